@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/log.h - the log. spdlog stays inside log.cc, which is slow to compile.
+//
+// WAVETILE_LOG sets the level (trace, debug, info, warn, error, off; default warn) and
+// WAVETILE_LOG_FILE the destination (default: standard error).
+#pragma once
+
+#include "base/format.h"
+
+namespace wt::log {
+
+enum class Level { kTrace, kDebug, kInfo, kWarn, kError, kOff };
+
+bool enabled(Level level);
+void write(Level level, std::string_view message);
+
+template <class... Args>
+void debug(fmt::format_string<Args...> text, Args&&... args) {
+  if (enabled(Level::kDebug)) write(Level::kDebug, fmt::format(text, std::forward<Args>(args)...));
+}
+template <class... Args>
+void info(fmt::format_string<Args...> text, Args&&... args) {
+  if (enabled(Level::kInfo)) write(Level::kInfo, fmt::format(text, std::forward<Args>(args)...));
+}
+template <class... Args>
+void warn(fmt::format_string<Args...> text, Args&&... args) {
+  if (enabled(Level::kWarn)) write(Level::kWarn, fmt::format(text, std::forward<Args>(args)...));
+}
+template <class... Args>
+void error(fmt::format_string<Args...> text, Args&&... args) {
+  if (enabled(Level::kError)) write(Level::kError, fmt::format(text, std::forward<Args>(args)...));
+}
+
+}  // namespace wt::log

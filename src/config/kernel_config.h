@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/kernel_config.h - KernelConfig: one struct is a kernel's identity, on the host and as a template argument.
+//
+//   rules --> KernelConfig --fields.h--> name, key, hash, order, JSON, template argument
+//
+// Freestanding: device compilers read this file too. Problem sizes are not here; they are run-time arguments.
+// A field added here must be added to fields.h: a static_assert there counts both.
+#pragma once
+
+#include "problem/enums.h"
+
+namespace wt {
+
+enum class Target : unsigned char {
+  kSm80,
+  kSm90a,
+  kSm100a,
+  kGfx90a,
+  kGfx942,
+  kGfx950,
+  kGfx1100,
+  kGfx1201,
+  kGfx1250,
+};
+
+enum class Family : unsigned char {
+  kGemm,    // implicit GEMM
+  kDirect,  // depthwise and small groups
+};
+
+enum class Pipeline : unsigned char {
+  kBasicV1,
+  kBasicV2,
+  kMem,
+  kCompV3,
+  kCompV4,
+  kCompV5,
+  kCompV6,
+  kCompAsync,
+  kBasicAsyncV1,
+  kWavelet,
+  kTma,
+};
+
+enum class Scheduler : unsigned char { kIntrawave, kInterwave };
+
+// How an operand's tile reaches shared memory.
+enum class Loader : unsigned char {
+  kGather,     // element by element through registers: any type, layout, alignment
+  kVector,     // vectors of consecutive channels through registers
+  kAsync,      // vectors of consecutive channels, global to shared without registers
+  kTmaTiled,   // bulk tensor copy of a box
+  kTmaIm2col,  // bulk tensor copy of an im2col column
+  kTmaHalo,    // one patch with its halo serves every tap
+  kRegister,   // raw rows in shared memory, fragments gathered in registers
+};
+
+enum class Specialization : unsigned char {
+  kDefault,
+  kFilter1x1Pad0,
+  kFilter1x1Stride1Pad0,
+  kFilter3x3,
+  kPatch,  // stride = filter, no padding
+};
+
+enum class SplitK : unsigned char { kNone, kCluster, kWorkspace, kAtomic };
+enum class StreamK : unsigned char { kOff, kLinear, kTree };
+enum class Raster : unsigned char { kAlongM, kAlongN };
+enum class Staging : unsigned char {
+  kDirect,    // registers to global memory
+  kShared,    // through shared memory for vector stores (cshuffle)
+  kTmaStore,  // through shared memory and a bulk tensor store
+};
+
+struct Extent3 {
+  short m = 1, n = 1, k = 1;
+  constexpr bool operator==(const Extent3&) const = default;
+};
+
+struct GemmConfig {
+  Extent3 tile{64, 64, 32};   // of a block
+  Extent3 warps{2, 2, 1};     // of a block (math warps where roles are split)
+  Extent3 mma{16, 8, 16};     // one matrix instruction
+  Pipeline pipeline = Pipeline::kBasicV1;
+  Scheduler scheduler = Scheduler::kIntrawave;
+  unsigned char stages = 1;   // tiles in flight in shared memory
+  unsigned char wave_groups = 1;
+  bool double_buffer = false;
+  Loader loader_a = Loader::kGather;
+  Loader loader_b = Loader::kGather;
+  bool ping_pong = false;     // a tile for each consumer group instead of one for both
+  unsigned char cluster_m = 1;
+  unsigned char cluster_n = 1;
+  bool multicast_a = false;
+  bool multicast_b = false;
+  unsigned char swizzle_a = 0;  // bytes: 0, 32, 64, 128
+  unsigned char swizzle_b = 0;
+  unsigned char swizzle_c = 0;
+  Raster raster = Raster::kAlongM;
+  unsigned char block_swizzle = 1;
+  bool persistent = false;
+  Staging staging = Staging::kDirect;
+  short out_tile_m = 0;  // of the epilogue's staging buffer; 0: the whole tile
+  short out_tile_n = 0;
+  unsigned char k_group = 1;
+  unsigned char vector_a = 1;  // elements an access
+  unsigned char vector_b = 1;
+  unsigned char vector_c = 1;
+  Specialization specialization = Specialization::kDefault;
+  bool pad_m = true;  // the tile may hang over the edge of the problem
+  bool pad_n = true;
+  bool pad_k = true;
+  SplitK split_k = SplitK::kNone;
+  bool two_stage = false;  // fp32 workspace, then a conversion pass
+  StreamK stream_k = StreamK::kOff;
+  bool stream_k_persistent = false;
+  unsigned char groups_per_tile = 1;
+  bool split_image = false;
+  bool explicit_gemm = false;
+  unsigned char load_warps = 0;  // 0: every warp loads and multiplies
+  constexpr bool operator==(const GemmConfig&) const = default;
+};
+
+struct DirectConfig {
+  short tile_h = 1;  // output pixels of a block
+  short tile_w = 1;
+  short sub_h = 1;   // output pixels of a thread
+  short sub_w = 1;
+  unsigned char filter_h = 0;  // 0: run-time value
+  unsigned char filter_w = 0;
+  unsigned char stride_h = 0;
+  unsigned char stride_w = 0;
+  unsigned char dilation_h = 0;
+  unsigned char dilation_w = 0;
+  short pad_h = -1;  // -1: run-time value
+  short pad_w = -1;
+  short block_size = 64;
+  unsigned char vector_in = 1;
+  unsigned char vector_out = 1;
+  unsigned char images = 1;  // a block
+  constexpr bool operator==(const DirectConfig&) const = default;
+};
+
+// Which epilogue steps exist in the machine code; their values are run-time arguments (see problem/problem.h).
+struct EpilogueConfig {
+  bool scale = false;
+  bool bias = false;
+  bool residual = false;
+  Activation activation = Activation::kNone;
+  bool amax = false;
+  unsigned long long user_hash = 0;  // of the user's expression; 0: none
+  constexpr bool operator==(const EpilogueConfig&) const = default;
+};
+
+struct KernelConfig {
+  Direction direction = Direction::kForward;
+  Family family = Family::kGemm;
+  Target target = Target::kSm80;
+  DataType x = DataType::kBf16;
+  DataType w = DataType::kBf16;
+  DataType y = DataType::kBf16;
+  DataType acc = DataType::kF32;
+  Layout layout = Layout::kChannelsLast;
+  unsigned char dims = 2;
+  unsigned char min_blocks = 1;  // a multiprocessor
+  bool finite_only = false;      // a non-finite input may reach outputs outside its receptive field
+  EpilogueConfig epilogue;
+  GemmConfig gemm;
+  DirectConfig direct;
+  constexpr bool operator==(const KernelConfig&) const = default;
+};
+
+}  // namespace wt

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/plan.h - a problem, a device and options become a plan; a plan executes.
+//
+//   make_plan: candidates (candidates.h) -> choice -> compiled module -> bound launches (bind.h)
+//   execute:   patch pointers, encode tensor maps, launch
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "problem/problem.h"
+#include "runtime/device.h"
+
+namespace wt {
+
+enum class Tuning : uint8_t { kOff, kCached, kFirstUse };
+
+struct PlanOptions {
+  bool deterministic = true;
+  bool strict_nonfinite = false;           // exclude kernels marked finite_only
+  std::optional<int64_t> workspace_limit;  // bytes
+  Tuning tuning = Tuning::kCached;
+  std::string kernel;                      // by name; empty: choose
+};
+
+struct TensorPointers {
+  std::array<void*, kTensorCount> at{};
+  void*& operator[](Tensor tensor) { return at[static_cast<size_t>(tensor)]; }
+  void* operator[](Tensor tensor) const { return at[static_cast<size_t>(tensor)]; }
+};
+
+// What a plan will run and why; for people and for logs.
+struct PlanDescription {
+  std::string kernel;  // config name, or the CPU path
+  std::string reason;  // why this one
+  int registers = 0;
+  int spill_bytes = 0;
+  double compile_seconds = 0;
+  bool from_cache = false;
+  int launches = 0;
+};
+
+// Immutable; execute may be called from several threads at once.
+class Plan {
+ public:
+  virtual ~Plan() = default;
+  virtual const ConvProblem& problem() const = 0;
+  virtual const PlanDescription& description() const = 0;
+  virtual int64_t workspace_bytes() const = 0;
+  // Allocates nothing, synchronises nothing, compiles nothing. `tensors` holds what the problem needs; the workspace
+  // rides along as Tensor::kWorkspace and is at least workspace_bytes() long and 256-byte aligned.
+  virtual Status execute(const TensorPointers& tensors, Stream stream) const = 0;
+};
+
+Result<std::shared_ptr<const Plan>> make_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                                              const PlanOptions& options);
+
+}  // namespace wt

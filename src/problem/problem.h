@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// problem/problem.h - what is to be computed: one convolution, in one direction.
+//
+//   text --parse_problem--> ConvProblem --validate--> every other room
+//
+// Channel counts are totals over the groups. Spatial values are always kept for three dimensions in the order
+// d, h, w; a 1D problem uses w alone and a 2D one h and w, and the unused leading ones hold their neutral values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+#include "problem/enums.h"
+
+namespace wt {
+
+inline constexpr int kMaxDims = 3;
+using Spatial = std::array<int64_t, kMaxDims>;  // d, h, w
+
+// What happens to the accumulator before its one rounding to the output type, in fp32, in this order:
+//   v = alpha * acc;  v = v * scale[channel] + bias[channel];  v += beta * residual;  v = activation(v);  amax = max |v|
+// The output is that of the direction: y, dx or dw. scale and bias run over its channels (k, c, and k for dw).
+struct Epilogue {
+  float alpha = 1;
+  bool scale = false;
+  bool bias = false;
+  bool residual = false;  // a tensor of the output's shape and type; may be the output itself (accumulation)
+  float beta = 1;         // read only where residual is set
+  Activation activation = Activation::kNone;
+  float slope = 0.01f;           // leaky relu
+  float low = 0.0f, high = 6.0f;  // clamp
+  bool amax = false;
+
+  bool operator==(const Epilogue&) const = default;
+};
+
+struct ConvProblem {
+  Direction direction = Direction::kForward;
+  int dims = 2;  // 1, 2 or 3
+  Layout layout = Layout::kChannelsLast;
+  DataType x = DataType::kBf16;
+  DataType w = DataType::kBf16;
+  DataType y = DataType::kBf16;
+  DataType acc = DataType::kF32;
+
+  int64_t n = 1;
+  int64_t g = 1;
+  int64_t c = 1;  // input channels, all groups
+  int64_t k = 1;  // output channels, all groups
+  Spatial in = {1, 1, 1};
+  Spatial filter = {1, 1, 1};
+  Spatial stride = {1, 1, 1};
+  Spatial dilation = {1, 1, 1};
+  Spatial pad_lower = {0, 0, 0};
+  Spatial pad_upper = {0, 0, 0};
+
+  Epilogue epilogue;
+
+  int64_t c_per_group() const { return c / g; }
+  int64_t k_per_group() const { return k / g; }
+  Spatial out() const;  // output size; a component is <= 0 where the filter does not fit (validate refuses that)
+
+  int64_t x_elements() const;
+  int64_t w_elements() const;
+  int64_t y_elements() const;
+  int64_t output_elements() const;  // of the direction's output
+  DataType output_type() const;
+  double flops() const;  // 2 * multiply-adds of the direct algorithm, padding counted as work
+
+  bool operator==(const ConvProblem&) const = default;
+};
+
+// One message a fault, with the values and the remedy. Everything else in the library takes validated problems.
+Status validate(const ConvProblem& problem);
+
+// The one text of a problem (docs/problem-text.md). parse_problem validates too; to_text(parse_problem(t)) is the
+// canonical short form, canonical_text spells out every default (the tuning database's key).
+Result<ConvProblem> parse_problem(std::string_view text);
+std::string to_text(const ConvProblem& problem);
+std::string canonical_text(const ConvProblem& problem);
+
+// Padding helpers; they set pad_lower and pad_upper from the other fields.
+void set_same_padding(ConvProblem& problem);    // output = ceil(in / stride); the odd element goes above
+void set_valid_padding(ConvProblem& problem);   // none
+void set_causal_padding(ConvProblem& problem);  // everything below the outermost used dimension, "same" elsewhere
+
+const char* name_of(Direction direction);    // fwd, bwd_data, bwd_weight
+const char* name_of(DataType type);          // fp32, tf32, fp16, bf16, e4m3, e5m2
+const char* name_of(Activation activation);  // none, relu, leaky_relu, clamp, silu, gelu, sigmoid, tanh
+const char* layout_name(Layout layout, int dims);  // NHWC, NCDHW, ...
+
+}  // namespace wt

@@ -26,16 +26,20 @@ enum class Layout : unsigned char {
   kChannelsFirst,  // x: n c d h w   w: k c/g d h w   y: n k d h w
 };
 
+// gelu is the erf form, x/2 (1 + erf(x/sqrt 2)); silu is x * sigmoid(x).
 enum class Activation : unsigned char { kNone, kRelu, kLeakyRelu, kClamp, kSilu, kGelu, kSigmoid, kTanh };
 
 constexpr int size_of(DataType type) {
   switch (type) {
     case DataType::kF32:
-    case DataType::kTf32: return 4;
+    case DataType::kTf32:
+      return 4;
     case DataType::kF16:
-    case DataType::kBf16: return 2;
+    case DataType::kBf16:
+      return 2;
     case DataType::kE4m3:
-    case DataType::kE5m2: return 1;
+    case DataType::kE5m2:
+      return 1;
   }
   return 0;
 }

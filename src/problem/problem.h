@@ -3,13 +3,16 @@
 //
 //   text --parse_problem--> ConvProblem --validate--> every other room
 //
+// An empty batch (n=0) is valid: x and y hold nothing, and dw is the epilogue of a sum without terms.
 // Channel counts are totals over the groups. Spatial values are always kept for three dimensions in the order
 // d, h, w; a 1D problem uses w alone and a 2D one h and w, and the unused leading ones hold their neutral values.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "problem/enums.h"
@@ -20,7 +23,8 @@ inline constexpr int kMaxDims = 3;
 using Spatial = std::array<int64_t, kMaxDims>;  // d, h, w
 
 // What happens to the accumulator before its one rounding to the output type, in fp32, in this order:
-//   v = alpha * acc;  v = v * scale[channel] + bias[channel];  v += beta * residual;  v = activation(v);  amax = max |v|
+//   v = alpha * acc;  v = v * scale[channel] + bias[channel];  v += beta * residual;  v = activation(v);  amax = max
+//   |v|
 // The output is that of the direction: y, dx or dw. scale and bias run over its channels (k, c, and k for dw).
 struct Epilogue {
   float alpha = 1;
@@ -29,7 +33,7 @@ struct Epilogue {
   bool residual = false;  // a tensor of the output's shape and type; may be the output itself (accumulation)
   float beta = 1;         // read only where residual is set
   Activation activation = Activation::kNone;
-  float slope = 0.01f;           // leaky relu
+  float slope = 0.01f;            // leaky relu
   float low = 0.0f, high = 6.0f;  // clamp
   bool amax = false;
 
@@ -66,11 +70,35 @@ struct ConvProblem {
   int64_t w_elements() const;
   int64_t y_elements() const;
   int64_t output_elements() const;  // of the direction's output
+  int64_t output_channels() const;  // length of scale and bias: k, c, and k for dw
+  int64_t filter_taps() const;      // product of the filter's sizes
+  int64_t terms() const;            // most products that one output element sums (the K of tolerances)
+
+  // Types by role, which is how the text spells them (first*second>output):
+  // fwd x*w>y, bwd_data y*w>x, bwd_weight x*y>w.
+  DataType first_type() const;
+  DataType second_type() const;
   DataType output_type() const;
   double flops() const;  // 2 * multiply-adds of the direct algorithm, padding counted as work
 
   bool operator==(const ConvProblem&) const = default;
 };
+
+// Element strides of a tensor. `outer` is n for x and y and k for w; `channel` runs over all channels of x and y, and
+// over the c/g channels of one filter of w.
+struct Strides {
+  int64_t outer = 0;
+  int64_t channel = 0;
+  Spatial spatial = {0, 0, 0};
+
+  int64_t at(int64_t outer_index, int64_t channel_index, const Spatial& position) const {
+    return outer_index * outer + channel_index * channel + position[0] * spatial[0] + position[1] * spatial[1] +
+           position[2] * spatial[2];
+  }
+};
+Strides x_strides(const ConvProblem& problem);
+Strides w_strides(const ConvProblem& problem);
+Strides y_strides(const ConvProblem& problem);
 
 // One message a fault, with the values and the remedy. Everything else in the library takes validated problems.
 Status validate(const ConvProblem& problem);
@@ -81,14 +109,25 @@ Result<ConvProblem> parse_problem(std::string_view text);
 std::string to_text(const ConvProblem& problem);
 std::string canonical_text(const ConvProblem& problem);
 
+// The grammar that canonical_text names in its first word. A change that gives an old text a new meaning raises it.
+inline constexpr int kTextVersion = 1;
+
+// The same convolution in another direction: sizes, layout and the types by role stay (inputs and output keep their
+// types). The epilogue belongs to a direction's output, so a change of direction starts without one.
+ConvProblem with_direction(const ConvProblem& problem, Direction direction);
+
 // Padding helpers; they set pad_lower and pad_upper from the other fields.
 void set_same_padding(ConvProblem& problem);    // output = ceil(in / stride); the odd element goes above
 void set_valid_padding(ConvProblem& problem);   // none
 void set_causal_padding(ConvProblem& problem);  // everything below the outermost used dimension, "same" elsewhere
 
-const char* name_of(Direction direction);    // fwd, bwd_data, bwd_weight
-const char* name_of(DataType type);          // fp32, tf32, fp16, bf16, e4m3, e5m2
-const char* name_of(Activation activation);  // none, relu, leaky_relu, clamp, silu, gelu, sigmoid, tanh
+const char* name_of(Direction direction);          // fwd, bwd_data, bwd_weight
+const char* name_of(DataType type);                // fp32, tf32, fp16, bf16, e4m3, e5m2
+const char* name_of(Activation activation);        // none, relu, leaky_relu, clamp, silu, gelu, sigmoid, tanh
 const char* layout_name(Layout layout, int dims);  // NHWC, NCDHW, ...
+
+std::optional<Direction> direction_from(std::string_view name);
+std::optional<DataType> data_type_from(std::string_view name);
+std::optional<Activation> activation_from(std::string_view name);  // not "none"
 
 }  // namespace wt

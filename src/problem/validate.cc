@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// problem/validate.cc - the rules of a valid problem, one message a fault.
+//
+// Order matters: a rule may rely on those above it (no division by zero, no overflow in the sizes).
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+
+#include "problem/problem.h"
+
+namespace wt {
+namespace {
+
+constexpr const char* kDimNames[] = {"d", "h", "w"};
+
+bool is_fp8(DataType type) { return type == DataType::kE4m3 || type == DataType::kE5m2; }
+
+// The product, or nothing where it leaves 63 bits.
+std::optional<int64_t> checked_product(std::initializer_list<int64_t> factors) {
+  int64_t result = 1;
+  for (const int64_t factor : factors) {
+    if (factor == 0) return 0;
+  }
+  for (const int64_t factor : factors) {
+    if (__builtin_mul_overflow(result, factor, &result)) return std::nullopt;
+  }
+  return result;
+}
+
+// Enumerators can hold any number when they come through the C API.
+Status validate_choices(const ConvProblem& p) {
+  if (p.direction > Direction::kBackwardWeight) {
+    return bad_input("direction {} does not exist; use fwd, bwd_data or bwd_weight", static_cast<int>(p.direction));
+  }
+  if (p.dims < 1 || p.dims > kMaxDims) {
+    return bad_input("dims={} is not 1, 2 or 3; a convolution has one to three spatial dimensions", p.dims);
+  }
+  if (p.layout > Layout::kChannelsFirst) {
+    return bad_input("layout {} does not exist; use channels-last or channels-first", static_cast<int>(p.layout));
+  }
+  const std::pair<const char*, DataType> types[] = {{"x", p.x}, {"w", p.w}, {"y", p.y}, {"acc", p.acc}};
+  for (const auto& [name, type] : types) {
+    if (type > DataType::kE5m2) {
+      return bad_input("the type {} of {} does not exist; use fp32, tf32, fp16, bf16, e4m3 or e5m2",
+                       static_cast<int>(type), name);
+    }
+  }
+  if (p.epilogue.activation > Activation::kTanh) {
+    return bad_input("activation {} does not exist; use none, relu, leaky_relu, clamp, silu, gelu, sigmoid or tanh",
+                     static_cast<int>(p.epilogue.activation));
+  }
+  return {};
+}
+
+Status validate_types(const ConvProblem& p) {
+  if (p.acc != DataType::kF32) {
+    return bad_input("acc={}: sums are kept in fp32 only; leave acc out or use acc=fp32", name_of(p.acc));
+  }
+  const DataType first = p.first_type(), second = p.second_type(), output = p.output_type();
+  if (first != second && !(is_fp8(first) && is_fp8(second))) {
+    return bad_input("input types {} and {} cannot be multiplied; use the same type for both, or two fp8 types",
+                     name_of(first), name_of(second));
+  }
+  if (output == DataType::kTf32) {
+    return bad_input("output type tf32: tf32 is how inputs are multiplied, not a stored type; use fp32 as the output");
+  }
+  if (is_fp8(output) && !is_fp8(first)) {
+    return bad_input("output type {} needs fp8 inputs, not {}; use fp16, bf16 or fp32 as the output", name_of(output),
+                     name_of(first));
+  }
+  return {};
+}
+
+Status validate_counts(const ConvProblem& p) {
+  if (p.n < 0) return bad_input("n={} is negative; use 0 for an empty batch or a positive batch size", p.n);
+  if (p.g < 1) return bad_input("g={} must be at least 1; use g1 for a dense convolution", p.g);
+  if (p.c < 1) return bad_input("c={} must be at least 1: the input channels, counted over all groups", p.c);
+  if (p.k < 1) return bad_input("k={} must be at least 1: the output channels, counted over all groups", p.k);
+  if (p.c % p.g != 0) {
+    return bad_input("c={} is not a multiple of g={}; channels are totals over the groups, so use c={} or another g",
+                     p.c, p.g,
+                     p.c > std::numeric_limits<int64_t>::max() - p.g ? p.c / p.g * p.g : (p.c / p.g + 1) * p.g);
+  }
+  if (p.k % p.g != 0) {
+    return bad_input("k={} is not a multiple of g={}; channels are totals over the groups, so use k={} or another g",
+                     p.k, p.g,
+                     p.k > std::numeric_limits<int64_t>::max() - p.g ? p.k / p.g * p.g : (p.k / p.g + 1) * p.g);
+  }
+  return {};
+}
+
+Status validate_unused(const ConvProblem& p, int i) {
+  const std::pair<const char*, std::pair<int64_t, int64_t>> values[] = {
+      {"input size", {p.in[i], 1}},     {"filter", {p.filter[i], 1}},           {"stride", {p.stride[i], 1}},
+      {"dilation", {p.dilation[i], 1}}, {"lower padding", {p.pad_lower[i], 0}}, {"upper padding", {p.pad_upper[i], 0}},
+  };
+  for (const auto& [name, value] : values) {
+    if (value.first != value.second) {
+      return bad_input("{} {}={} in a problem of {} dimension{}, which does not use {}; set it to {} or raise dims",
+                       name, kDimNames[i], value.first, p.dims, p.dims == 1 ? "" : "s", kDimNames[i], value.second);
+    }
+  }
+  return {};
+}
+
+Status validate_dimension(const ConvProblem& p, int i) {
+  const char* d = kDimNames[i];
+  if (p.in[i] < 1) return bad_input("input size {}={} must be at least 1", d, p.in[i]);
+  if (p.filter[i] < 1) return bad_input("filter size {}={} must be at least 1", d, p.filter[i]);
+  if (p.stride[i] < 1) {
+    return bad_input("stride {}={} must be at least 1; use 1 to visit every pixel", d, p.stride[i]);
+  }
+  if (p.dilation[i] < 1) {
+    return bad_input("dilation {}={} must be at least 1; 1 is a filter without holes", d, p.dilation[i]);
+  }
+  if (p.pad_lower[i] < 0) {
+    return bad_input("lower padding {}={} is negative; crop the input instead", d, p.pad_lower[i]);
+  }
+  if (p.pad_upper[i] < 0) {
+    return bad_input("upper padding {}={} is negative; crop the input instead", d, p.pad_upper[i]);
+  }
+  int64_t padded = 0, reach = 0;
+  if (__builtin_add_overflow(p.in[i], p.pad_lower[i], &padded) ||
+      __builtin_add_overflow(padded, p.pad_upper[i], &padded)) {
+    return bad_input("the padded input {}={}+{}+{} does not fit in 64 bits; use a smaller input or padding", d, p.in[i],
+                     p.pad_lower[i], p.pad_upper[i]);
+  }
+  if (__builtin_mul_overflow(p.dilation[i], p.filter[i] - 1, &reach) || __builtin_add_overflow(reach, 1, &reach)) {
+    return bad_input("the filter's reach {}={}*({}-1)+1 does not fit in 64 bits; use a smaller filter or dilation", d,
+                     p.dilation[i], p.filter[i]);
+  }
+  if (reach > padded) {
+    return bad_input(
+        "no output pixels: the filter reaches over {} pixels in {} (size {}, dilation {}), the input with its padding "
+        "has {}; use a padding of at least {} in all, a larger input or a smaller filter",
+        reach, d, p.filter[i], p.dilation[i], padded, reach - p.in[i]);
+  }
+  return {};
+}
+
+Status validate_sizes(const ConvProblem& p) {
+  const Spatial out = p.out();
+  struct Product {
+    const char* what;
+    std::optional<int64_t> value;
+  };
+  const Product products[] = {
+      {"x", checked_product({p.n, p.c, p.in[0], p.in[1], p.in[2], size_of(p.x)})},
+      {"w", checked_product({p.k, p.c / p.g, p.filter[0], p.filter[1], p.filter[2], size_of(p.w)})},
+      {"y", checked_product({p.n, p.k, out[0], out[1], out[2], size_of(p.y)})},
+  };
+  for (const Product& product : products) {
+    if (!product.value) {
+      return bad_input("the bytes of tensor {} do not fit in 64 bits; use a smaller batch, image or channel count",
+                       product.what);
+    }
+  }
+  if (!checked_product({p.n, p.k, out[0], out[1], out[2], p.c / p.g, p.filter[0], p.filter[1], p.filter[2]})) {
+    return bad_input("the multiply-adds of the problem do not fit in 64 bits; split it into smaller ones");
+  }
+  return {};
+}
+
+Status validate_epilogue(const Epilogue& e) {
+  const Epilogue defaults;
+  if (!std::isfinite(e.alpha)) return bad_input("alpha={} is not finite; use a finite factor", e.alpha);
+  if (e.residual && !std::isfinite(e.beta)) return bad_input("beta={} is not finite; use a finite factor", e.beta);
+  if (e.residual && e.beta == 0) {
+    return bad_input("beta=0 would read the residual for nothing; leave the residual out");
+  }
+  if (!e.residual && e.beta != defaults.beta) {
+    return bad_input("beta={} has no residual to multiply; add the residual or leave beta at 1", e.beta);
+  }
+  const bool leaky = e.activation == Activation::kLeakyRelu, clamp = e.activation == Activation::kClamp;
+  if (leaky && !std::isfinite(e.slope)) {
+    return bad_input("leaky_relu slope {} is not finite; 0.01 is usual", e.slope);
+  }
+  if (!leaky && e.slope != defaults.slope) {
+    return bad_input("slope={} without leaky_relu has no effect; use leaky_relu or leave the slope at 0.01", e.slope);
+  }
+  if (clamp && !(std::isfinite(e.low) && std::isfinite(e.high))) {
+    return bad_input("clamp bounds {}:{} are not finite; use relu for a lower bound of 0, or large finite bounds",
+                     e.low, e.high);
+  }
+  if (clamp && e.low > e.high) {
+    return bad_input("clamp lower bound {} is above its upper bound {}; swap them", e.low, e.high);
+  }
+  if (!clamp && (e.low != defaults.low || e.high != defaults.high)) {
+    return bad_input("bounds {}:{} without clamp have no effect; use clamp or leave them at 0:6", e.low, e.high);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status validate(const ConvProblem& problem) {
+  WT_TRY(validate_choices(problem));
+  WT_TRY(validate_types(problem));
+  WT_TRY(validate_counts(problem));
+  const int first = kMaxDims - problem.dims;
+  for (int i = 0; i < first; ++i) WT_TRY(validate_unused(problem, i));
+  for (int i = first; i < kMaxDims; ++i) WT_TRY(validate_dimension(problem, i));
+  WT_TRY(validate_sizes(problem));
+  return validate_epilogue(problem.epilogue);
+}
+
+}  // namespace wt

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -55,6 +56,13 @@ class Event {
   virtual Status wait() = 0;  // blocks the host
 };
 
+// Launches, fills and event records captured once and sent again as one.
+class Graph {
+ public:
+  virtual ~Graph() = default;
+  virtual Status replay(Stream stream) = 0;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -76,6 +84,10 @@ class Device {
   // `params` is the kernel's one by-value argument. Enqueues and returns; allocates nothing and waits for nothing.
   virtual Status launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> params,
                         Stream stream) = 0;
+  // Blocks of `shape` that can run at once on the whole device, whole clusters only; for persistent grids.
+  virtual Result<int64_t> resident_blocks(const Function& function, const LaunchShape& shape);
+  // What `body` enqueues on `stream` as a graph; nothing runs. Only a GPU can.
+  virtual Result<std::unique_ptr<Graph>> capture(Stream stream, const std::function<Status()>& body);
   // Writes the 128 bytes of a tensor map for `spec` over the tensor at `base`.
   virtual Status encode_map(const TensorMapSpec& spec, void* base, std::byte* map) = 0;
 };

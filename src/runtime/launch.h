@@ -18,7 +18,12 @@ struct LaunchShape {
   std::array<uint32_t, 3> cluster{1, 1, 1};  // blocks of a cluster
   uint32_t shared_bytes = 0;                 // dynamic
   bool programmatic = false;                 // may start before the previous launch of the stream has finished
+  const char* replay = nullptr;              // command that repeats this launch, for fault messages; see replay_text
 };
+
+// `command` as text that lives as long as the process, one copy however often it is asked for. A fault on a GPU comes
+// to light long after its launch, so the text must outlive the plan that launched.
+const char* replay_text(const std::string& command);
 
 // The tensors of an execute call, by role. Which is the output follows from the problem's direction.
 enum class Tensor : uint8_t { kX, kW, kY, kScale, kBias, kResidual, kAmax, kScaleX, kScaleW, kScaleY, kWorkspace };

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/basic.h - the generic kernel: implicit GEMM that takes every valid problem on every target.
+//
+//   global --gather--> registers --> tile (shared) --mma--> registers --epilogue--> global
+//
+// One tile in shared memory, load, sync, multiply, sync. Blocks walk the tiles of all groups in steps of the grid, so
+// no grid limit bounds the problem.
+#pragma once
+
+#include "kernel/epilogue.h"
+#include "kernel/gemm/gather.h"
+
+namespace wt {
+
+template <KernelConfig kConfig> struct BasicGemm {
+  using Params = GemmArguments;
+  using Map = Coordinates<kConfig.direction>;
+  static constexpr int kTileM = kConfig.gemm.tile.m, kTileN = kConfig.gemm.tile.n, kTileK = kConfig.gemm.tile.k;
+  static constexpr bool kLast = kConfig.layout == Layout::kChannelsLast;
+  static constexpr bool kWeight = kConfig.direction == Direction::kBackwardWeight;
+  using TileA = OperandTile<kConfig, kTileM>;
+  using TileB = OperandTile<kConfig, kTileN>;
+  // WHY the last argument: neighbouring threads take neighbouring addresses, which lie along the rows or along k
+  // depending on layout and direction.
+  using LoadA = GatherLoader<kConfig, kTileM, operand_a(kConfig), Map::kGatherA, kWeight ? kLast : !kLast>;
+  using LoadB = GatherLoader<kConfig, kTileN, operand_b(kConfig), Map::kGatherB,
+                             kLast && kConfig.direction != Direction::kForward>;
+  static constexpr int kThreads = TileA::kThreads;
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+
+  WT_DEVICE static void run(const Params& p) {
+    const i64 tiles_m = (p.m + kTileM - 1) / kTileM, tiles_n = (p.n + kTileN - 1) / kTileN;
+    const i64 tiles = tiles_m * tiles_n * p.shape.groups;
+    Epilogue<kConfig.epilogue, output_type(kConfig)> epilogue;
+    for (i64 tile = device::block_index().x; tile < tiles; tile += device::grid_size().x) {
+      const i32 group = static_cast<i32>(tile / (tiles_m * tiles_n));
+      const i64 n0 = tile % tiles_n * kTileN, m0 = tile / tiles_n % tiles_m * kTileM;
+      one_tile(p, group, m0, n0, epilogue);
+    }
+    epilogue.finish(p.epilogue);
+  }
+
+ private:
+  struct Shared {  // addresses
+    SharedAddress rows_a, rows_b, ks_a, ks_b;
+    TileA a;
+    TileB b;
+  };
+
+  WT_DEVICE static Shared layout() {
+    constexpr u32 kEntry = sizeof(Coordinate);
+    const SharedAddress base = device::shared_base();
+    const SharedAddress rows_b = base + kTileM * kEntry, ks_a = rows_b + kTileN * kEntry, ks_b = ks_a + kTileK * kEntry;
+    const SharedAddress tiles = ks_b + kTileK * kEntry;
+    return {base, rows_b, ks_a, ks_b, {tiles}, {tiles + TileA::kBytes}};
+  }
+
+  // Fills a table of coordinates, an entry a thread.
+  template <class Entry> WT_DEVICE static void fill(SharedAddress table, int count, Entry&& entry) {
+    for (int i = device::thread_index(); i < count; i += kThreads) {
+      device::store_shared<Coordinate>(table + i * sizeof(Coordinate), entry(i));
+    }
+  }
+
+  template <class Steps>
+  WT_DEVICE static void one_tile(const Params& p, i32 group, i64 m0, i64 n0, Steps& epilogue) {
+    const Shared shared = layout();
+    fill(shared.rows_a, kTileM, [&](int i) { return Map::a_row(p, group, m0 + i); });
+    fill(shared.rows_b, kTileN, [&](int i) { return Map::b_row(p, group, n0 + i); });
+
+    WarpProduct<kConfig> product;
+    product.clear();
+    LoadA a;
+    LoadB b;
+    for (i64 k0 = 0; k0 < p.k; k0 += kTileK) {
+      fill(shared.ks_a, kTileK, [&](int i) { return Map::a_k(p, k0 + i); });
+      fill(shared.ks_b, kTileK, [&](int i) { return Map::b_k(p, k0 + i); });
+      device::sync_block();  // tables are written, and the last product has read the tiles
+      a.load(p, p.a, shared.rows_a, shared.ks_a);
+      b.load(p, p.b, shared.rows_b, shared.ks_b);
+      a.store(shared.a);
+      b.store(shared.b);
+      device::sync_block();
+      product.multiply(shared.a, shared.b);
+    }
+    device::sync_block();
+    write(p, shared, product, group, m0, n0, epilogue);
+    device::sync_block();  // the next tile fills the tables again
+  }
+
+  template <class Steps>
+  WT_DEVICE static void write(const Params& p, const Shared& shared, const WarpProduct<kConfig>& product, i32 group,
+                              i64 m0, i64 n0, Steps& epilogue) {
+    fill(shared.rows_a, kTileM, [&](int i) { return Map::out_row(p, group, m0 + i); });
+    fill(shared.rows_b, kTileN, [&](int i) { return Map::out_col(p, n0 + i); });
+    device::sync_block();
+    auto* out = static_cast<typename Steps::Element*>(p.out);
+    product.for_each([&](int m, int n, float value) {
+      const Coordinate row = device::load_shared<Coordinate>(shared.rows_a + m * sizeof(Coordinate));
+      const Coordinate col = device::load_shared<Coordinate>(shared.rows_b + n * sizeof(Coordinate));
+      if (!row.valid || !col.valid) return;
+      const i64 offset = row.offset + col.offset;
+      device::store_global(out + offset,
+                           epilogue.apply(p.epilogue, value, offset, Map::channel(p, group, m0 + m, n0 + n)));
+    });
+  }
+};
+
+}  // namespace wt

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// target/amd/convert.h - storage numbers to float and back, rounding to nearest even.
+#pragma once
+
+#include "target/amd/identity.h"
+#include "target/number.h"
+
+namespace wt::device {
+
+WT_DEVICE float to_float(float value) { return value; }
+WT_DEVICE float to_float(Bf16 value) { return number::to_float(value); }
+WT_DEVICE float to_float(F16 value) { return static_cast<float>(__builtin_bit_cast(_Float16, value.bits)); }
+WT_DEVICE float to_float(E4m3 value) { return number::to_float(value); }
+WT_DEVICE float to_float(E5m2 value) { return number::to_float(value); }
+
+template <class T> WT_DEVICE T from_float(float value) {
+  if constexpr (__is_same(T, F16)) {
+    return {__builtin_bit_cast(u16, static_cast<_Float16>(value))};
+  } else {
+    return number::From<T>::rounded(value);
+  }
+}
+
+WT_DEVICE float round_tf32(float value) { return number::round_tf32(value); }
+
+}  // namespace wt::device

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// target/amd/identity.h - how a kernel is declared and which thread this is.
+#pragma once
+
+#include "target/types.h"
+
+#define WT_DEVICE __attribute__((device, always_inline)) inline
+#define WT_UNROLL _Pragma("unroll")
+
+// The one entry of a generated source: WT_KERNEL(name, class with kThreads, kMinBlocks, Params and run).
+#define WT_KERNEL(name, ...)                                                                   \
+  using name##_kernel = __VA_ARGS__;                                                           \
+  extern "C" __attribute__((global, amdgpu_flat_work_group_size(name##_kernel::kThreads, name##_kernel::kThreads))) \
+  void name(const typename name##_kernel::Params params) {                                     \
+    name##_kernel::run(params);                                                                \
+  }
+
+namespace wt::device {
+
+#if defined(__GFX9__)
+inline constexpr int kWarpSize = 64;
+#else
+inline constexpr int kWarpSize = 32;
+#endif
+
+WT_DEVICE int thread_index() { return static_cast<int>(__builtin_amdgcn_workitem_id_x()); }
+WT_DEVICE int lane_index() { return thread_index() % kWarpSize; }
+WT_DEVICE Int3 block_index() {
+  return {static_cast<i32>(__builtin_amdgcn_workgroup_id_x()), static_cast<i32>(__builtin_amdgcn_workgroup_id_y()),
+          static_cast<i32>(__builtin_amdgcn_workgroup_id_z())};
+}
+WT_DEVICE Int3 grid_size() {  // in blocks; the hardware counts threads
+  return {static_cast<i32>(__builtin_amdgcn_grid_size_x() / __builtin_amdgcn_workgroup_size_x()),
+          static_cast<i32>(__builtin_amdgcn_grid_size_y() / __builtin_amdgcn_workgroup_size_y()),
+          static_cast<i32>(__builtin_amdgcn_grid_size_z() / __builtin_amdgcn_workgroup_size_z())};
+}
+
+// A value that is the same in all lanes of the wave, moved to a scalar register.
+WT_DEVICE int uniform(int value) { return __builtin_amdgcn_readfirstlane(value); }
+WT_DEVICE int warp_index() { return uniform(thread_index() / kWarpSize); }
+
+}  // namespace wt::device

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// target/amd/memory.h - loads, stores and atomics on global memory and on the LDS.
+#pragma once
+
+#include "target/amd/identity.h"
+
+namespace wt::device {
+
+extern __attribute__((shared)) unsigned char dynamic_shared[];
+
+template <class T> using SharedPointer = __attribute__((address_space(3))) T*;
+
+WT_DEVICE SharedAddress shared_base() {
+  return (SharedAddress)(SharedPointer<unsigned char>)(unsigned char*)dynamic_shared;
+}
+
+template <class T> WT_DEVICE T load_shared(SharedAddress address) {
+  T value;
+  __builtin_memcpy(&value, (const T*)(SharedPointer<T>)address, sizeof(T));
+  return value;
+}
+template <class T> WT_DEVICE void store_shared(SharedAddress address, T value) {
+  __builtin_memcpy((T*)(SharedPointer<T>)address, &value, sizeof(T));
+}
+
+template <class T> WT_DEVICE T load_global(const T* address) { return *address; }
+template <class T> WT_DEVICE void store_global(T* address, T value) { *address = value; }
+
+WT_DEVICE float atomic_add(float* address, float value) {
+  return __hip_atomic_fetch_add(address, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+WT_DEVICE u32 atomic_add(u32* address, u32 value) {
+  return __hip_atomic_fetch_add(address, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+WT_DEVICE u32 atomic_max(u32* address, u32 value) {
+  return __hip_atomic_fetch_max(address, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+// Everything this thread wrote to global memory before is seen by other blocks before what it writes after.
+WT_DEVICE void fence_global() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
+
+WT_DEVICE u32 load_acquire(const u32* address) {
+  return __hip_atomic_load(address, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT);
+}
+WT_DEVICE void store_release(u32* address, u32 value) {
+  __hip_atomic_store(address, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+}  // namespace wt::device

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// target/cuda/mma.h - mma.sync: one warp multiplies (kM, kK) by (kN, kK)^T into fp32. Layouts: target/mma_layout.h.
+#pragma once
+
+#include "target/cuda/arithmetic.h"
+#include "target/fma_tile.h"
+#include "target/mma_layout.h"
+
+namespace wt::device {
+
+template <DataType kType, int kM, int kN, int kK> struct Mma;
+
+// Two neighbours along k as the register that the instruction takes.
+template <class Half> WT_DEVICE u32 pair(const Half& low, const Half& high) {
+  return static_cast<u32>(low.bits) | static_cast<u32>(high.bits) << 16;
+}
+
+template <> struct Mma<DataType::kBf16, 16, 8, 16> : MmaSync16x8x16<Bf16> {
+  WT_DEVICE static void multiply(float (&c)[4], const Bf16 (&a)[8], const Bf16 (&b)[4]) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(pair(a[0], a[1])), "r"(pair(a[2], a[3])), "r"(pair(a[4], a[5])), "r"(pair(a[6], a[7])),
+          "r"(pair(b[0], b[1])), "r"(pair(b[2], b[3])));
+  }
+};
+
+template <> struct Mma<DataType::kF16, 16, 8, 16> : MmaSync16x8x16<F16> {
+  WT_DEVICE static void multiply(float (&c)[4], const F16 (&a)[8], const F16 (&b)[4]) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(pair(a[0], a[1])), "r"(pair(a[2], a[3])), "r"(pair(a[4], a[5])), "r"(pair(a[6], a[7])),
+          "r"(pair(b[0], b[1])), "r"(pair(b[2], b[3])));
+  }
+};
+
+template <> struct Mma<DataType::kTf32, 16, 8, 8> : MmaSync16x8x8 {
+  WT_DEVICE static void multiply(float (&c)[4], const float (&a)[4], const float (&b)[2]) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])),
+          "r"(__float_as_uint(a[3])), "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
+  }
+};
+
+template <> struct Mma<DataType::kF32, 16, 8, 8> : FmaTile<16, 8, 8> {};
+
+}  // namespace wt::device

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// target/mma_layout.h - how the matrix instructions of every vendor lay a lane's fragments in their matrices.
+//
+// C (m, n) += A (m, k) * B (n, k)^T. A layout says, for element e of a lane:
+//   a_row, a_k   of A          b_col, b_k   of B          c_row, c_col   of C
+// kA, kB, kC count a lane's elements; kRun neighbours e, e+1, .. of A and of B are neighbours along k. Stated once, from
+// the vendors' manuals; the simulator executes the instructions from its own reading of them, so the two check each other.
+#pragma once
+
+#include "target/types.h"
+
+namespace wt::device {
+
+// NVIDIA mma.sync m16n8k16, 16-bit types. PTX manual, "Matrix Fragments for mma.m16n8k16 with floating point type".
+template <class Half> struct MmaSync16x8x16 {
+  using Operand = Half;
+  static constexpr int kA = 8, kB = 4, kC = 4, kRun = 2;
+  static constexpr int a_row(int lane, int e) { return lane / 4 + 8 * ((e >> 1) & 1); }
+  static constexpr int a_k(int lane, int e) { return lane % 4 * 2 + (e & 1) + 8 * (e >> 2); }
+  static constexpr int b_col(int lane, int) { return lane / 4; }
+  static constexpr int b_k(int lane, int e) { return lane % 4 * 2 + (e & 1) + 8 * (e >> 1); }
+  static constexpr int c_row(int lane, int e) { return lane / 4 + 8 * (e >> 1); }
+  static constexpr int c_col(int lane, int e) { return lane % 4 * 2 + (e & 1); }
+};
+
+// NVIDIA mma.sync m16n8k8, tf32 (operands already rounded). PTX manual, "Matrix Fragments for mma.m16n8k8".
+struct MmaSync16x8x8 {
+  using Operand = float;
+  static constexpr int kA = 4, kB = 2, kC = 4, kRun = 1;
+  static constexpr int a_row(int lane, int e) { return lane / 4 + 8 * (e & 1); }
+  static constexpr int a_k(int lane, int e) { return lane % 4 + 4 * (e >> 1); }
+  static constexpr int b_col(int lane, int) { return lane / 4; }
+  static constexpr int b_k(int lane, int e) { return lane % 4 + 4 * e; }
+  static constexpr int c_row(int lane, int e) { return lane / 4 + 8 * (e >> 1); }
+  static constexpr int c_col(int lane, int e) { return lane % 4 * 2 + (e & 1); }
+};
+
+// AMD MFMA 32x32x8, 16-bit types, 64 lanes. MI200 and MI300 ISA manuals, "Matrix Arithmetic Instructions".
+template <class Half> struct Mfma32x32x8 {
+  using Operand = Half;
+  static constexpr int kA = 4, kB = 4, kC = 16, kRun = 4;
+  static constexpr int a_row(int lane, int) { return lane % 32; }
+  static constexpr int a_k(int lane, int e) { return lane / 32 * 4 + e; }
+  static constexpr int b_col(int lane, int) { return lane % 32; }
+  static constexpr int b_k(int lane, int e) { return lane / 32 * 4 + e; }
+  static constexpr int c_row(int lane, int e) { return e % 4 + 8 * (e / 4) + 4 * (lane / 32); }
+  static constexpr int c_col(int lane, int) { return lane % 32; }
+};
+
+// AMD MFMA 16x16x16, 16-bit types, 64 lanes.
+template <class Half> struct Mfma16x16x16 {
+  using Operand = Half;
+  static constexpr int kA = 4, kB = 4, kC = 4, kRun = 4;
+  static constexpr int a_row(int lane, int) { return lane % 16; }
+  static constexpr int a_k(int lane, int e) { return lane / 16 * 4 + e; }
+  static constexpr int b_col(int lane, int) { return lane % 16; }
+  static constexpr int b_k(int lane, int e) { return lane / 16 * 4 + e; }
+  static constexpr int c_row(int lane, int e) { return lane / 16 * 4 + e; }
+  static constexpr int c_col(int lane, int) { return lane % 16; }
+};
+
+// AMD MFMA 16x16x4, fp32, 64 lanes.
+struct Mfma16x16x4 {
+  using Operand = float;
+  static constexpr int kA = 1, kB = 1, kC = 4, kRun = 1;
+  static constexpr int a_row(int lane, int) { return lane % 16; }
+  static constexpr int a_k(int lane, int) { return lane / 16; }
+  static constexpr int b_col(int lane, int) { return lane % 16; }
+  static constexpr int b_k(int lane, int) { return lane / 16; }
+  static constexpr int c_row(int lane, int e) { return lane / 16 * 4 + e; }
+  static constexpr int c_col(int lane, int) { return lane % 16; }
+};
+
+// AMD WMMA 16x16x16 of RDNA3, 32 lanes: lanes 16 to 31 hold A and B a second time. RDNA3 ISA manual, "WMMA".
+template <class Half> struct Wmma16x16x16Rdna3 {
+  using Operand = Half;
+  static constexpr int kA = 16, kB = 16, kC = 8, kRun = 16;
+  static constexpr int a_row(int lane, int) { return lane % 16; }
+  static constexpr int a_k(int, int e) { return e; }
+  static constexpr int b_col(int lane, int) { return lane % 16; }
+  static constexpr int b_k(int, int e) { return e; }
+  static constexpr int c_row(int lane, int e) { return 2 * e + lane / 16; }
+  static constexpr int c_col(int lane, int) { return lane % 16; }
+};
+
+// AMD WMMA 16x16x16 of RDNA4, 32 lanes: each half of the lanes holds half of k. RDNA4 ISA manual, "WMMA".
+template <class Half> struct Wmma16x16x16Rdna4 {
+  using Operand = Half;
+  static constexpr int kA = 8, kB = 8, kC = 8, kRun = 8;
+  static constexpr int a_row(int lane, int) { return lane % 16; }
+  static constexpr int a_k(int lane, int e) { return lane / 16 * 8 + e; }
+  static constexpr int b_col(int lane, int) { return lane % 16; }
+  static constexpr int b_k(int lane, int e) { return lane / 16 * 8 + e; }
+  static constexpr int c_row(int lane, int e) { return lane / 16 * 8 + e; }
+  static constexpr int c_col(int lane, int) { return lane % 16; }
+};
+
+}  // namespace wt::device

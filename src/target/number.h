@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// target/number.h - number formats by bit arithmetic, for targets without an instruction for them.
+//
+// The host's own conversions are problem/number.h; conformance tests compare the two over every bit pattern.
+#pragma once
+
+#include "target/types.h"
+
+namespace wt::number {
+
+constexpr u32 bits_of(float value) { return __builtin_bit_cast(u32, value); }
+constexpr float float_of(u32 bits) { return __builtin_bit_cast(float, bits); }
+
+// A small format: sign, kExponent bits, kMantissa bits. Subnormals are exact: every one is a normal float.
+template <int kExponent, int kMantissa>
+constexpr float widen(u32 bits, bool has_infinity) {
+  constexpr u32 kBias = (1u << (kExponent - 1)) - 1;
+  const u32 sign = (bits >> (kExponent + kMantissa)) << 31;
+  const u32 exponent = (bits >> kMantissa) & ((1u << kExponent) - 1);
+  const u32 mantissa = bits & ((1u << kMantissa) - 1);
+  if (exponent == 0) {
+    const float scale = float_of((127 + 1 - kBias - kMantissa) << 23);  // 2^(1 - bias - mantissa bits)
+    const float magnitude = static_cast<float>(mantissa) * scale;
+    return sign ? -magnitude : magnitude;
+  }
+  if (has_infinity && exponent == (1u << kExponent) - 1) return float_of(sign | 0x7f800000u | (mantissa << (23 - kMantissa)));
+  return float_of(sign | (exponent + 127 - kBias) << 23 | mantissa << (23 - kMantissa));
+}
+
+// Rounds to nearest, ties to even, to a format with kMantissa bits whose smallest normal exponent is kMinExponent;
+// the result's bits below the sign, before any range check.
+template <int kExponent, int kMantissa>
+constexpr u32 narrow_magnitude(u32 magnitude) {
+  constexpr int kBias = (1 << (kExponent - 1)) - 1;
+  const int exponent = static_cast<int>(magnitude >> 23) - 127;
+  // Below the smallest normal exponent the unit in the last place stops shrinking.
+  const int below = exponent < 1 - kBias ? 1 - kBias - exponent : 0;
+  if (below > kMantissa + 1) return 0;
+  const u32 significand = (magnitude & 0x7fffffu) | 0x800000u;
+  const int drop = 23 - kMantissa + below;
+  const u32 half = 1u << (drop - 1);
+  u32 kept = significand >> drop;
+  const u32 rest = significand & ((1u << drop) - 1);
+  if (rest > half || (rest == half && (kept & 1))) ++kept;
+  if (below) return kept;  // a carry into the exponent is the right answer as it stands
+  return (static_cast<u32>(exponent + kBias) << kMantissa) + kept - (1u << kMantissa);
+}
+
+constexpr float to_float(Bf16 value) { return float_of(static_cast<u32>(value.bits) << 16); }
+constexpr float to_float(F16 value) { return widen<5, 10>(value.bits, true); }
+constexpr float to_float(E5m2 value) { return widen<5, 2>(value.bits, true); }
+constexpr float to_float(E4m3 value) {
+  if ((value.bits & 0x7f) == 0x7f) return float_of(0x7fc00000u | static_cast<u32>(value.bits & 0x80) << 24);
+  return widen<4, 3>(value.bits, false);
+}
+constexpr float to_float(float value) { return value; }
+
+template <class T> struct From;
+template <> struct From<float> {
+  static constexpr float rounded(float value) { return value; }
+};
+template <> struct From<Bf16> {
+  static constexpr Bf16 rounded(float value) {
+    const u32 bits = bits_of(value);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return {static_cast<u16>(bits >> 16 | 0x40)};
+    return {static_cast<u16>((bits + 0x7fffu + (bits >> 16 & 1)) >> 16)};
+  }
+};
+template <> struct From<F16> {
+  static constexpr F16 rounded(float value) {
+    const u32 bits = bits_of(value), magnitude = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
+    if (magnitude > 0x7f800000u) return {static_cast<u16>(sign | 0x7e00u)};
+    if (magnitude >= 0x477ff000u) return {static_cast<u16>(sign | 0x7c00u)};  // 65520 and above round to infinity
+    return {static_cast<u16>(sign | narrow_magnitude<5, 10>(magnitude))};
+  }
+};
+template <> struct From<E4m3> {
+  static constexpr E4m3 rounded(float value) {
+    const u32 bits = bits_of(value), magnitude = bits & 0x7fffffffu, sign = bits >> 24 & 0x80u;
+    if (magnitude > 0x7f800000u) return {static_cast<u8>(sign | 0x7fu)};
+    if (magnitude >= 0x43e00000u) return {static_cast<u8>(sign | 0x7eu)};  // 448 and above saturate
+    return {static_cast<u8>(sign | narrow_magnitude<4, 3>(magnitude))};
+  }
+};
+template <> struct From<E5m2> {
+  static constexpr E5m2 rounded(float value) {
+    const u32 bits = bits_of(value), magnitude = bits & 0x7fffffffu, sign = bits >> 24 & 0x80u;
+    if (magnitude > 0x7f800000u) return {static_cast<u8>(sign | 0x7fu)};
+    if (magnitude >= 0x47600000u) return {static_cast<u8>(sign | 0x7bu)};  // 57344 and above saturate
+    return {static_cast<u8>(sign | narrow_magnitude<5, 2>(magnitude))};
+  }
+};
+
+// fp32 rounded to tf32's 10 mantissa bits, to nearest, ties away from zero, as cvt.rna.tf32 does.
+constexpr float round_tf32(float value) {
+  const u32 bits = bits_of(value);
+  if ((bits & 0x7f800000u) == 0x7f800000u) return value;
+  return float_of((bits + 0x1000u) & 0xffffe000u);
+}
+
+}  // namespace wt::number

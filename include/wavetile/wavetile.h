@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wavetile/wavetile.h - Wavetile's C API: all that another program or language needs.
+ *
+ *   device = wavetile_device_open("auto")             where
+ *   problem = wavetile_problem_parse("fwd bf16 ...")  what (or wavetile_problem_create from a struct)
+ *   plan = wavetile_plan_create(device, problem)      how: chosen, compiled and bound here
+ *   wavetile_plan_execute(plan, stream, tensors, workspace)
+ *
+ * Rules that hold everywhere
+ *
+ * Status. A function that can fail returns wavetile_status. Anything but WAVETILE_OK leaves a text for people in
+ *   wavetile_last_error(), with the values and a remedy, and leaves the outputs as they were, except where a function
+ *   says otherwise. A null handle or pointer is a WAVETILE_BAD_INPUT, never a crash. No exception leaves the library.
+ *
+ * Ownership. What a *_create, *_open, *_parse or *_allocate function gives belongs to the caller, who ends it with the
+ *   matching *_destroy, *_close or *_free function; ending NULL does nothing. Handles may be ended in any order: a plan
+ *   keeps what it needs of its device and problem. Device memory and streams are ended before their device is closed.
+ *   A `const char*` that a function returns belongs to the handle it came from and lives as long. A `char**` result
+ *   belongs to the caller and is ended with wavetile_string_free. Strings are UTF-8 and end in a zero byte.
+ *
+ * Threads. Every function may be called from any thread at any time. Devices, problems and plans never change after
+ *   creation, so one handle may be used by many threads at once; only ending a handle needs care: no other call may be
+ *   using it. One event belongs to one thread at a time. The last-error text is kept for each thread.
+ *
+ * Structs. A struct that may grow starts with struct_size, which the caller sets to sizeof (the *_init functions do).
+ *   A program built against an older header therefore keeps working with a newer library. Enumerators keep their
+ *   numbers for ever.
+ *
+ * This header needs C99 or C++11 and includes no GPU header.
+ */
+#ifndef WAVETILE_WAVETILE_H_
+#define WAVETILE_WAVETILE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define WAVETILE_VERSION_MAJOR 0
+#define WAVETILE_VERSION_MINOR 1
+#define WAVETILE_VERSION_PATCH 0
+/* 10000 * major + 100 * minor + patch */
+#define WAVETILE_VERSION (WAVETILE_VERSION_MAJOR * 10000 + WAVETILE_VERSION_MINOR * 100 + WAVETILE_VERSION_PATCH)
+
+#if defined(__GNUC__)
+#define WAVETILE_API __attribute__((visibility("default")))
+#else
+#define WAVETILE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Status and version. */
+
+/* The first five are also the exit codes of the wavetile command. */
+typedef enum wavetile_status {
+  WAVETILE_OK = 0,
+  WAVETILE_VERIFICATION_FAILED = 1, /* a result is wrong */
+  WAVETILE_BAD_INPUT = 2,           /* the caller's text, value, pointer or file */
+  WAVETILE_UNSUPPORTED = 3,         /* valid, but nothing here can do it */
+  WAVETILE_DEVICE_ERROR = 4,        /* a driver, a device or its memory */
+  WAVETILE_COMPILE_ERROR = 5,       /* a kernel compiler refused or is absent */
+  WAVETILE_IO_ERROR = 6,            /* a file or folder */
+  WAVETILE_OUT_OF_MEMORY = 7,       /* of the host */
+  WAVETILE_INTERNAL_ERROR = 8       /* a fault of the library; please report it with the text */
+} wavetile_status;
+
+/* "ok", "verification failed", "bad input", ...; "unknown status" for a number that is none. Never NULL. */
+WAVETILE_API const char* wavetile_status_name(wavetile_status status);
+
+/* The text of the last call that failed on this thread; "" when none has. Calls that succeed leave it alone. It is
+ * valid until the next call on this thread fails. Never NULL. */
+WAVETILE_API const char* wavetile_last_error(void);
+
+/* Forgets this thread's text. */
+WAVETILE_API void wavetile_clear_error(void);
+
+/* The version of the library at run time, as WAVETILE_VERSION and as "0.1.0". */
+WAVETILE_API int32_t wavetile_version(void);
+WAVETILE_API const char* wavetile_version_string(void);
+
+/* Ends a string that was returned through a char**. */
+WAVETILE_API void wavetile_string_free(char* text);
+
+/* What this machine can do. */
+
+typedef enum wavetile_capability {
+  WAVETILE_CAPABILITY_CUDA_DRIVER = 0,   /* an NVIDIA driver with at least one GPU */
+  WAVETILE_CAPABILITY_NVRTC = 1,         /* compile kernels for NVIDIA GPUs */
+  WAVETILE_CAPABILITY_HOST_COMPILER = 2, /* compile kernels for the simulator */
+  WAVETILE_CAPABILITY_CLANG_AMD = 3,     /* compile kernels for AMD GPUs */
+  WAVETILE_CAPABILITY_ONEDNN = 4         /* the oneDNN provider for the CPU */
+} wavetile_capability;
+
+/* Sets *available to 1 or 0. Where `detail` is not NULL, *detail becomes a new string (wavetile_string_free): the name
+ * and version of what was found, or what is missing and how to get it. "Not available" is an answer, not a failure. */
+WAVETILE_API wavetile_status wavetile_capability_query(wavetile_capability capability, int32_t* available,
+                                                       char** detail);
+
+/* Devices. */
+
+typedef struct wavetile_device wavetile_device;
+
+typedef enum wavetile_device_kind {
+  WAVETILE_DEVICE_CPU = 0,
+  WAVETILE_DEVICE_GPU = 1,
+  WAVETILE_DEVICE_SIMULATOR = 2
+} wavetile_device_kind;
+
+typedef struct wavetile_device_info {
+  size_t struct_size;
+  int32_t kind;    /* wavetile_device_kind */
+  char id[64];     /* what wavetile_device_open takes: "cpu", "gpu:0", "sim:sm_90a" */
+  char name[256];  /* as the maker calls it */
+  char target[32]; /* what kernels are compiled for, e.g. "sm_90a"; "" for the CPU */
+  int32_t multiprocessors;
+  int32_t driver_version; /* 13000 for 13.0; 0: no driver */
+  int64_t shared_bytes_per_block;
+  int64_t l2_bytes;
+  int64_t memory_bytes;
+} wavetile_device_info;
+
+/* Opens a device: "auto" (the first GPU, else the CPU), "cpu", "gpu" (the first), "gpu:1", "sim:sm_90a". NULL means
+ * "auto". Opening the same device twice gives two handles to it. */
+WAVETILE_API wavetile_status wavetile_device_open(const char* id, wavetile_device** device);
+WAVETILE_API void wavetile_device_close(wavetile_device* device);
+
+/* Every device that could be opened here. *count becomes how many there are; the first `capacity` of them are written
+ * to `infos`, whose elements must have struct_size set. infos may be NULL when capacity is 0 (to learn the count). */
+WAVETILE_API wavetile_status wavetile_device_list(wavetile_device_info* infos, size_t capacity, size_t* count);
+
+/* Fills *info, whose struct_size must be set. */
+WAVETILE_API wavetile_status wavetile_device_get_info(const wavetile_device* device, wavetile_device_info* info);
+
+/* Memory on the device, at least 256-byte aligned. bytes may be 0 (then *memory may be NULL). On the CPU and in the
+ * simulator it is host memory. A plan takes any pointer that the device can reach, not only these. */
+WAVETILE_API wavetile_status wavetile_device_allocate(wavetile_device* device, size_t bytes, void** memory);
+WAVETILE_API wavetile_status wavetile_device_free(wavetile_device* device, void* memory);
+
+/* Copies between host and device; both return when the data has arrived. Work in flight on a stream must be waited
+ * for first (wavetile_stream_synchronize). */
+WAVETILE_API wavetile_status wavetile_device_copy_in(wavetile_device* device, void* device_memory, const void* host,
+                                                     size_t bytes);
+WAVETILE_API wavetile_status wavetile_device_copy_out(wavetile_device* device, void* host, const void* device_memory,
+                                                      size_t bytes);
+
+/* Streams and events. */
+
+/* A CUstream on a GPU, so an existing one can be passed as it is; NULL is the default stream. On the CPU and in the
+ * simulator calls are synchronous and the stream is ignored. */
+typedef void* wavetile_stream;
+
+WAVETILE_API wavetile_status wavetile_stream_create(wavetile_device* device, wavetile_stream* stream);
+WAVETILE_API wavetile_status wavetile_stream_destroy(wavetile_device* device, wavetile_stream stream);
+/* Waits for everything that was sent to the stream. */
+WAVETILE_API wavetile_status wavetile_stream_synchronize(wavetile_device* device, wavetile_stream stream);
+
+/* Sets every byte of a piece of device memory, in the order of the stream. */
+WAVETILE_API wavetile_status wavetile_device_fill(wavetile_device* device, void* device_memory, uint8_t value,
+                                                  size_t bytes, wavetile_stream stream);
+
+/* A point in a stream, for waiting and for timing what lies between two of them. */
+typedef struct wavetile_event wavetile_event;
+
+WAVETILE_API wavetile_status wavetile_event_create(wavetile_device* device, wavetile_event** event);
+WAVETILE_API void wavetile_event_destroy(wavetile_event* event);
+WAVETILE_API wavetile_status wavetile_event_record(wavetile_event* event, wavetile_stream stream);
+/* Blocks the calling thread until the point has been reached. */
+WAVETILE_API wavetile_status wavetile_event_wait(wavetile_event* event);
+/* Microseconds between two recorded events of one device; waits for the later one. */
+WAVETILE_API wavetile_status wavetile_event_elapsed(wavetile_event* start, wavetile_event* stop, double* microseconds);
+
+/* Problems. */
+
+typedef enum wavetile_direction {
+  WAVETILE_FORWARD = 0,        /* x, w -> y */
+  WAVETILE_BACKWARD_DATA = 1,  /* dy, w -> dx: the gradients stand in the places of y and x */
+  WAVETILE_BACKWARD_WEIGHT = 2 /* x, dy -> dw */
+} wavetile_direction;
+
+typedef enum wavetile_type {
+  WAVETILE_F32 = 0,
+  WAVETILE_TF32 = 1, /* stored as fp32, multiplied as tf32 */
+  WAVETILE_F16 = 2,
+  WAVETILE_BF16 = 3,
+  WAVETILE_E4M3 = 4, /* OCP fp8: no infinities, saturates at 448 */
+  WAVETILE_E5M2 = 5  /* OCP fp8: infinities, saturates at 57344 */
+} wavetile_type;
+
+typedef enum wavetile_layout {
+  WAVETILE_CHANNELS_LAST = 0, /* NWC, NHWC, NDHWC; filters K(DH)WC */
+  WAVETILE_CHANNELS_FIRST = 1 /* NCW, NCHW, NCDHW; filters KC(DH)W */
+} wavetile_layout;
+
+typedef enum wavetile_activation {
+  WAVETILE_ACTIVATION_NONE = 0,
+  WAVETILE_ACTIVATION_RELU = 1,
+  WAVETILE_ACTIVATION_LEAKY_RELU = 2, /* slope */
+  WAVETILE_ACTIVATION_CLAMP = 3,      /* low, high */
+  WAVETILE_ACTIVATION_SILU = 4,
+  WAVETILE_ACTIVATION_GELU = 5,
+  WAVETILE_ACTIVATION_SIGMOID = 6,
+  WAVETILE_ACTIVATION_TANH = 7
+} wavetile_activation;
+
+typedef enum wavetile_padding {
+  WAVETILE_PADDING_EXPLICIT = 0, /* pad_lower and pad_upper as given */
+  WAVETILE_PADDING_SAME = 1,     /* output = ceil(input / stride); the odd element goes to the upper side */
+  WAVETILE_PADDING_VALID = 2,    /* none */
+  WAVETILE_PADDING_CAUSAL = 3    /* all below the outermost dimension, "same" in the others */
+} wavetile_padding;
+
+/* One convolution. Channel counts are totals over the groups. The spatial arrays hold `dims` values, outermost first:
+ * {w} in one dimension, {h, w} in two, {d, h, w} in three; the values beyond are ignored.
+ *
+ * The epilogue is applied to the fp32 accumulator before its one rounding to the output's type, in this order:
+ *   v = alpha * acc;  v = v * scale[channel] + bias[channel];  v += beta * residual;  v = activation(v);  amax = max
+ * |v| scale and bias run over the channels of the output: k for y, c for dx, k for dw. */
+typedef struct wavetile_problem_desc {
+  size_t struct_size;
+  int32_t direction; /* wavetile_direction */
+  int32_t dims;      /* 1, 2 or 3 */
+  int32_t layout;    /* wavetile_layout */
+  int32_t x_type;    /* wavetile_type of x and dx */
+  int32_t w_type;    /* of w and dw */
+  int32_t y_type;    /* of y and dy */
+  int32_t acc_type;  /* of the sums */
+  int32_t padding;   /* wavetile_padding; wavetile_problem_get_desc always gives EXPLICIT */
+  int64_t n;         /* batch; 0 is an empty problem */
+  int64_t g;         /* groups */
+  int64_t c;         /* input channels */
+  int64_t k;         /* output channels */
+  int64_t in[3];     /* size of x */
+  int64_t filter[3];
+  int64_t stride[3];
+  int64_t dilation[3];
+  int64_t pad_lower[3];
+  int64_t pad_upper[3];
+  float alpha;
+  float beta;         /* read where residual is set */
+  int32_t scale;      /* 1: there is a scale tensor */
+  int32_t bias;       /* 1: there is a bias tensor */
+  int32_t residual;   /* 1: there is a residual tensor; it may be the output itself (accumulation) */
+  int32_t amax;       /* 1: max |v| is written */
+  int32_t activation; /* wavetile_activation */
+  float slope;        /* leaky relu */
+  float low;          /* clamp */
+  float high;
+} wavetile_problem_desc;
+
+/* Sets struct_size and the defaults: forward, two dimensions, channels last, bf16, fp32 sums, all sizes 1, stride and
+ * dilation 1, no padding, no epilogue, alpha and beta 1, slope 0.01, clamp to [0, 6]. */
+WAVETILE_API void wavetile_problem_desc_init(wavetile_problem_desc* desc);
+
+typedef struct wavetile_problem wavetile_problem;
+
+/* A problem is checked when it is made; a fault is a WAVETILE_BAD_INPUT with one message that holds the values. */
+WAVETILE_API wavetile_status wavetile_problem_create(const wavetile_problem_desc* desc, wavetile_problem** problem);
+/* From its text, such as "fwd bf16 n16 c256 k256 i100x100 f3x3 p1 +bias+relu" (docs/problem-text.md). */
+WAVETILE_API wavetile_status wavetile_problem_parse(const char* text, wavetile_problem** problem);
+WAVETILE_API void wavetile_problem_destroy(wavetile_problem* problem);
+
+/* Checks without making a problem. */
+WAVETILE_API wavetile_status wavetile_problem_validate(const wavetile_problem_desc* desc);
+
+/* Fills *desc, whose struct_size must be set. */
+WAVETILE_API wavetile_status wavetile_problem_get_desc(const wavetile_problem* problem, wavetile_problem_desc* desc);
+
+/* The short text, which parses back to the same problem, and the one that spells out every default. NULL for NULL. */
+WAVETILE_API const char* wavetile_problem_text(const wavetile_problem* problem);
+WAVETILE_API const char* wavetile_problem_canonical_text(const wavetile_problem* problem);
+
+/* The spatial size of y: `dims` values, the rest of the three 1. */
+WAVETILE_API wavetile_status wavetile_problem_output_size(const wavetile_problem* problem, int64_t size[3]);
+
+/* Two operations a multiply-add of the direct algorithm, padding counted as work; 0 for NULL. */
+WAVETILE_API double wavetile_problem_flops(const wavetile_problem* problem);
+
+/* The tensors of a problem by their role. */
+typedef enum wavetile_role {
+  WAVETILE_ROLE_X = 0,        /* x, or dx */
+  WAVETILE_ROLE_W = 1,        /* w, or dw */
+  WAVETILE_ROLE_Y = 2,        /* y, or dy */
+  WAVETILE_ROLE_SCALE = 3,    /* fp32, one value an output channel */
+  WAVETILE_ROLE_BIAS = 4,     /* fp32, one value an output channel */
+  WAVETILE_ROLE_RESIDUAL = 5, /* shape and type of the output */
+  WAVETILE_ROLE_AMAX = 6      /* one fp32 value, written */
+} wavetile_role;
+
+typedef enum wavetile_use {
+  WAVETILE_UNUSED = 0, /* the problem has no such tensor */
+  WAVETILE_READ = 1,
+  WAVETILE_WRITTEN = 2
+} wavetile_use;
+
+typedef struct wavetile_tensor_info {
+  size_t struct_size;
+  int32_t use;      /* wavetile_use; where unused, all that follows is 0 */
+  int32_t type;     /* wavetile_type */
+  int32_t rank;     /* 1 to 5 */
+  int32_t reserved; /* 0 */
+  int64_t shape[5]; /* in memory order: the last one is contiguous, and there are no gaps */
+  int64_t elements;
+  int64_t bytes;
+} wavetile_tensor_info;
+
+/* Fills *info, whose struct_size must be set. A role that the problem does not use is WAVETILE_OK with use 0. */
+WAVETILE_API wavetile_status wavetile_problem_tensor(const wavetile_problem* problem, wavetile_role role,
+                                                     wavetile_tensor_info* info);
+
+/* Bytes of one tensor; 0 where the problem does not use it, and for NULL. */
+WAVETILE_API int64_t wavetile_problem_tensor_bytes(const wavetile_problem* problem, wavetile_role role);
+
+/* The role that the direction writes: Y, X or W; X for NULL. */
+WAVETILE_API wavetile_role wavetile_problem_output_role(const wavetile_problem* problem);
+
+/* Numbers. */
+
+/* Bytes of one number of a type; 0 for a number that is no type. */
+WAVETILE_API int32_t wavetile_type_size(wavetile_type type);
+/* Rounds floats to a type, to nearest even, and back. Host memory. fp8 saturates (docs/api.md). */
+WAVETILE_API wavetile_status wavetile_from_float(wavetile_type type, const float* values, size_t count, void* out);
+WAVETILE_API wavetile_status wavetile_to_float(wavetile_type type, const void* values, size_t count, float* out);
+
+/* Plans. */
+
+typedef struct wavetile_plan wavetile_plan;
+
+typedef enum wavetile_tuning {
+  WAVETILE_TUNING_OFF = 0,      /* the cost model alone */
+  WAVETILE_TUNING_CACHED = 1,   /* earlier measurements where there are any, else the cost model */
+  WAVETILE_TUNING_FIRST_USE = 2 /* measure the candidates now, verify them, and remember the best */
+} wavetile_tuning;
+
+typedef struct wavetile_plan_options {
+  size_t struct_size;
+  int32_t deterministic;    /* 1 (default): the same inputs give the same bits every time */
+  int32_t strict_nonfinite; /* 1: an infinity or NaN in an input reaches only the outputs that depend on it */
+  int32_t tuning;           /* wavetile_tuning; default cached */
+  int32_t reserved;         /* 0 */
+  int64_t workspace_limit;  /* bytes; -1 (default): none */
+  const char* kernel;       /* run this one, by name; NULL (default): choose */
+} wavetile_plan_options;
+
+WAVETILE_API void wavetile_plan_options_init(wavetile_plan_options* options);
+
+/* Chooses, compiles (or finds in the cache) and binds a kernel. This is the slow call; make a plan once and keep it.
+ * options may be NULL: the defaults. */
+WAVETILE_API wavetile_status wavetile_plan_create(wavetile_device* device, const wavetile_problem* problem,
+                                                  const wavetile_plan_options* options, wavetile_plan** plan);
+WAVETILE_API void wavetile_plan_destroy(wavetile_plan* plan);
+
+/* Bytes of scratch memory that execute needs; 0 for NULL. */
+WAVETILE_API int64_t wavetile_plan_workspace_bytes(const wavetile_plan* plan);
+
+/* Pointers by role, to memory that the plan's device can reach. Those that the problem does not use are ignored; NULL
+ * is fine there. All are 16-byte aligned, amax 4-byte. The output must not be an input, except the residual. */
+typedef struct wavetile_tensors {
+  size_t struct_size;
+  void* x;
+  void* w;
+  void* y;
+  void* scale;
+  void* bias;
+  void* residual;
+  void* amax;
+} wavetile_tensors;
+
+/* Sets struct_size, and NULL everywhere else. */
+WAVETILE_API void wavetile_tensors_init(wavetile_tensors* tensors);
+
+/* Computes: sends the work to the stream and returns. Allocates nothing on the device, waits for nothing and compiles
+ * nothing, so it may be captured into a CUDA graph. On the CPU and in the simulator it returns when the work is done.
+ * workspace is device memory, 256-byte aligned, of at least wavetile_plan_workspace_bytes; NULL where that is 0. Two
+ * calls that may overlap in time need two workspaces. */
+WAVETILE_API wavetile_status wavetile_plan_execute(const wavetile_plan* plan, wavetile_stream stream,
+                                                   const wavetile_tensors* tensors, void* workspace,
+                                                   size_t workspace_bytes);
+
+/* What a plan will run and why. The strings belong to the plan. */
+typedef struct wavetile_plan_info {
+  size_t struct_size;
+  const char* kernel; /* its name, or the path on the CPU */
+  const char* reason; /* why this one */
+  int32_t registers;  /* a thread; 0: unknown */
+  int32_t spill_bytes;
+  int32_t launches;   /* of one execute */
+  int32_t from_cache; /* 1: no compiler ran */
+  double compile_seconds;
+  int64_t workspace_bytes;
+} wavetile_plan_info;
+
+/* Fills *info, whose struct_size must be set. */
+WAVETILE_API wavetile_status wavetile_plan_get_info(const wavetile_plan* plan, wavetile_plan_info* info);
+
+/* The same, with problem and device, as one JSON object. It belongs to the plan; NULL for NULL. */
+WAVETILE_API const char* wavetile_plan_json(const wavetile_plan* plan);
+
+typedef enum wavetile_format {
+  WAVETILE_FORMAT_TEXT = 0, /* for people */
+  WAVETILE_FORMAT_JSON = 1
+} wavetile_format;
+
+/* Which kernels could run the problem on the device, in the order of preference, and why each of the others cannot.
+ * options may be NULL. *report becomes a new string (wavetile_string_free). Compiles nothing. */
+WAVETILE_API wavetile_status wavetile_explain(wavetile_device* device, const wavetile_problem* problem,
+                                              const wavetile_plan_options* options, wavetile_format format,
+                                              char** report);
+
+/* Verification. */
+
+typedef enum wavetile_fill {
+  WAVETILE_FILL_RANDOM = 0, /* signed reals whose results have a magnitude of about one */
+  WAVETILE_FILL_EXACT = 1,  /* small integers: every sum is exact, in whichever order it is made */
+  WAVETILE_FILL_ZERO = 2
+} wavetile_fill;
+
+/* Fills tensors in host memory: inputs as asked, outputs with a poison that wavetile_verify recognises. Those that are
+ * NULL, or that the problem does not use, are left out. The same problem, fill and seed give the same bytes on every
+ * machine. */
+WAVETILE_API wavetile_status wavetile_fill_tensors(const wavetile_problem* problem, wavetile_fill fill, uint64_t seed,
+                                                   const wavetile_tensors* host);
+
+typedef struct wavetile_verify_options {
+  size_t struct_size;
+  int32_t exact;      /* 1: the inputs are WAVETILE_FILL_EXACT, so no rounding of sums is allowed for; default 0 */
+  int32_t exhaustive; /* 0 (default): a sample where the output is large; 1: every element */
+  int32_t splits;     /* parts in which the sums were made (split-K); default 1 */
+  int32_t reserved;   /* 0 */
+  uint64_t seed;      /* of the sample; default 1 */
+} wavetile_verify_options;
+
+WAVETILE_API void wavetile_verify_options_init(wavetile_verify_options* options);
+
+typedef struct wavetile_verify_report {
+  size_t struct_size;
+  int64_t elements;   /* of the output */
+  int64_t compared;   /* with the reference: all of them, or a sample of corners, borders and random ones */
+  int64_t wrong;      /* among those compared */
+  int64_t unwritten;  /* still poisoned, among all */
+  int64_t nan;        /* among all */
+  int32_t amax_wrong; /* 1: amax is not the largest magnitude of the output */
+  int32_t reserved;   /* 0 */
+  double worst;       /* largest error as a part of what is allowed: 1 is the edge */
+  int64_t index;      /* of the first wrong element, in memory order; -1: none */
+  double expected;
+  double got;
+  double bound; /* on |got - expected|, before rounding to the output's type */
+} wavetile_verify_report;
+
+/* Compares an output with the reference (plain loops, sums in double), all in host memory. `host` holds the inputs and
+ * the output; with a residual that was overwritten by the output, residual is a copy of what it was. The bounds follow
+ * from the types and the length of the sums. options and report may be NULL. A wrong result is
+ * WAVETILE_VERIFICATION_FAILED with the first few wrong elements in the text; *report is filled then too. */
+WAVETILE_API wavetile_status wavetile_verify(const wavetile_problem* problem, const wavetile_tensors* host,
+                                             const wavetile_verify_options* options, wavetile_verify_report* report);
+
+/* The whole check for one plan: fills tensors, executes once on the plan's device, copies back and compares. The data
+ * are exact where options->exact is set, else random. Device memory is allocated for the time of the call. options and
+ * report may be NULL. */
+WAVETILE_API wavetile_status wavetile_plan_verify(const wavetile_plan* plan, uint64_t data_seed,
+                                                  const wavetile_verify_options* options,
+                                                  wavetile_verify_report* report);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WAVETILE_WAVETILE_H_ */

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// api/handles.h - what is behind the C API's opaque handles.
+#pragma once
+
+#include <wavetile/wavetile.h>
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "dispatch/plan.h"
+#include "problem/problem.h"
+#include "runtime/device.h"
+
+struct wavetile_device {
+  std::shared_ptr<wt::Device> device;
+};
+
+struct wavetile_event {
+  std::shared_ptr<wt::Device> device;  // outlives the event
+  std::unique_ptr<wt::Event> event;
+};
+
+struct wavetile_problem {
+  wt::ConvProblem value;
+  std::string text;
+  std::string canonical_text;
+};
+
+namespace wt::api {
+
+inline constexpr int kRoleCount = WAVETILE_ROLE_AMAX + 1;
+
+// One tensor of a problem: shape in memory order, and whether execute reads or writes it.
+struct TensorShape {
+  wavetile_use use = WAVETILE_UNUSED;
+  DataType type = DataType::kF32;
+  int rank = 0;
+  std::array<int64_t, 5> shape{};
+  int64_t elements = 0;
+  int64_t bytes() const { return elements * size_of(type); }
+};
+
+TensorShape tensor_shape(const ConvProblem& problem, wavetile_role role);
+wavetile_role output_role(const ConvProblem& problem);
+const char* role_name(const ConvProblem& problem, wavetile_role role);  // dx where the direction makes x a gradient
+
+// The caller's pointer of a role, from the struct's fields.
+void* pointer_of(const wavetile_tensors& tensors, wavetile_role role);
+Status read_tensors(const wavetile_tensors* tensors, wavetile_tensors& out);
+Status read_options(const wavetile_plan_options* options, PlanOptions& out);
+
+}  // namespace wt::api
+
+struct wavetile_plan {
+  std::shared_ptr<wt::Device> device;
+  std::shared_ptr<const wt::Plan> plan;
+  std::array<wt::api::TensorShape, wt::api::kRoleCount> tensors;  // by role, so that execute need not ask
+  std::string json;
+};

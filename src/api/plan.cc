@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// api/plan.cc - plans of the C API: options in, description out, and the checks before an execute.
+#include "dispatch/plan.h"
+
+#include <nlohmann/json.hpp>
+
+#include "api/guard.h"
+#include "api/handles.h"
+
+using namespace wt;
+using namespace wt::api;
+
+namespace {
+
+constexpr size_t kOptionsFirstSize = offsetof(wavetile_plan_options, kernel) + sizeof(const char*);
+constexpr size_t kTensorsFirstSize = offsetof(wavetile_tensors, amax) + sizeof(void*);
+constexpr size_t kInfoFirstSize = offsetof(wavetile_plan_info, workspace_bytes) + sizeof(int64_t);
+constexpr uintptr_t kTensorAlignment = 16;  // what the widest vector and bulk copies need
+constexpr uintptr_t kWorkspaceAlignment = 256;
+
+static_assert(static_cast<int>(Tuning::kFirstUse) == WAVETILE_TUNING_FIRST_USE);
+
+wavetile_plan_options default_options() {
+  wavetile_plan_options options{};
+  options.struct_size = sizeof options;
+  options.deterministic = 1;
+  options.tuning = WAVETILE_TUNING_CACHED;
+  options.workspace_limit = -1;
+  return options;
+}
+
+bool aligned(const void* pointer, uintptr_t alignment) { return reinterpret_cast<uintptr_t>(pointer) % alignment == 0; }
+
+std::string to_json(const wavetile_plan& handle) {
+  const PlanDescription& description = handle.plan->description();
+  return nlohmann::ordered_json{{"problem", to_text(handle.plan->problem())},
+                                {"device", handle.device->info().id},
+                                {"kernel", description.kernel},
+                                {"reason", description.reason},
+                                {"registers", description.registers},
+                                {"spill_bytes", description.spill_bytes},
+                                {"launches", description.launches},
+                                {"compile_seconds", description.compile_seconds},
+                                {"from_cache", description.from_cache},
+                                {"workspace_bytes", handle.plan->workspace_bytes()}}
+      .dump();
+}
+
+// Everything about the caller's pointers that would be a wild access later.
+Status check_tensors(const wavetile_plan& handle, const wavetile_tensors& tensors) {
+  const ConvProblem& problem = handle.plan->problem();
+  const wavetile_role output = output_role(problem);
+  for (int i = 0; i < kRoleCount; ++i) {
+    const TensorShape& tensor = handle.tensors[static_cast<size_t>(i)];
+    if (tensor.use == WAVETILE_UNUSED || tensor.elements == 0) continue;
+    const auto role = static_cast<wavetile_role>(i);
+    const void* pointer = pointer_of(tensors, role);
+    if (!pointer) {
+      return bad_input("tensor {} is NULL; {} needs {} bytes there", role_name(problem, role), to_text(problem),
+                       tensor.bytes());
+    }
+    const uintptr_t alignment = role == WAVETILE_ROLE_AMAX ? sizeof(float) : kTensorAlignment;
+    if (!aligned(pointer, alignment)) {
+      return bad_input("tensor {} at {} is not {}-byte aligned", role_name(problem, role), pointer, alignment);
+    }
+    if (tensor.use == WAVETILE_READ && role != WAVETILE_ROLE_RESIDUAL && pointer == pointer_of(tensors, output)) {
+      return bad_input("tensor {} is also the output; only a residual may be", role_name(problem, role));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+namespace wt::api {
+
+void* pointer_of(const wavetile_tensors& tensors, wavetile_role role) {
+  switch (role) {
+    case WAVETILE_ROLE_X:
+      return tensors.x;
+    case WAVETILE_ROLE_W:
+      return tensors.w;
+    case WAVETILE_ROLE_Y:
+      return tensors.y;
+    case WAVETILE_ROLE_SCALE:
+      return tensors.scale;
+    case WAVETILE_ROLE_BIAS:
+      return tensors.bias;
+    case WAVETILE_ROLE_RESIDUAL:
+      return tensors.residual;
+    case WAVETILE_ROLE_AMAX:
+      return tensors.amax;
+  }
+  return nullptr;
+}
+
+Status read_tensors(const wavetile_tensors* tensors, wavetile_tensors& out) {
+  wavetile_tensors_init(&out);
+  return read_struct(*tensors, "wavetile_tensors", kTensorsFirstSize, out);
+}
+
+Status read_options(const wavetile_plan_options* caller, PlanOptions& out) {
+  wavetile_plan_options options = default_options();
+  if (caller) WT_TRY(read_struct(*caller, "wavetile_plan_options", kOptionsFirstSize, options));
+  const auto is_flag = [](int32_t value) { return value == 0 || value == 1; };
+  if (!is_flag(options.deterministic)) {
+    return bad_input("deterministic={} is no choice; use 0 or 1", options.deterministic);
+  }
+  if (!is_flag(options.strict_nonfinite)) {
+    return bad_input("strict_nonfinite={} is no choice; use 0 or 1", options.strict_nonfinite);
+  }
+  if (options.tuning < WAVETILE_TUNING_OFF || options.tuning > WAVETILE_TUNING_FIRST_USE) {
+    return bad_input("tuning={} is no choice; use 0 (off), 1 (cached) or 2 (first use)", options.tuning);
+  }
+  if (options.reserved != 0) {
+    return bad_input("wavetile_plan_options.reserved is {}; call wavetile_plan_options_init first", options.reserved);
+  }
+  if (options.workspace_limit < -1) {
+    return bad_input("workspace_limit={} is no size; use bytes, or -1 for no limit", options.workspace_limit);
+  }
+  out.deterministic = options.deterministic == 1;
+  out.strict_nonfinite = options.strict_nonfinite == 1;
+  out.tuning = static_cast<Tuning>(options.tuning);
+  if (options.workspace_limit >= 0) out.workspace_limit = options.workspace_limit;
+  if (options.kernel) out.kernel = options.kernel;
+  return {};
+}
+
+}  // namespace wt::api
+
+extern "C" {
+
+void wavetile_plan_options_init(wavetile_plan_options* options) {
+  if (options) *options = default_options();
+}
+
+void wavetile_tensors_init(wavetile_tensors* tensors) {
+  if (!tensors) return;
+  *tensors = {};
+  tensors->struct_size = sizeof *tensors;
+}
+
+wavetile_status wavetile_plan_create(wavetile_device* device, const wavetile_problem* problem,
+                                     const wavetile_plan_options* options, wavetile_plan** plan) {
+  WT_API_REQUIRE(device);
+  WT_API_REQUIRE(problem);
+  WT_API_REQUIRE(plan);
+  return guard([&]() -> Status {
+    PlanOptions plan_options;
+    WT_TRY(read_options(options, plan_options));
+    auto handle = std::make_unique<wavetile_plan>();
+    handle->device = device->device;
+    WT_TRY_ASSIGN(handle->plan, make_plan(device->device, problem->value, plan_options));
+    for (int i = 0; i < kRoleCount; ++i) {
+      handle->tensors[static_cast<size_t>(i)] = tensor_shape(problem->value, static_cast<wavetile_role>(i));
+    }
+    handle->json = to_json(*handle);
+    *plan = handle.release();
+    return {};
+  });
+}
+
+void wavetile_plan_destroy(wavetile_plan* plan) { delete plan; }
+
+int64_t wavetile_plan_workspace_bytes(const wavetile_plan* plan) { return plan ? plan->plan->workspace_bytes() : 0; }
+
+wavetile_status wavetile_plan_execute(const wavetile_plan* plan, wavetile_stream stream,
+                                      const wavetile_tensors* tensors, void* workspace, size_t workspace_bytes) {
+  WT_API_REQUIRE(plan);
+  WT_API_REQUIRE(tensors);
+  return guard([&]() -> Status {
+    wavetile_tensors given;
+    WT_TRY(read_tensors(tensors, given));
+    WT_TRY(check_tensors(*plan, given));
+    const int64_t needed = plan->plan->workspace_bytes();
+    if (needed > 0 && (!workspace || workspace_bytes < static_cast<size_t>(needed))) {
+      return bad_input("the workspace has {} bytes; the plan needs {} (wavetile_plan_workspace_bytes)",
+                       workspace ? workspace_bytes : 0, needed);
+    }
+    if (needed > 0 && !aligned(workspace, kWorkspaceAlignment)) {
+      return bad_input("the workspace at {} is not {}-byte aligned", static_cast<const void*>(workspace),
+                       kWorkspaceAlignment);
+    }
+    TensorPointers pointers;
+    for (int i = 0; i < kRoleCount; ++i) {
+      if (plan->tensors[static_cast<size_t>(i)].use == WAVETILE_UNUSED) continue;
+      pointers[static_cast<Tensor>(i)] = pointer_of(given, static_cast<wavetile_role>(i));
+    }
+    pointers[Tensor::kWorkspace] = needed > 0 ? workspace : nullptr;
+    return plan->plan->execute(pointers, stream);
+  });
+}
+
+wavetile_status wavetile_plan_get_info(const wavetile_plan* plan, wavetile_plan_info* info) {
+  WT_API_REQUIRE(plan);
+  WT_API_REQUIRE(info);
+  return guard([&]() -> Status {
+    const PlanDescription& description = plan->plan->description();
+    wavetile_plan_info value{};
+    value.kernel = description.kernel.c_str();
+    value.reason = description.reason.c_str();
+    value.registers = description.registers;
+    value.spill_bytes = description.spill_bytes;
+    value.launches = description.launches;
+    value.from_cache = description.from_cache;
+    value.compile_seconds = description.compile_seconds;
+    value.workspace_bytes = plan->plan->workspace_bytes();
+    return write_struct(value, "wavetile_plan_info", kInfoFirstSize, info);
+  });
+}
+
+const char* wavetile_plan_json(const wavetile_plan* plan) { return plan ? plan->json.c_str() : nullptr; }
+
+}  // extern "C"

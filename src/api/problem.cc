@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// api/problem.cc - problems of the C API: the plain struct to ConvProblem and back, and the shapes of its tensors.
+#include "problem/problem.h"
+
+#include "api/guard.h"
+#include "api/handles.h"
+
+using namespace wt;
+using namespace wt::api;
+
+namespace {
+
+constexpr size_t kDescFirstSize = offsetof(wavetile_problem_desc, high) + sizeof(float);
+constexpr size_t kTensorInfoFirstSize = offsetof(wavetile_tensor_info, bytes) + sizeof(int64_t);
+
+// WHY: the C header's numbers are fixed for ever and the C++ enumerations follow them, so a cast converts.
+static_assert(static_cast<int>(Direction::kBackwardWeight) == WAVETILE_BACKWARD_WEIGHT);
+static_assert(static_cast<int>(DataType::kTf32) == WAVETILE_TF32 && static_cast<int>(DataType::kF16) == WAVETILE_F16);
+static_assert(static_cast<int>(DataType::kBf16) == WAVETILE_BF16 && static_cast<int>(DataType::kE4m3) == WAVETILE_E4M3);
+static_assert(static_cast<int>(DataType::kE5m2) == WAVETILE_E5M2);
+static_assert(static_cast<int>(Layout::kChannelsFirst) == WAVETILE_CHANNELS_FIRST);
+static_assert(static_cast<int>(Activation::kLeakyRelu) == WAVETILE_ACTIVATION_LEAKY_RELU);
+static_assert(static_cast<int>(Activation::kClamp) == WAVETILE_ACTIVATION_CLAMP);
+static_assert(static_cast<int>(Activation::kTanh) == WAVETILE_ACTIVATION_TANH);
+static_assert(static_cast<int>(Tensor::kAmax) == WAVETILE_ROLE_AMAX);
+
+template <class Enum>
+Status read_enum(const char* field, int32_t value, Enum last, const char* choices, Enum& out) {
+  if (value < 0 || value > static_cast<int>(last)) {
+    return bad_input("{}={} is no choice; use {}", field, value, choices);
+  }
+  out = static_cast<Enum>(value);
+  return {};
+}
+
+Status read_flag(const char* field, int32_t value, bool& out) {
+  if (value != 0 && value != 1) return bad_input("{}={} is no choice; use 0 or 1", field, value);
+  out = value == 1;
+  return {};
+}
+
+constexpr const char* kTypeChoices = "0 (fp32), 1 (tf32), 2 (fp16), 3 (bf16), 4 (e4m3) or 5 (e5m2)";
+
+// The struct's spatial values stand first, the problem's last: see problem.h.
+void read_spatial(const int64_t (&values)[3], int dims, Spatial& out) {
+  for (int i = 0; i < dims; ++i) out[kMaxDims - dims + i] = values[i];
+}
+
+void write_spatial(const Spatial& values, int dims, int64_t neutral, int64_t (&out)[3]) {
+  for (int i = 0; i < kMaxDims; ++i) out[i] = i < dims ? values[kMaxDims - dims + i] : neutral;
+}
+
+Status read_padding(const wavetile_problem_desc& desc, ConvProblem& problem) {
+  // A helper divides by the stride; validate names the fault of a size below 1.
+  bool sizes_valid = true;
+  for (int i = kMaxDims - problem.dims; i < kMaxDims; ++i) {
+    sizes_valid = sizes_valid && problem.in[i] >= 1 && problem.filter[i] >= 1 && problem.stride[i] >= 1 &&
+                  problem.dilation[i] >= 1;
+  }
+  switch (desc.padding) {
+    case WAVETILE_PADDING_EXPLICIT:
+      read_spatial(desc.pad_lower, problem.dims, problem.pad_lower);
+      read_spatial(desc.pad_upper, problem.dims, problem.pad_upper);
+      return {};
+    case WAVETILE_PADDING_SAME:
+      if (sizes_valid) set_same_padding(problem);
+      return {};
+    case WAVETILE_PADDING_VALID:
+      return {};
+    case WAVETILE_PADDING_CAUSAL:
+      if (sizes_valid) set_causal_padding(problem);
+      return {};
+  }
+  return bad_input("padding={} is no choice; use 0 (explicit), 1 (same), 2 (valid) or 3 (causal)", desc.padding);
+}
+
+Status read_epilogue(const wavetile_problem_desc& desc, Epilogue& out) {
+  out.alpha = desc.alpha;
+  out.beta = desc.beta;
+  WT_TRY(read_flag("scale", desc.scale, out.scale));
+  WT_TRY(read_flag("bias", desc.bias, out.bias));
+  WT_TRY(read_flag("residual", desc.residual, out.residual));
+  WT_TRY(read_flag("amax", desc.amax, out.amax));
+  WT_TRY(read_enum("activation", desc.activation, Activation::kTanh,
+                   "0 (none), 1 (relu), 2 (leaky relu), 3 (clamp), 4 (silu), 5 (gelu), 6 (sigmoid) or 7 (tanh)",
+                   out.activation));
+  out.slope = desc.slope;
+  out.low = desc.low;
+  out.high = desc.high;
+  return {};
+}
+
+wavetile_problem_desc default_desc();
+
+Result<ConvProblem> read_desc(const wavetile_problem_desc& caller) {
+  wavetile_problem_desc desc = default_desc();
+  WT_TRY(read_struct(caller, "wavetile_problem_desc", kDescFirstSize, desc));
+  ConvProblem problem;
+  if (desc.dims < 1 || desc.dims > kMaxDims) return bad_input("dims={} is no choice; use 1, 2 or 3", desc.dims);
+  problem.dims = desc.dims;
+  WT_TRY(read_enum("direction", desc.direction, Direction::kBackwardWeight,
+                   "0 (forward), 1 (backward data) or 2 (backward weight)", problem.direction));
+  WT_TRY(read_enum("layout", desc.layout, Layout::kChannelsFirst, "0 (channels last) or 1 (channels first)",
+                   problem.layout));
+  WT_TRY(read_enum("x_type", desc.x_type, DataType::kE5m2, kTypeChoices, problem.x));
+  WT_TRY(read_enum("w_type", desc.w_type, DataType::kE5m2, kTypeChoices, problem.w));
+  WT_TRY(read_enum("y_type", desc.y_type, DataType::kE5m2, kTypeChoices, problem.y));
+  WT_TRY(read_enum("acc_type", desc.acc_type, DataType::kE5m2, kTypeChoices, problem.acc));
+  problem.n = desc.n;
+  problem.g = desc.g;
+  problem.c = desc.c;
+  problem.k = desc.k;
+  read_spatial(desc.in, desc.dims, problem.in);
+  read_spatial(desc.filter, desc.dims, problem.filter);
+  read_spatial(desc.stride, desc.dims, problem.stride);
+  read_spatial(desc.dilation, desc.dims, problem.dilation);
+  WT_TRY(read_padding(desc, problem));
+  WT_TRY(read_epilogue(desc, problem.epilogue));
+  WT_TRY(validate(problem));
+  return problem;
+}
+
+wavetile_problem_desc write_desc(const ConvProblem& problem) {
+  wavetile_problem_desc desc{};
+  desc.struct_size = sizeof desc;
+  desc.direction = static_cast<int32_t>(problem.direction);
+  desc.dims = problem.dims;
+  desc.layout = static_cast<int32_t>(problem.layout);
+  desc.x_type = static_cast<int32_t>(problem.x);
+  desc.w_type = static_cast<int32_t>(problem.w);
+  desc.y_type = static_cast<int32_t>(problem.y);
+  desc.acc_type = static_cast<int32_t>(problem.acc);
+  desc.padding = WAVETILE_PADDING_EXPLICIT;
+  desc.n = problem.n;
+  desc.g = problem.g;
+  desc.c = problem.c;
+  desc.k = problem.k;
+  write_spatial(problem.in, problem.dims, 1, desc.in);
+  write_spatial(problem.filter, problem.dims, 1, desc.filter);
+  write_spatial(problem.stride, problem.dims, 1, desc.stride);
+  write_spatial(problem.dilation, problem.dims, 1, desc.dilation);
+  write_spatial(problem.pad_lower, problem.dims, 0, desc.pad_lower);
+  write_spatial(problem.pad_upper, problem.dims, 0, desc.pad_upper);
+  const Epilogue& epilogue = problem.epilogue;
+  desc.alpha = epilogue.alpha;
+  desc.beta = epilogue.beta;
+  desc.scale = epilogue.scale;
+  desc.bias = epilogue.bias;
+  desc.residual = epilogue.residual;
+  desc.amax = epilogue.amax;
+  desc.activation = static_cast<int32_t>(epilogue.activation);
+  desc.slope = epilogue.slope;
+  desc.low = epilogue.low;
+  desc.high = epilogue.high;
+  return desc;
+}
+
+wavetile_problem_desc default_desc() { return write_desc(ConvProblem()); }
+
+wavetile_problem* new_problem(const ConvProblem& problem) {
+  return new wavetile_problem{problem, to_text(problem), canonical_text(problem)};
+}
+
+}  // namespace
+
+namespace wt::api {
+
+wavetile_role output_role(const ConvProblem& problem) {
+  switch (problem.direction) {
+    case Direction::kForward:
+      return WAVETILE_ROLE_Y;
+    case Direction::kBackwardData:
+      return WAVETILE_ROLE_X;
+    case Direction::kBackwardWeight:
+      return WAVETILE_ROLE_W;
+  }
+  return WAVETILE_ROLE_Y;
+}
+
+const char* role_name(const ConvProblem& problem, wavetile_role role) {
+  const bool forward = problem.direction == Direction::kForward;
+  const bool output = role == output_role(problem);
+  switch (role) {
+    case WAVETILE_ROLE_X:
+      return output ? "x (dx)" : "x";
+    case WAVETILE_ROLE_W:
+      return output ? "w (dw)" : "w";
+    case WAVETILE_ROLE_Y:
+      return forward ? "y" : "y (dy)";
+    case WAVETILE_ROLE_SCALE:
+      return "scale";
+    case WAVETILE_ROLE_BIAS:
+      return "bias";
+    case WAVETILE_ROLE_RESIDUAL:
+      return "residual";
+    case WAVETILE_ROLE_AMAX:
+      return "amax";
+  }
+  return "?";
+}
+
+TensorShape tensor_shape(const ConvProblem& problem, wavetile_role role) {
+  TensorShape tensor;
+  const auto append = [&](int64_t size) { tensor.shape[tensor.rank++] = size; };
+  // outer, spatial, channels or outer, channels, spatial
+  const auto activations = [&](int64_t outer, const Spatial& sizes, int64_t channels) {
+    append(outer);
+    if (problem.layout == Layout::kChannelsFirst) append(channels);
+    for (int i = kMaxDims - problem.dims; i < kMaxDims; ++i) append(sizes[i]);
+    if (problem.layout == Layout::kChannelsLast) append(channels);
+  };
+  const int64_t output_channels = problem.direction == Direction::kBackwardData ? problem.c : problem.k;
+  bool used = true;
+  switch (role) {
+    case WAVETILE_ROLE_X:
+      activations(problem.n, problem.in, problem.c);
+      tensor.type = problem.x;
+      break;
+    case WAVETILE_ROLE_W:
+      activations(problem.k, problem.filter, problem.c_per_group());
+      tensor.type = problem.w;
+      break;
+    case WAVETILE_ROLE_Y:
+      activations(problem.n, problem.out(), problem.k);
+      tensor.type = problem.y;
+      break;
+    case WAVETILE_ROLE_SCALE:
+      used = problem.epilogue.scale;
+      append(output_channels);
+      break;
+    case WAVETILE_ROLE_BIAS:
+      used = problem.epilogue.bias;
+      append(output_channels);
+      break;
+    case WAVETILE_ROLE_RESIDUAL:
+      used = problem.epilogue.residual;
+      tensor = tensor_shape(problem, output_role(problem));
+      break;
+    case WAVETILE_ROLE_AMAX:
+      used = problem.epilogue.amax;
+      append(1);
+      break;
+  }
+  if (!used) return {};
+  tensor.use = role == output_role(problem) || role == WAVETILE_ROLE_AMAX ? WAVETILE_WRITTEN : WAVETILE_READ;
+  tensor.elements = 1;
+  for (int i = 0; i < tensor.rank; ++i) tensor.elements *= tensor.shape[i];
+  return tensor;
+}
+
+}  // namespace wt::api
+
+extern "C" {
+
+void wavetile_problem_desc_init(wavetile_problem_desc* desc) {
+  if (desc) *desc = default_desc();
+}
+
+wavetile_status wavetile_problem_create(const wavetile_problem_desc* desc, wavetile_problem** problem) {
+  WT_API_REQUIRE(desc);
+  WT_API_REQUIRE(problem);
+  return guard([&]() -> Status {
+    WT_TRY_ASSIGN(const ConvProblem value, read_desc(*desc));
+    *problem = new_problem(value);
+    return {};
+  });
+}
+
+wavetile_status wavetile_problem_parse(const char* text, wavetile_problem** problem) {
+  WT_API_REQUIRE(text);
+  WT_API_REQUIRE(problem);
+  return guard([&]() -> Status {
+    WT_TRY_ASSIGN(const ConvProblem value, parse_problem(text));
+    *problem = new_problem(value);
+    return {};
+  });
+}
+
+void wavetile_problem_destroy(wavetile_problem* problem) { delete problem; }
+
+wavetile_status wavetile_problem_validate(const wavetile_problem_desc* desc) {
+  WT_API_REQUIRE(desc);
+  return guard([&] { return read_desc(*desc).status(); });
+}
+
+wavetile_status wavetile_problem_get_desc(const wavetile_problem* problem, wavetile_problem_desc* desc) {
+  WT_API_REQUIRE(problem);
+  WT_API_REQUIRE(desc);
+  return guard([&] { return write_struct(write_desc(problem->value), "wavetile_problem_desc", kDescFirstSize, desc); });
+}
+
+const char* wavetile_problem_text(const wavetile_problem* problem) { return problem ? problem->text.c_str() : nullptr; }
+
+const char* wavetile_problem_canonical_text(const wavetile_problem* problem) {
+  return problem ? problem->canonical_text.c_str() : nullptr;
+}
+
+wavetile_status wavetile_problem_output_size(const wavetile_problem* problem, int64_t size[3]) {
+  WT_API_REQUIRE(problem);
+  WT_API_REQUIRE(size);
+  const Spatial out = problem->value.out();
+  const int dims = problem->value.dims;
+  for (int i = 0; i < kMaxDims; ++i) size[i] = i < dims ? out[kMaxDims - dims + i] : 1;
+  return WAVETILE_OK;
+}
+
+double wavetile_problem_flops(const wavetile_problem* problem) { return problem ? problem->value.flops() : 0; }
+
+wavetile_status wavetile_problem_tensor(const wavetile_problem* problem, wavetile_role role,
+                                        wavetile_tensor_info* info) {
+  WT_API_REQUIRE(problem);
+  WT_API_REQUIRE(info);
+  return guard([&]() -> Status {
+    if (role < 0 || role >= kRoleCount) return bad_input("role={} is no choice; use 0 (x) to 6 (amax)", int{role});
+    const TensorShape tensor = tensor_shape(problem->value, role);
+    wavetile_tensor_info value{};
+    value.use = tensor.use;
+    if (tensor.use != WAVETILE_UNUSED) {
+      value.type = static_cast<int32_t>(tensor.type);
+      value.rank = tensor.rank;
+      std::copy(tensor.shape.begin(), tensor.shape.end(), value.shape);
+      value.elements = tensor.elements;
+      value.bytes = tensor.bytes();
+    }
+    return write_struct(value, "wavetile_tensor_info", kTensorInfoFirstSize, info);
+  });
+}
+
+int64_t wavetile_problem_tensor_bytes(const wavetile_problem* problem, wavetile_role role) {
+  if (!problem || role < 0 || role >= kRoleCount) return 0;
+  const TensorShape tensor = tensor_shape(problem->value, role);
+  return tensor.use == WAVETILE_UNUSED ? 0 : tensor.bytes();
+}
+
+wavetile_role wavetile_problem_output_role(const wavetile_problem* problem) {
+  return problem ? output_role(problem->value) : WAVETILE_ROLE_X;
+}
+
+}  // extern "C"

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// api/verification.cc - filling tensors and comparing results with the reference, for callers of the C API.
+#include "api/guard.h"
+#include "api/handles.h"
+#include "dispatch/trial.h"
+#include "problem/tensor_data.h"
+#include "problem/verify.h"
+
+using namespace wt;
+using namespace wt::api;
+
+namespace {
+
+constexpr size_t kOptionsFirstSize = offsetof(wavetile_verify_options, seed) + sizeof(uint64_t);
+constexpr size_t kReportFirstSize = offsetof(wavetile_verify_report, bound) + sizeof(double);
+
+wavetile_verify_options default_options() {
+  wavetile_verify_options options{};
+  options.struct_size = sizeof options;
+  options.splits = 1;
+  options.seed = 1;
+  return options;
+}
+
+Status read_verify_options(const wavetile_verify_options* caller, VerifyOptions& out) {
+  wavetile_verify_options options = default_options();
+  if (caller) WT_TRY(read_struct(*caller, "wavetile_verify_options", kOptionsFirstSize, options));
+  if (options.splits < 1) return bad_input("splits={} is no count; use 1 or more", options.splits);
+  out.model.exact = options.exact != 0;
+  out.model.splits = options.splits;
+  out.seed = options.seed;
+  if (options.exhaustive != 0) out.work_limit = INT64_MAX;
+  return {};
+}
+
+Buffer& buffer_of(HostTensors& tensors, int role) {
+  switch (role) {
+    case WAVETILE_ROLE_X:
+      return tensors.x;
+    case WAVETILE_ROLE_W:
+      return tensors.w;
+    case WAVETILE_ROLE_Y:
+      return tensors.y;
+    case WAVETILE_ROLE_SCALE:
+      return tensors.scale;
+    case WAVETILE_ROLE_BIAS:
+      return tensors.bias;
+    case WAVETILE_ROLE_RESIDUAL:
+      return tensors.residual;
+    default:
+      return tensors.amax;
+  }
+}
+
+Status write_report(const VerifyReport& report, wavetile_verify_report* out) {
+  if (!out) return {};
+  wavetile_verify_report value{};
+  value.elements = report.elements;
+  value.compared = report.compared;
+  value.wrong = report.wrong;
+  value.unwritten = report.unwritten;
+  value.nan = report.nan;
+  value.amax_wrong = report.amax_fault.empty() ? 0 : 1;
+  value.worst = report.worst;
+  value.index = -1;
+  if (!report.first.empty()) {
+    value.index = report.first.front().index;
+    value.expected = report.first.front().expected;
+    value.got = report.first.front().got;
+    value.bound = report.first.front().bound;
+  }
+  return write_struct(value, "wavetile_verify_report", kReportFirstSize, out);
+}
+
+// A report of wrong size is refused before the work, not after it.
+Status check_report(const wavetile_verify_report* report) {
+  if (!report) return {};
+  wavetile_verify_report probe = *report;
+  return write_struct(wavetile_verify_report{}, "wavetile_verify_report", kReportFirstSize, &probe);
+}
+
+Status verify_and_report(const ConvProblem& problem, const HostTensors& tensors, const VerifyOptions& options,
+                         wavetile_verify_report* out) {
+  const VerifyReport report = verify(problem, tensors, options);
+  WT_TRY(write_report(report, out));
+  return report.status();
+}
+
+}  // namespace
+
+extern "C" {
+
+void wavetile_verify_options_init(wavetile_verify_options* options) {
+  if (options) *options = default_options();
+}
+
+wavetile_status wavetile_fill_tensors(const wavetile_problem* problem, wavetile_fill fill, uint64_t seed,
+                                      const wavetile_tensors* host) {
+  WT_API_REQUIRE(problem);
+  WT_API_REQUIRE(host);
+  return guard([&]() -> Status {
+    wavetile_tensors given;
+    WT_TRY(read_tensors(host, given));
+    Fill kind = Fill::kRandom;
+    switch (fill) {
+      case WAVETILE_FILL_RANDOM:
+        break;
+      case WAVETILE_FILL_EXACT:
+        kind = Fill::kExact;
+        break;
+      case WAVETILE_FILL_ZERO:
+        kind = Fill::kZero;
+        break;
+      default:
+        return bad_input("fill={} is no choice; use 0 (random), 1 (exact) or 2 (zero)", static_cast<int>(fill));
+    }
+    HostTensors made = make_tensors(problem->value, kind, seed);
+    for (int role = 0; role < kRoleCount; ++role) {
+      const Buffer& buffer = buffer_of(made, role);
+      void* target = pointer_of(given, static_cast<wavetile_role>(role));
+      if (target && !buffer.empty()) std::memcpy(target, buffer.data(), buffer.size());
+    }
+    return {};
+  });
+}
+
+wavetile_status wavetile_verify(const wavetile_problem* problem, const wavetile_tensors* host,
+                                const wavetile_verify_options* options, wavetile_verify_report* report) {
+  WT_API_REQUIRE(problem);
+  WT_API_REQUIRE(host);
+  return guard([&]() -> Status {
+    wavetile_tensors given;
+    WT_TRY(read_tensors(host, given));
+    VerifyOptions verify_options;
+    WT_TRY(read_verify_options(options, verify_options));
+    WT_TRY(check_report(report));
+    HostTensors tensors;
+    for (int i = 0; i < kRoleCount; ++i) {
+      const auto role = static_cast<wavetile_role>(i);
+      const TensorShape tensor = tensor_shape(problem->value, role);
+      if (tensor.use == WAVETILE_UNUSED || tensor.elements == 0) continue;
+      const void* source = pointer_of(given, role);
+      if (!source) {
+        return bad_input("tensor {} is NULL; the check needs its {} bytes", role_name(problem->value, role),
+                         tensor.bytes());
+      }
+      Buffer& buffer = buffer_of(tensors, i);
+      buffer = Buffer(static_cast<size_t>(tensor.bytes()));
+      std::memcpy(buffer.data(), source, buffer.size());
+    }
+    return verify_and_report(problem->value, tensors, verify_options, report);
+  });
+}
+
+wavetile_status wavetile_plan_verify(const wavetile_plan* plan, uint64_t data_seed,
+                                     const wavetile_verify_options* options, wavetile_verify_report* report) {
+  WT_API_REQUIRE(plan);
+  return guard([&]() -> Status {
+    VerifyOptions verify_options;
+    WT_TRY(read_verify_options(options, verify_options));
+    WT_TRY(check_report(report));
+    const Plan& run = *plan->plan;
+    WT_TRY_ASSIGN(const std::unique_ptr<TrialTensors> tensors,
+                  TrialTensors::make(plan->device, run.problem(), verify_options.model.exact, data_seed));
+    WT_TRY(tensors->reserve_workspace(run.workspace_bytes()));
+    WT_TRY(run.execute(tensors->pointers(), nullptr));
+    WT_TRY(plan->device->synchronize(nullptr));
+    WT_TRY(tensors->fetch_outputs());
+    return verify_and_report(run.problem(), tensors->host(), verify_options, report);
+  });
+}
+
+}  // extern "C"

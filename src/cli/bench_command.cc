@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bench_command.h"
+
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "cli/bench_report.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+#include "cli/trial_json.h"
+
+namespace wt::cli {
+
+namespace {
+
+// As a user would type it.
+std::string quoted(const std::string& word) {
+  if (!word.empty() && word.find_first_of(" *?[]$'\"\\&;|<>()") == std::string::npos) return word;
+  return "'" + word + "'";
+}
+
+std::string command_text(const BenchOptions& options, const std::string& device) {
+  std::string text = "wavetile bench";
+  for (const std::string& word : options.what) text += " " + quoted(word);
+  text += " --device " + device;
+  if (!options.filter.empty()) text += " --filter " + quoted(options.filter);
+  if (!options.direction.empty()) text += " --direction " + options.direction;
+  if (options.exact) text += " --exact";
+  if (options.seed != BenchOptions{}.seed) text += fmt::format(" --seed {}", options.seed);
+  if (options.repeat > 0) text += fmt::format(" --repeat {}", options.repeat);
+  return text;
+}
+
+TrialOptions trial_options(const BenchOptions& options) {
+  TrialOptions trial;
+  trial.exact = options.exact;
+  trial.seed = options.seed;
+  if (options.repeat > 0) trial.timer.repeat = options.repeat;
+  return trial;
+}
+
+// The file's folder must exist before minutes of work, not after them.
+Status check_output(const std::string& path) {
+  if (path.empty() || path == "-") return {};
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  if (std::filesystem::is_directory(path)) return bad_input("--json {} is a folder; name a file", path);
+  if (!std::filesystem::is_directory(folder))
+    return bad_input("--json {}: the folder {} does not exist", path, folder.string());
+  return {};
+}
+
+Status bench(const BenchOptions& options, int& code) {
+  WT_TRY(check_output(options.json));
+  WT_TRY_ASSIGN(const std::vector<Row> rows, select_rows(options.what, options.filter, options.direction));
+  WT_TRY_ASSIGN(const std::shared_ptr<Device> device, open_device(options.device));
+  std::optional<Previewer> previewer;
+  if (device->info().kind == DeviceKind::kCpu && !options.target.empty()) {
+    WT_TRY_ASSIGN(previewer, Previewer::open(options.target));
+  }
+
+  const bool quiet = options.json == "-";  // standard output is the document's
+  const int columns = output_columns();
+  const Table table = bench_table(rows, columns);
+  const TrialOptions trial = trial_options(options);
+  if (!quiet) fmt::print("{}: {}\n\n{}", device->info().id, device->info().name, table.header());
+
+  std::vector<BenchRow> results;
+  const auto start = std::chrono::steady_clock::now();
+  Progress progress(static_cast<int>(rows.size()), options.progress);
+  const InterruptGuard guard;
+  for (const Row& row : rows) {
+    progress.show(static_cast<int>(results.size()), fmt::format("{} {}", row.name, name_of(row.problem.direction)));
+    BenchRow result{row.name, run_trial(device, row.problem, trial), {}};
+    if (previewer && !interrupted()) result.preview = previewer->preview(row.problem, options.exact, options.seed);
+    progress.clear();
+    if (!quiet) {
+      fmt::print("{}", table.row(bench_cells(result)));
+      if (result.preview) fmt::print("{}", preview_line(*result.preview, options.target, columns));
+      std::fflush(stdout);
+    }
+    results.push_back(std::move(result));
+    if (interrupted()) {
+      fmt::print(stderr, "wavetile: interrupted after {} of {} rows{}\n", results.size(), rows.size(),
+                 options.json.empty() ? "" : "; no JSON was written");
+      code = kExitInterrupted;
+      return {};
+    }
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!quiet) fmt::print("\n{}", bench_summary(results, seconds));
+  std::fflush(stdout);
+  fmt::print(stderr, "{}", bench_failures(results));
+  if (!options.json.empty()) {
+    const std::string text =
+        json_text(bench_json(results, device->info(), options.target, command_text(options, device->info().id)));
+    if (quiet) {
+      fmt::print("{}", text);
+    } else {
+      WT_TRY(write_file(options.json, text));
+    }
+  }
+  code = bench_exit_code(results);
+  return {};
+}
+
+}  // namespace
+
+int run_bench(const BenchOptions& options) {
+  int code = kExitGood;
+  const Status status = bench(options, code);
+  return status.ok() ? code : report_failure(status);
+}
+
+}  // namespace wt::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/bench_command.h - wavetile bench: suites and problems, each verified, as a table or JSON.
+//
+//   selection.h: which rows --> dispatch/trial.h: one row --> bench_report.h: table, summary, JSON
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace wt::cli {
+
+struct BenchOptions {
+  std::vector<std::string> what;  // suite names, suite files, problem texts
+  std::string device = "auto";
+  std::string filter;             // glob over row names; empty: all
+  std::string direction;          // fwd, bwd_data, bwd_weight, all; empty: as the suite says
+  std::string target = "sm_90a";  // whose kernels a machine without a GPU shows; empty: none
+  std::string json;               // file, "-" for standard output, empty: none
+  bool exact = false;
+  uint64_t seed = 1;
+  int repeat = 0;
+  bool progress = true;
+};
+
+int run_bench(const BenchOptions& options);
+
+}  // namespace wt::cli

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bench_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/exit_code.h"
+#include "cli/numbers.h"
+#include "cli/trial_json.h"
+
+namespace wt::cli {
+
+namespace {
+
+std::string verdict(const TrialResult& trial) {
+  if (trial.verified) return trial.verification.sampled() ? "sample" : "whole";
+  return trial.status.code() == Code::kVerificationFailed ? "WRONG" : "FAILED";
+}
+
+// Over the verified and timed rows of a direction, or of all; 0 where there is none.
+double geometric_mean(const std::vector<BenchRow>& rows, std::optional<Direction> direction) {
+  double sum = 0;
+  int count = 0;
+  for (const BenchRow& row : rows) {
+    const double rate = row.trial.gigaflops();
+    if (!row.trial.verified || rate <= 0 || (direction && row.trial.problem.direction != *direction)) continue;
+    sum += std::log(rate);
+    ++count;
+  }
+  return count == 0 ? 0 : std::exp(sum / count);
+}
+
+constexpr Direction kDirections[] = {Direction::kForward, Direction::kBackwardData, Direction::kBackwardWeight};
+
+}  // namespace
+
+Table bench_table(const std::vector<Row>& rows, int columns) {
+  size_t name = 0;
+  size_t problem = 0;
+  for (const Row& row : rows) {
+    name = std::max(name, row.name.size());
+    problem = std::max(problem, to_text(row.problem).size());
+  }
+  return Table({{"name", static_cast<int>(name), false, true},
+                {"problem", static_cast<int>(problem), false, true},
+                {"time", 8, true},
+                {"GFLOP/s", 7, true},
+                {"verified", 8},
+                {"path", 24, false, true}},
+               columns);
+}
+
+std::vector<std::string> bench_cells(const BenchRow& row) {
+  const TrialResult& trial = row.trial;
+  return {row.name,
+          to_text(trial.problem),
+          trial.timing ? time_text(trial.timing->median_us) : "-",
+          trial.timing ? rate_text(trial.gigaflops()) : "-",
+          verdict(trial),
+          trial.plan.kernel};
+}
+
+std::string bench_summary(const std::vector<BenchRow>& rows, double seconds) {
+  const auto verified = std::count_if(rows.begin(), rows.end(), [](const BenchRow& row) { return row.trial.verified; });
+  std::string text = fmt::format("{} of {} verified", verified, rows.size());
+  const auto previewed =
+      std::count_if(rows.begin(), rows.end(), [](const BenchRow& row) { return row.preview.has_value(); });
+  if (previewed > 0) {
+    const auto good = std::count_if(rows.begin(), rows.end(),
+                                    [](const BenchRow& row) { return row.preview && row.preview->simulated.verified; });
+    text += fmt::format(", {} of {} simulated kernels verified", good, previewed);
+  }
+  if (const double all = geometric_mean(rows, {}); all > 0) {
+    text += fmt::format("; geometric mean {} GFLOP/s", rate_text(all));
+    std::string parts;
+    for (const Direction direction : kDirections) {
+      const double mean = geometric_mean(rows, direction);
+      if (mean > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name_of(direction), rate_text(mean));
+    }
+    if (parts.find(',') != std::string::npos) text += " (" + parts + ")";
+  }
+  return text + fmt::format("; {:.1f} s\n", seconds);
+}
+
+std::string bench_failures(const std::vector<BenchRow>& rows) {
+  std::string text;
+  for (const BenchRow& row : rows) {
+    if (!row.trial.status.ok())
+      text +=
+          fmt::format("wavetile: {}: {}\n  repeat with: {}\n", row.name, row.trial.status.message(), row.trial.replay);
+    if (row.preview && !row.preview->status.ok())
+      text += fmt::format("wavetile: {}, simulated: {}\n  repeat with: {}\n", row.name, row.preview->status.message(),
+                          row.preview->simulated.replay);
+  }
+  return text;
+}
+
+nlohmann::ordered_json bench_json(const std::vector<BenchRow>& rows, const DeviceInfo& device,
+                                  const std::string& target, const std::string& command) {
+  nlohmann::ordered_json json = document(command);
+  json["device"] = device_json(device);
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  int verified = 0;
+  for (const BenchRow& row : rows) {
+    nlohmann::ordered_json entry = {{"name", row.name}};
+    entry.update(trial_json(row.trial));
+    if (row.preview) entry["preview"] = preview_json(*row.preview, target);
+    list.push_back(std::move(entry));
+    verified += row.trial.verified;
+  }
+  json["rows"] = std::move(list);
+  json["summary"] = {{"rows", rows.size()}, {"verified", verified}, {"geomean_gigaflops", geometric_mean(rows, {})}};
+  return json;
+}
+
+int bench_exit_code(const std::vector<BenchRow>& rows) {
+  int code = kExitGood;
+  for (const BenchRow& row : rows) {
+    code = graver(code, exit_code(row.trial.status));
+    if (row.preview) code = graver(code, exit_code(row.preview->status));
+  }
+  return code;
+}
+
+}  // namespace wt::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/bench_report.h - a benchmark's results as a table, a summary and JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/preview.h"
+#include "cli/selection.h"
+#include "cli/table.h"
+#include "dispatch/trial.h"
+
+namespace wt::cli {
+
+struct BenchRow {
+  std::string name;
+  TrialResult trial;
+  std::optional<Preview> preview;
+};
+
+Table bench_table(const std::vector<Row>& rows, int columns);
+std::vector<std::string> bench_cells(const BenchRow& row);
+
+// One line: counts and geometric means by direction.
+std::string bench_summary(const std::vector<BenchRow>& rows, double seconds);
+
+// Every failure with the command that repeats it, for standard error.
+std::string bench_failures(const std::vector<BenchRow>& rows);
+
+nlohmann::ordered_json bench_json(const std::vector<BenchRow>& rows, const DeviceInfo& device,
+                                  const std::string& target, const std::string& command);
+
+int bench_exit_code(const std::vector<BenchRow>& rows);
+
+}  // namespace wt::cli

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/crop.h"
+
+#include <algorithm>
+
+namespace wt::cli {
+
+namespace {
+
+struct Limits {
+  int64_t images = 2;
+  Spatial out = {3, 9, 9};       // output pixels
+  int64_t channels = 64;         // of a group; the remainder modulo this is added
+  int64_t group_channels = 128;  // of all groups together
+};
+
+int64_t crop_channels(int64_t channels, int64_t limit) {
+  return channels < 2 * limit ? channels : limit + channels % limit;
+}
+
+// Groups that together have about `limit` channels, at least two, with the remainder modulo 8 kept where it fits.
+int64_t crop_groups(int64_t groups, int64_t widest, int64_t limit) {
+  const int64_t wanted = std::max<int64_t>(2, limit / std::max<int64_t>(widest, 1));
+  if (groups <= wanted) return groups;
+  return wanted > 8 ? wanted - wanted % 8 + groups % 8 : wanted;
+}
+
+ConvProblem crop_to(const ConvProblem& problem, const Limits& limits) {
+  ConvProblem small = problem;
+  small.n = std::min(problem.n, limits.images);
+  const int64_t c = crop_channels(problem.c_per_group(), limits.channels);
+  const int64_t k = crop_channels(problem.k_per_group(), limits.channels);
+  small.g = problem.g == 1 ? 1 : std::min(problem.g, crop_groups(problem.g, std::max(c, k), limits.group_channels));
+  small.c = small.g * c;
+  small.k = small.g * k;
+  const Spatial out = problem.out();
+  for (size_t axis = 0; axis < kMaxDims; ++axis) {
+    // Whole strides are taken off, so the remainder that the last window leaves stays the same.
+    const int64_t stride = problem.stride[axis];
+    const int64_t removable = std::max<int64_t>(0, (problem.in[axis] - 1) / stride);
+    const int64_t removed = std::min(removable, out[axis] - std::min(out[axis], limits.out[axis]));
+    small.in[axis] = problem.in[axis] - stride * removed;
+  }
+  return small;
+}
+
+// One step smaller, in the order in which a kernel's edges suffer least; false at the end.
+bool tighten(Limits& limits, int dims) {
+  size_t widest = kMaxDims - 1;
+  for (size_t axis = static_cast<size_t>(kMaxDims - dims); axis < kMaxDims; ++axis)
+    if (limits.out[axis] > limits.out[widest]) widest = axis;
+  if (limits.images > 1) {
+    limits.images = 1;
+  } else if (limits.out[widest] > 5) {
+    limits.out[widest] -= 2;
+  } else if (limits.channels > 16) {
+    limits.channels /= 2;
+    limits.group_channels /= 2;
+  } else if (limits.out[widest] > 1) {
+    limits.out[widest] -= 1;
+  } else if (limits.channels > 8) {
+    limits.channels /= 2;
+    limits.group_channels /= 2;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+ConvProblem crop(const ConvProblem& problem, double multiply_adds) {
+  if (problem.flops() / 2 <= multiply_adds) return problem;
+  Limits limits;
+  if (problem.dims == 1) limits.out = {1, 1, 40};
+  ConvProblem small = crop_to(problem, limits);
+  while (small.flops() / 2 > multiply_adds && tighten(limits, problem.dims)) small = crop_to(problem, limits);
+  return small;
+}
+
+}  // namespace wt::cli

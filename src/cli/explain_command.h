@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/explain_command.h - wavetile explain: what a problem is, which kernels take it, which decline it and why.
+#pragma once
+
+#include <string>
+
+namespace wt::cli {
+
+struct ExplainOptions {
+  std::string problem;
+  std::string device;  // empty: auto
+  std::string target;  // a GPU target to explain without having one
+  bool json = false;
+};
+
+int run_explain(const ExplainOptions& options);
+
+}  // namespace wt::cli

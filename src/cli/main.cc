@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/main.cc - the words of the command line. Each command is an option struct and a function of its own file.
+//
+// CLI11 stays in this source, which is slow to compile because of it.
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "base/format.h"
+#include "cli/bench_command.h"
+#include "cli/devices_command.h"
+#include "cli/exit_code.h"
+#include "cli/explain_command.h"
+#include "cli/run_command.h"
+#include "cli/suggestion.h"
+#include "generate/version.h"
+
+namespace wt::cli {
+namespace {
+
+using Action = std::function<int()>;  // what was asked for; runs once the whole line has been understood
+
+constexpr const char* kDeviceHelp =
+    "cpu, gpu, gpu:N, sim:TARGET (such as sim:sm_90a), or auto: the first GPU, else the CPU";
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+void add_run(CLI::App& app, Action& action) {
+  static RunOptions options;
+  static std::vector<std::string> words;
+  CLI::App* command = app.add_subcommand("run", "Compute one problem, verify the result and time it");
+  command->add_option("PROBLEM", words, "the problem's text, in quotes or as separate words")->required();
+  command->add_option("--device", options.device, kDeviceHelp)->type_name("ID")->capture_default_str();
+  command->add_option("--kernel", options.kernel, "run this kernel (see explain) instead of the chosen one")
+      ->type_name("NAME");
+  command->add_flag("--exact", options.exact, "small-integer data, compared bit for bit");
+  command->add_option("--seed", options.seed, "of the random data")->type_name("N")->capture_default_str();
+  command->add_option("--repeat", options.repeat, "timed repetitions (default: as many as make the time steady)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000));
+  command->add_flag("--json", options.json, "print the result as JSON");
+  command->footer(
+      "Examples:\n"
+      "  wavetile run 'fwd bf16 n16 c256 k256 i56x56 f3x3 p1'\n"
+      "  wavetile run bwd_weight fp16 n8 c64 k128 i28x28 f3x3 s2 p1 --device cpu --exact\n"
+      "  wavetile run 'fwd fp32 n1 c32 k32 i16x16x16 f3x3x3 p1 +bias+relu' --json\n");
+  command->callback([&action] {
+    action = [] {
+      options.problem = joined(words);
+      return run_run(options);
+    };
+  });
+}
+
+void add_bench(CLI::App& app, Action& action) {
+  static BenchOptions options;
+  CLI::App* command = app.add_subcommand("bench", "Verify and time suites of problems, as a table");
+  command->add_option("SUITE", options.what, "suites by name, suite files, or problems in quotes")->required();
+  command->add_option("--device", options.device, kDeviceHelp)->type_name("ID")->capture_default_str();
+  command->add_option("--filter", options.filter, "only rows whose name matches, with * ? and [...]")
+      ->type_name("GLOB");
+  command->add_option("--direction", options.direction, "fwd, bwd_data, bwd_weight or all, in place of the suite's")
+      ->type_name("DIR")
+      ->check(CLI::IsMember({"fwd", "bwd_data", "bwd_weight", "all"}));
+  command
+      ->add_option("--target", options.target,
+                   "on the CPU, also show the kernel of this GPU target and run a cropped copy in its simulator")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_flag(
+      "--no-target", [](int64_t) { options.target.clear(); }, "only the CPU's own result");
+  command->add_option("--json", options.json, "write the results there; - for standard output, without the table")
+      ->type_name("FILE");
+  command->add_flag("--exact", options.exact, "small-integer data, compared bit for bit");
+  command->add_option("--seed", options.seed, "of the random data")->type_name("N")->capture_default_str();
+  command->add_option("--repeat", options.repeat, "timed repetitions (default: as many as make the time steady)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000));
+  command->add_flag("!--no-progress", options.progress, "no progress bar");
+  command->footer(
+      "Examples:\n"
+      "  wavetile bench quick\n"
+      "  wavetile bench resnet50 --filter 'l2.*' --direction all --device cpu\n"
+      "  wavetile bench resnet50 depthwise --json results.json\n"
+      "  wavetile bench 'fwd bf16 n8 c64 k64 i56x56 f3x3 p1' --repeat 20\n");
+  command->callback([&action] { action = [] { return run_bench(options); }; });
+}
+
+void add_explain(CLI::App& app, Action& action) {
+  static ExplainOptions options;
+  static std::vector<std::string> words;
+  CLI::App* command = app.add_subcommand("explain", "Show which kernels take a problem, which decline it, and why");
+  command->add_option("PROBLEM", words, "the problem's text, in quotes or as separate words")->required();
+  CLI::Option* device = command->add_option("--device", options.device, kDeviceHelp)->type_name("ID");
+  command->add_option("--target", options.target, "a GPU target, such as sm_90a, which need not be here")
+      ->type_name("NAME")
+      ->excludes(device);
+  command->add_flag("--json", options.json, "print it as JSON");
+  command->footer(
+      "Examples:\n"
+      "  wavetile explain 'fwd bf16 n16 c12 k36 i100x100 f3x3 p1'\n"
+      "  wavetile explain bwd_data bf16 n8 c64 k64 i56x56 f3x3 s2 p1 --target sm_90a\n");
+  command->callback([&action] {
+    action = [] {
+      options.problem = joined(words);
+      return run_explain(options);
+    };
+  });
+}
+
+void add_devices(CLI::App& app, Action& action) {
+  static DevicesOptions options;
+  CLI::App* command = app.add_subcommand("devices", "List devices and compilers, and how to get what is missing");
+  command->add_flag("--json", options.json, "print it as JSON");
+  command->callback([&action] { action = [] { return run_devices(options); }; });
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// The command that the line got to, through commands of commands.
+const CLI::App& innermost(const CLI::App& app) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  return *command;
+}
+
+std::string full_name(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return parent ? full_name(*parent) + " " + command.get_name() : "wavetile";
+}
+
+// One line on what was wrong with the command line, with the word that was probably meant.
+std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = innermost(app);
+  std::string fault;
+  if (!command.get_subcommands({}).empty()) {  // a command is missing or mistyped
+    const std::vector<std::string> left = app.remaining(true);
+    const std::string word = left.empty() ? "" : left.front();
+    if (word.empty()) {
+      fault = "a command is missing";
+    } else if (word.starts_with("-")) {
+      fault = fmt::format("unknown option '{}'{}", word, did_you_mean(word, option_names(command)));
+    } else {
+      fault = fmt::format("unknown command '{}'{}", word, did_you_mean(word, command_names(command)));
+    }
+  } else if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
+    const std::vector<std::string> left = app.remaining(true);
+    const std::string word = left.empty() ? "" : left.front().substr(0, left.front().find('='));
+    fault = word.starts_with("-")
+                ? fmt::format("unknown option '{}'{}", word, did_you_mean(word, option_names(command)))
+                : fmt::format("unexpected word '{}'", word);
+  } else {
+    fault = error.what();
+  }
+  return fmt::format("{} (see {} --help)", fault, full_name(command));
+}
+
+int run_main(int argc, char** argv) {
+  CLI::App app{"Convolutions on GPUs and CPUs: the kernel a problem needs, generated, compiled, checked and timed."};
+  app.name("wavetile");
+  app.set_version_flag("--version", fmt::format("wavetile {}", kVersion));
+  app.set_help_flag("-h,--help", "print this help and exit");
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(28);
+  app.footer(
+      "Examples:\n"
+      "  wavetile bench quick                      a short suite of real layers, every result verified\n"
+      "  wavetile run 'fwd bf16 n16 c256 k256 i56x56 f3x3 p1'\n"
+      "  wavetile explain 'fwd bf16 n16 c12 k36 i100x100 f3x3 p1'\n"
+      "  wavetile devices\n\n"
+      "Exit codes: 0 good, 1 verification failed, 2 bad input, 3 unsupported, 4 device or compiler trouble,\n"
+      "130 interrupted. WAVETILE_LOG=info logs every execution as a command that repeats it.\n");
+
+  Action action;
+  add_run(app, action);
+  add_bench(app, action);
+  add_explain(app, action);
+  add_devices(app, action);
+
+  if (argc == 1) {
+    fmt::print(stderr, "{}", app.help());
+    return kExitBadInput;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);  // prints the help or the version that was asked for
+  } catch (const CLI::ParseError& error) {
+    return report_failure(bad_input("{}", usage_fault(app, error)));
+  }
+  return action();
+}
+
+}  // namespace
+}  // namespace wt::cli
+
+int main(int argc, char** argv) { return wt::cli::run_main(argc, argv); }

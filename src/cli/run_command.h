@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/run_command.h - wavetile run: one problem, computed, verified and timed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace wt::cli {
+
+struct RunOptions {
+  std::string problem;          // its text
+  std::string device = "auto";  // as open_device reads it
+  std::string kernel;           // by name; empty: choose
+  bool exact = false;           // small integers, compared bit for bit
+  uint64_t seed = 1;
+  int repeat = 0;  // timed repetitions; 0: as many as the timer finds useful
+  bool json = false;
+};
+
+int run_run(const RunOptions& options);
+
+}  // namespace wt::cli

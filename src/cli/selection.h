@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/selection.h - which rows a benchmark has: suites and problems, filtered, in the wanted directions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "problem/problem.h"
+
+namespace wt::cli {
+
+struct Row {
+  std::string name;
+  ConvProblem problem;
+};
+
+// `what`: names of suites, paths of suite files, texts of problems. `filter`: a glob over names; empty: all.
+// `direction`: one of the three, "all", or empty for the directions that are written there. No row is an error.
+Result<std::vector<Row>> select_rows(const std::vector<std::string>& what, const std::string& filter,
+                                     const std::string& direction);
+
+// Names of the suites in all suite folders, sorted.
+std::vector<std::string> suite_names();
+
+}  // namespace wt::cli

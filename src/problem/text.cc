@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// problem/text.cc - a problem to text and back; the grammar is in docs/problem-text.md.
+#include <algorithm>
+
+#include "problem/problem.h"
+#include "problem/text_parser.h"
+
+namespace wt {
+namespace {
+
+// The sizes of the used dimensions, "3x3"; one alone where it speaks for all.
+std::string sizes_text(const Spatial& lower, const Spatial& upper, int dims, bool shorten, bool ranges) {
+  const auto one = [&](int i) {
+    return ranges || lower[i] != upper[i] ? fmt::format("{}:{}", lower[i], upper[i]) : fmt::format("{}", lower[i]);
+  };
+  const int first = kMaxDims - dims;
+  std::string text = one(first);
+  bool same = true;
+  for (int i = first + 1; i < kMaxDims; ++i) {
+    same = same && lower[i] == lower[first] && upper[i] == upper[first];
+    text += "x" + one(i);
+  }
+  return shorten && same ? one(first) : text;
+}
+
+bool all_are(const Spatial& values, int64_t value) {
+  return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == value; });
+}
+
+std::string types_text(const ConvProblem& problem, bool complete) {
+  const DataType first = problem.first_type(), second = problem.second_type(), output = problem.output_type();
+  std::string text = name_of(first);
+  if (complete || first != second) text += std::string("*") + name_of(second);
+  const DataType implied = first == DataType::kTf32 ? DataType::kF32 : first;
+  if (complete || first != second || output != implied) text += std::string(">") + name_of(output);
+  return text;
+}
+
+std::string epilogue_text(const Epilogue& epilogue, bool complete) {
+  std::string text;
+  if (complete || epilogue.alpha != 1) text += fmt::format("+alpha={}", epilogue.alpha);
+  if (epilogue.scale) text += "+scale";
+  if (epilogue.bias) text += "+bias";
+  if (epilogue.residual)
+    text += complete || epilogue.beta != 1 ? fmt::format("+residual={}", epilogue.beta) : "+residual";
+  if (epilogue.activation != Activation::kNone) text += std::string("+") + name_of(epilogue.activation);
+  const Epilogue defaults;
+  if (epilogue.activation == Activation::kLeakyRelu && (complete || epilogue.slope != defaults.slope)) {
+    text += fmt::format("={}", epilogue.slope);
+  }
+  if (epilogue.activation == Activation::kClamp &&
+      (complete || epilogue.low != defaults.low || epilogue.high != defaults.high)) {
+    text += fmt::format("={}:{}", epilogue.low, epilogue.high);
+  }
+  if (epilogue.amax) text += "+amax";
+  return text;
+}
+
+}  // namespace
+
+Result<ConvProblem> parse_problem(std::string_view text) {
+  WT_TRY_ASSIGN(const ConvProblem problem, TextParser(text).parse());
+  WT_TRY(validate(problem));
+  return problem;
+}
+
+std::string to_text(const ConvProblem& p) {
+  std::string text = fmt::format("{} {} n{} c{} k{}", name_of(p.direction), types_text(p, false), p.n, p.c, p.k);
+  if (p.g != 1) text += fmt::format(" g{}", p.g);
+  text += " i" + sizes_text(p.in, p.in, p.dims, false, false);
+  text += " f" + sizes_text(p.filter, p.filter, p.dims, false, false);
+  if (!all_are(p.stride, 1)) text += " s" + sizes_text(p.stride, p.stride, p.dims, true, false);
+  if (!all_are(p.pad_lower, 0) || !all_are(p.pad_upper, 0)) {
+    text += " p" + sizes_text(p.pad_lower, p.pad_upper, p.dims, true, false);
+  }
+  if (!all_are(p.dilation, 1)) text += " d" + sizes_text(p.dilation, p.dilation, p.dims, true, false);
+  if (p.layout != Layout::kChannelsLast) text += std::string(" ") + layout_name(p.layout, p.dims);
+  if (const std::string steps = epilogue_text(p.epilogue, false); !steps.empty()) text += " " + steps;
+  return text;
+}
+
+std::string canonical_text(const ConvProblem& p) {
+  return fmt::format("v{} {} {} acc={} {} n{} c{} k{} g{} i{} f{} s{} p{} d{} {}", kTextVersion, name_of(p.direction),
+                     types_text(p, true), name_of(p.acc), layout_name(p.layout, p.dims), p.n, p.c, p.k, p.g,
+                     sizes_text(p.in, p.in, p.dims, false, false), sizes_text(p.filter, p.filter, p.dims, false, false),
+                     sizes_text(p.stride, p.stride, p.dims, false, false),
+                     sizes_text(p.pad_lower, p.pad_upper, p.dims, false, true),
+                     sizes_text(p.dilation, p.dilation, p.dims, false, false), epilogue_text(p.epilogue, true));
+}
+
+}  // namespace wt

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// problem/text_parser.h - reads the text of a problem (docs/problem-text.md) word by word; text.cc is the way in.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "problem/problem.h"
+
+namespace wt {
+
+class TextParser {
+ public:
+  explicit TextParser(std::string_view text) : text_(text) {}
+
+  Result<ConvProblem> parse();  // not yet validated
+
+ private:
+  struct Range {
+    int64_t lower = 0, upper = 0;
+  };
+  struct Sizes {  // of i, f, s, d or p, as written
+    size_t column = 0;
+    std::vector<Range> values;
+    bool given() const { return !values.empty(); }
+  };
+  enum class Padding { kNumbers, kSame, kValid, kCausal };
+
+  // The failure "expected ..." at an offset into the text, with the text and a caret below it.
+  Status fault(size_t offset, std::string_view message) const;
+
+  Status parse_word(size_t begin, size_t end);
+  Status parse_version(size_t begin, size_t end);
+  Status parse_types(size_t begin, size_t end);
+  Status parse_accumulation(size_t begin, size_t end);
+  Status parse_layout(size_t begin, size_t end);
+  Status parse_count(size_t begin, size_t end);
+  Status parse_sizes(size_t begin, size_t end);
+  Status parse_number(size_t& at, size_t end, int64_t& number) const;
+  Status parse_epilogue(size_t begin, size_t end);
+  Status parse_step(size_t& at, size_t end);
+  Status parse_real(size_t& at, size_t end, float& real) const;
+  Status once(bool& seen, size_t offset, std::string_view what);
+  Status spread(const Sizes& sizes, char letter, Spatial& lower, Spatial* upper) const;
+  Status finish();
+
+  std::string_view word(size_t begin, size_t end) const { return text_.substr(begin, end - begin); }
+  bool at_char(size_t at, size_t end, char c) const { return at < end && text_[at] == c; }
+
+  std::string_view text_;
+  ConvProblem problem_;
+  DataType first_ = DataType::kBf16, second_ = DataType::kBf16, output_ = DataType::kBf16;
+  Sizes in_, filter_, stride_, dilation_, pad_;
+  Padding padding_ = Padding::kNumbers;
+  size_t padding_column_ = 0, layout_column_ = 0;
+  int layout_dims_ = 0;  // of the layout's name; 0: none was given
+  int last_step_ = -1;   // of the epilogue
+  bool any_word_ = false, saw_version_ = false, saw_direction_ = false, saw_types_ = false, saw_acc_ = false;
+  bool saw_n_ = false, saw_g_ = false, saw_c_ = false, saw_k_ = false, saw_pad_ = false;
+};
+
+}  // namespace wt

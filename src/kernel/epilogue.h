@@ -6,7 +6,7 @@
 // The steps that exist are compile-time (EpilogueConfig); their values are run-time arguments. Order: problem/problem.h.
 #pragma once
 
-#include "kernel/gemm/arguments.h"
+#include "kernel/arguments.h"
 #include "kernel/math.h"
 
 namespace wt {

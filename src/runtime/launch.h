@@ -61,7 +61,14 @@ struct Launch {
     TensorMapSpec spec;
   };
 
+  struct Zero {
+    Tensor tensor;
+    uint64_t byte_offset;
+    uint64_t bytes;
+  };
+
   std::string kernel;  // the entry's name
+  std::vector<Zero> zeros;  // cleared on the stream before the launch
   LaunchShape shape;
   std::vector<std::byte> params;
   std::vector<Pointer> pointers;

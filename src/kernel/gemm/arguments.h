@@ -1,36 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/gemm/arguments.h - what a launch tells a kernel about its problem; the host fills it (dispatch/bind.h).
+// kernel/gemm/arguments.h - the parameter block of the GEMM kernels that gather through registers.
 //
-// Freestanding: host and device compilers lay these structs out alike.
+// Freestanding: host and device compilers lay this struct out alike.
 #pragma once
 
-#include "target/types.h"
+#include "kernel/arguments.h"
 
 namespace wt {
-
-// Sizes of one group. Spatial values in the order d, h, w.
-struct ConvShape {
-  i64 n;
-  i32 groups;
-  i32 c, k;  // per group
-  i32 in[3], out[3], filter[3];
-  i32 stride[3], dilation[3], pad[3];  // pad: lower
-};
-
-// Distances in elements. x and y: image, group, channel, pixel. w: `n` steps over output channels of a group.
-struct TensorStrides {
-  i64 n, g, channel;
-  i64 spatial[3];
-};
-
-// See problem/problem.h for the order of the steps. Absent tensors are null.
-struct EpilogueArguments {
-  float alpha, beta, slope, low, high;
-  const float* scale;
-  const float* bias;
-  const void* residual;
-  u32* amax;  // bits of a non-negative float, so that an integer maximum is the float's
-};
 
 struct GemmArguments {
   ConvShape shape;

@@ -4,9 +4,11 @@
 #pragma once
 
 #include "target/cuda/arithmetic.h"
+#include "target/cuda/async_copy.h"
 #include "target/cuda/barrier.h"
 #include "target/cuda/collective.h"
 #include "target/cuda/convert.h"
 #include "target/cuda/identity.h"
+#include "target/cuda/matrix.h"
 #include "target/cuda/memory.h"
 #include "target/cuda/mma.h"

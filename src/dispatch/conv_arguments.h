@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/conv_arguments.h - the parts of a parameter block that every kernel of every family shares.
+#pragma once
+
+#include "kernel/arguments.h"
+#include "problem/problem.h"
+#include "runtime/launch.h"
+
+namespace wt {
+
+ConvShape conv_shape(const ConvProblem& problem);
+
+// Distances of the packed tensor with that role (x, w or y) in the problem's layout.
+TensorStrides tensor_strides(const ConvProblem& problem, Tensor tensor);
+
+EpilogueArguments epilogue_arguments(const Epilogue& epilogue);
+
+// Adds to `launch` the pointers that the epilogue of `problem` reads and writes, and clears amax before it.
+// `at` is the offset of the EpilogueArguments in the parameter block.
+void bind_epilogue(Launch& launch, const ConvProblem& problem, uint32_t at);
+
+}  // namespace wt

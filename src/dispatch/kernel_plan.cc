@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/kernel_plan.h"
+
+#include <array>
+#include <cstring>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "compile/compiler.h"
+#include "config/fields.h"
+#include "dispatch/bind.h"
+#include "generate/source.h"
+
+namespace wt {
+namespace {
+
+constexpr size_t kMaxParams = 4096;
+
+const char* role_name(Tensor tensor) {
+  constexpr std::array<const char*, kTensorCount> kNames = {"x",    "w",       "y",       "scale",   "bias",     "residual",
+                                                            "amax", "scale_x", "scale_w", "scale_y", "workspace"};
+  return kNames[static_cast<size_t>(tensor)];
+}
+
+class KernelPlan final : public Plan {
+ public:
+  KernelPlan(std::shared_ptr<Device> device, ConvProblem problem, PlanDescription description, Binding binding)
+      : device_(std::move(device)),
+        problem_(std::move(problem)),
+        description_(std::move(description)),
+        binding_(std::move(binding)) {}
+
+  // Finds the launches' entries in `module`, which the plan keeps.
+  Status attach(std::shared_ptr<LoadedModule> module) {
+    module_ = std::move(module);
+    const char* replay = replay_text(
+        fmt::format("wavetile run --device {} --kernel {} '{}'", device_->info().id, description_.kernel, to_text(problem_)));
+    for (Launch& launch : binding_.launches) {
+      WT_CHECK(launch.params.size() <= kMaxParams, "{} bytes of parameters", launch.params.size());
+      launch.shape.replay = replay;
+      WT_TRY_ASSIGN(const Function* function, module_->find(launch.kernel));
+      functions_.push_back(function);
+    }
+    return {};
+  }
+
+  const ConvProblem& problem() const override { return problem_; }
+  const PlanDescription& description() const override { return description_; }
+  int64_t workspace_bytes() const override { return binding_.workspace_bytes; }
+
+  Status execute(const TensorPointers& tensors, Stream stream) const override {
+    for (size_t i = 0; i < binding_.launches.size(); ++i) {
+      WT_TRY(send(binding_.launches[i], *functions_[i], tensors, stream));
+    }
+    return {};
+  }
+
+ private:
+  Status send(const Launch& launch, const Function& function, const TensorPointers& tensors, Stream stream) const {
+    alignas(64) std::array<std::byte, kMaxParams> params;
+    std::memcpy(params.data(), launch.params.data(), launch.params.size());
+    for (const Launch::Pointer& pointer : launch.pointers) {
+      WT_TRY(require(tensors, pointer.tensor));
+      const char* address = static_cast<const char*>(tensors[pointer.tensor]) + pointer.byte_offset;
+      std::memcpy(params.data() + pointer.offset, &address, sizeof address);
+    }
+    for (const Launch::Map& map : launch.maps) {
+      WT_TRY(require(tensors, map.tensor));
+      WT_TRY(device_->encode_map(map.spec, static_cast<char*>(tensors[map.tensor]) + map.byte_offset,
+                                 params.data() + map.offset));
+    }
+    for (const Launch::Zero& zero : launch.zeros) {
+      WT_TRY(require(tensors, zero.tensor));
+      WT_TRY(device_->fill(static_cast<char*>(tensors[zero.tensor]) + zero.byte_offset, 0, zero.bytes, stream));
+    }
+    return device_->launch(function, launch.shape, {params.data(), launch.params.size()}, stream);
+  }
+
+  Status require(const TensorPointers& tensors, Tensor tensor) const {
+    if (tensors[tensor]) return {};
+    return bad_input("execute needs the tensor '{}' for {}, but its pointer is null", role_name(tensor), to_text(problem_));
+  }
+
+  std::shared_ptr<Device> device_;
+  ConvProblem problem_;
+  PlanDescription description_;
+  Binding binding_;
+  std::shared_ptr<LoadedModule> module_;
+  std::vector<const Function*> functions_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                                                     const KernelConfig& config, std::string reason) {
+  const compile::Backend backend =
+      device->info().kind == DeviceKind::kSim ? compile::Backend::kHost : compile::backend_of(config.target);
+  const std::string name = name_of(config);
+  WT_TRY_ASSIGN(const compile::Module module, compile::compile(backend, {name, generate_source(config), config.target}));
+
+  PlanDescription description;
+  description.kernel = name;
+  description.reason = std::move(reason);
+  description.registers = module.resources.registers;
+  description.spill_bytes = module.resources.spill_bytes;
+  description.compile_seconds = module.resources.compile_seconds;
+  description.from_cache = module.from_cache;
+  Binding binding = bind(config, problem, device->info());
+  description.launches = static_cast<int>(binding.launches.size());
+
+  auto plan = std::make_shared<KernelPlan>(device, problem, std::move(description), std::move(binding));
+  WT_TRY_ASSIGN(std::shared_ptr<LoadedModule> loaded, device->load(module));
+  WT_TRY(plan->attach(std::move(loaded)));
+  log::info("plan for '{}' on {}: {}", to_text(problem), device->info().id, name);
+  return std::shared_ptr<const Plan>(std::move(plan));
+}
+
+}  // namespace wt

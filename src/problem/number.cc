@@ -82,17 +82,6 @@ float to_float_odd(double value) {
 
 }  // namespace
 
-float fp16_to_float(uint16_t bits) {
-  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
-  const uint32_t magnitude = bits & 0x7fff;
-  if (magnitude >= 0x7c00) {  // infinite or NaN, which becomes quiet as the hardware makes it
-    const uint32_t quiet = magnitude > 0x7c00 ? 0x400000u : 0u;
-    return std::bit_cast<float>(sign | 0x7f800000u | ((magnitude & 0x3ff) << 13) | quiet);
-  }
-  const float value = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(value) | sign);
-}
-
 float e4m3_to_float(uint8_t bits) { return kE4m3Table[bits]; }
 float e5m2_to_float(uint8_t bits) { return kE5m2Table[bits]; }
 

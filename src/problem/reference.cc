@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// problem/reference.cc - one output element is a set of runs (rows of products with constant strides), summed in
+// double.
+#include "problem/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "base/parallel.h"
+#include "problem/number.h"
+
+namespace wt {
+namespace {
+
+struct Sum {
+  double total = 0, squares = 0;
+  int64_t terms = 0;
+};
+
+struct Run {
+  int64_t first = 0, second = 0;            // where each operand starts, in elements
+  int64_t first_step = 0, second_step = 0;  // to the next product
+  int64_t count = 0;
+};
+
+struct LoadF32 {
+  static double at(const void* p, int64_t i) { return static_cast<const float*>(p)[i]; }
+};
+struct LoadF16 {
+  static double at(const void* p, int64_t i) { return fp16_to_float(static_cast<const uint16_t*>(p)[i]); }
+};
+struct LoadBf16 {
+  static double at(const void* p, int64_t i) { return bf16_to_float(static_cast<const uint16_t*>(p)[i]); }
+};
+struct LoadE4m3 {
+  static double at(const void* p, int64_t i) { return e4m3_to_float(static_cast<const uint8_t*>(p)[i]); }
+};
+struct LoadE5m2 {
+  static double at(const void* p, int64_t i) { return e5m2_to_float(static_cast<const uint8_t*>(p)[i]); }
+};
+
+template <class First, class Second>
+void add_run(const void* first, const void* second, const Run& run, Sum& sum) {
+  // Four sums at a time: one alone waits for each addition.
+  double total[4] = {}, squares[4] = {};
+  int64_t a = run.first, b = run.second, i = 0;
+  for (; i + 4 <= run.count; i += 4) {
+    for (int lane = 0; lane < 4; ++lane, a += run.first_step, b += run.second_step) {
+      const double product = First::at(first, a) * Second::at(second, b);
+      total[lane] += product;
+      squares[lane] += product * product;
+    }
+  }
+  for (; i < run.count; ++i, a += run.first_step, b += run.second_step) {
+    const double product = First::at(first, a) * Second::at(second, b);
+    total[0] += product;
+    squares[0] += product * product;
+  }
+  sum.total += (total[0] + total[1]) + (total[2] + total[3]);
+  sum.squares += (squares[0] + squares[1]) + (squares[2] + squares[3]);
+  sum.terms += run.count;
+}
+
+using AddRun = void (*)(const void*, const void*, const Run&, Sum&);
+
+AddRun add_run_for(DataType first, DataType second) {
+  switch (first) {
+    case DataType::kF32:
+    case DataType::kTf32:
+      return add_run<LoadF32, LoadF32>;
+    case DataType::kF16:
+      return add_run<LoadF16, LoadF16>;
+    case DataType::kBf16:
+      return add_run<LoadBf16, LoadBf16>;
+    case DataType::kE4m3:
+      return second == DataType::kE4m3 ? add_run<LoadE4m3, LoadE4m3> : add_run<LoadE4m3, LoadE5m2>;
+    case DataType::kE5m2:
+      return second == DataType::kE4m3 ? add_run<LoadE5m2, LoadE4m3> : add_run<LoadE5m2, LoadE5m2>;
+  }
+  return nullptr;
+}
+
+struct Position {
+  int64_t outer = 0, channel = 0;
+  Spatial at = {0, 0, 0};
+};
+
+// The output's sizes: n, k, out / n, c, in / k, c per group, filter.
+void output_sizes(const ConvProblem& p, int64_t& channels, Spatial& size) {
+  switch (p.direction) {
+    case Direction::kForward:
+      channels = p.k, size = p.out();
+      return;
+    case Direction::kBackwardData:
+      channels = p.c, size = p.in;
+      return;
+    case Direction::kBackwardWeight:
+      channels = p.c_per_group(), size = p.filter;
+      return;
+  }
+}
+
+Position position_of(const ConvProblem& p, int64_t index) {
+  int64_t channels = 1;
+  Spatial size;
+  output_sizes(p, channels, size);
+  Position position;
+  const auto take = [&index](int64_t extent) {
+    const int64_t part = index % extent;
+    index /= extent;
+    return part;
+  };
+  if (p.layout == Layout::kChannelsLast) position.channel = take(channels);
+  for (int i = kMaxDims - 1; i >= 0; --i) position.at[i] = take(size[i]);
+  if (p.layout == Layout::kChannelsFirst) position.channel = take(channels);
+  position.outer = index;
+  return position;
+}
+
+class Reference {
+ public:
+  Reference(const ConvProblem& problem, const HostTensors& tensors)
+      : p_(problem),
+        t_(tensors),
+        out_(problem.out()),
+        x_(x_strides(problem)),
+        w_(w_strides(problem)),
+        y_(y_strides(problem)),
+        first_(problem.direction == Direction::kBackwardData ? tensors.y.data() : tensors.x.data()),
+        second_(problem.direction == Direction::kBackwardWeight ? tensors.y.data() : tensors.w.data()),
+        add_(add_run_for(problem.first_type(), problem.second_type())) {}
+
+  ReferenceElement element(int64_t index) const {
+    const Position at = position_of(p_, index);
+    Sum sum;
+    switch (p_.direction) {
+      case Direction::kForward:
+        forward(at, sum);
+        break;
+      case Direction::kBackwardData:
+        backward_data(at, sum);
+        break;
+      case Direction::kBackwardWeight:
+        backward_weight(at, sum);
+        break;
+    }
+    const int64_t channel = p_.direction == Direction::kBackwardWeight ? at.outer : at.channel;
+    return finish(sum, channel, index);
+  }
+
+ private:
+  // y[n, k, p] = sum over r, c of x[n, c, p * stride + r * dilation - pad] * w[k, c, r]
+  void forward(const Position& at, Sum& sum) const {
+    const int64_t group = at.channel / p_.k_per_group();
+    each_tap([&](const Spatial& tap) {
+      Spatial from;
+      for (int i = 0; i < kMaxDims; ++i) {
+        from[i] = at.at[i] * p_.stride[i] + tap[i] * p_.dilation[i] - p_.pad_lower[i];
+        if (from[i] < 0 || from[i] >= p_.in[i]) return;
+      }
+      add_(first_, second_,
+           {x_.at(at.outer, group * p_.c_per_group(), from), w_.at(at.channel, 0, tap), x_.channel, w_.channel,
+            p_.c_per_group()},
+           sum);
+    });
+  }
+
+  // dx[n, c, h] = sum over r, k of dy[n, k, (h + pad - r * dilation) / stride] * w[k, c, r], where that divides
+  void backward_data(const Position& at, Sum& sum) const {
+    const int64_t group = at.channel / p_.c_per_group();
+    const int64_t k = group * p_.k_per_group(), c = at.channel % p_.c_per_group();
+    each_tap([&](const Spatial& tap) {
+      Spatial from;
+      for (int i = 0; i < kMaxDims; ++i) {
+        const int64_t reach = at.at[i] + p_.pad_lower[i] - tap[i] * p_.dilation[i];
+        from[i] = reach / p_.stride[i];
+        if (reach < 0 || reach % p_.stride[i] != 0 || from[i] >= out_[i]) return;
+      }
+      add_(first_, second_, {y_.at(at.outer, k, from), w_.at(k, c, tap), y_.channel, w_.outer, p_.k_per_group()}, sum);
+    });
+  }
+
+  // dw[k, c, r] = sum over n, p of x[n, c, p * stride + r * dilation - pad] * dy[n, k, p]
+  void backward_weight(const Position& at, Sum& sum) const {
+    const int64_t c = at.outer / p_.k_per_group() * p_.c_per_group() + at.channel;
+    Spatial low, high;  // the output pixels whose input pixel exists
+    for (int i = 0; i < kMaxDims; ++i) {
+      const int64_t shift = p_.pad_lower[i] - at.at[i] * p_.dilation[i];
+      low[i] = shift <= 0 ? 0 : (shift + p_.stride[i] - 1) / p_.stride[i];
+      const int64_t last = p_.in[i] - 1 + shift;
+      high[i] = last < 0 ? 0 : std::min(out_[i], last / p_.stride[i] + 1);
+    }
+    if (low[2] >= high[2]) return;
+    const auto source = [&](int i, int64_t p) {
+      return p * p_.stride[i] + at.at[i] * p_.dilation[i] - p_.pad_lower[i];
+    };
+    for (int64_t n = 0; n < p_.n; ++n) {
+      for (int64_t d = low[0]; d < high[0]; ++d) {
+        for (int64_t h = low[1]; h < high[1]; ++h) {
+          add_(first_, second_,
+               {x_.at(n, c, {source(0, d), source(1, h), source(2, low[2])}), y_.at(n, at.outer, {d, h, low[2]}),
+                x_.spatial[2] * p_.stride[2], y_.spatial[2], high[2] - low[2]},
+               sum);
+        }
+      }
+    }
+  }
+
+  template <class Body>
+  void each_tap(const Body& body) const {
+    for (int64_t d = 0; d < p_.filter[0]; ++d) {
+      for (int64_t h = 0; h < p_.filter[1]; ++h) {
+        for (int64_t w = 0; w < p_.filter[2]; ++w) body(Spatial{d, h, w});
+      }
+    }
+  }
+
+  ReferenceElement finish(const Sum& sum, int64_t channel, int64_t index) const {
+    const Epilogue& e = p_.epilogue;
+    const size_t slot = static_cast<size_t>(channel);
+    ReferenceElement element{.dot = sum.total, .square_sum = sum.squares, .terms = sum.terms};
+    const double factor = static_cast<double>(e.alpha) * (e.scale ? t_.scale.as<float>()[slot] : 1.0f);
+    const double bias = e.bias ? t_.bias.as<float>()[slot] : 0.0;
+    const double residual =
+        e.residual ? static_cast<double>(e.beta) * load(p_.output_type(), t_.residual.data(), index) : 0.0;
+    element.gain = std::fabs(factor);
+    element.before = factor * sum.total + bias + residual;
+    element.magnitude = std::fabs(factor * sum.total) + std::fabs(bias) + std::fabs(residual);
+    element.value = activate(e, element.before);
+    return element;
+  }
+
+  const ConvProblem& p_;
+  const HostTensors& t_;
+  Spatial out_;
+  Strides x_, w_, y_;
+  const void* first_;
+  const void* second_;
+  AddRun add_;
+};
+
+}  // namespace
+
+double activate(const Epilogue& epilogue, double v) {
+  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  switch (epilogue.activation) {
+    case Activation::kNone:
+      return v;
+    case Activation::kRelu:
+      return v < 0 ? 0 : v;
+    case Activation::kLeakyRelu:
+      return v < 0 ? v * static_cast<double>(epilogue.slope) : v;
+    case Activation::kClamp:
+      return v < static_cast<double>(epilogue.low)    ? static_cast<double>(epilogue.low)
+             : v > static_cast<double>(epilogue.high) ? static_cast<double>(epilogue.high)
+                                                      : v;
+    case Activation::kSilu:
+      return v * sigmoid(v);
+    case Activation::kGelu:
+      return v / 2 * (1 + std::erf(v / std::sqrt(2.0)));
+    case Activation::kSigmoid:
+      return sigmoid(v);
+    case Activation::kTanh:
+      return std::tanh(v);
+  }
+  return v;
+}
+
+ReferenceElement reference_element(const ConvProblem& problem, const HostTensors& tensors, int64_t index) {
+  return Reference(problem, tensors).element(index);
+}
+
+void reference(const ConvProblem& problem, HostTensors& tensors, int threads) {
+  const Reference reference(problem, tensors);
+  Buffer& output = output_of(problem, tensors);
+  const int64_t elements = problem.output_elements();
+  constexpr int64_t kChunk = 256;
+  double amax = 0;
+  std::mutex mutex;
+  parallel_for((elements + kChunk - 1) / kChunk,
+               [&](int64_t chunk) {
+                 double largest = 0;
+                 for (int64_t i = chunk * kChunk; i < std::min(elements, (chunk + 1) * kChunk); ++i) {
+                   const double value = reference.element(i).value;
+                   largest = std::max(largest, std::fabs(value));
+                   store(problem.output_type(), output.data(), i, round_to(problem.output_type(), value));
+                 }
+                 if (!problem.epilogue.amax) return;
+                 const std::lock_guard lock(mutex);
+                 amax = std::max(amax, largest);
+               },
+               threads);
+  if (problem.epilogue.amax) tensors.amax.as<float>()[0] = static_cast<float>(amax);
+}
+
+std::string output_position(const ConvProblem& problem, int64_t index) {
+  const Position at = position_of(problem, index);
+  const bool weight = problem.direction == Direction::kBackwardWeight;
+  const char* channel = problem.direction == Direction::kForward ? "k" : "c";
+  std::string text = fmt::format("{}={} {}={}", weight ? "k" : "n", at.outer, channel, at.channel);
+  constexpr const char* kNames[] = {"d", "h", "w"};
+  for (int i = kMaxDims - problem.dims; i < kMaxDims; ++i) text += fmt::format(" {}={}", kNames[i], at.at[i]);
+  return text;
+}
+
+}  // namespace wt

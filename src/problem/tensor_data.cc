@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "problem/tensor_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "base/parallel.h"
+#include "problem/number.h"
+#include "problem/random.h"
+
+namespace wt {
+namespace {
+
+constexpr std::align_val_t kAlignment{256};
+
+// What one element of a tensor may be.
+struct Values {
+  Fill fill = Fill::kZero;
+  int64_t largest = 1;   // exact: integers of 1..largest with either sign
+  double density = 1;    // exact: the share that is not zero
+  double deviation = 1;  // random
+};
+
+float exact_value(uint64_t bits, const Values& values) {
+  if (static_cast<double>(bits >> 40) * 0x1p-24 >= values.density) return 0;
+  const int64_t magnitude = 1 + static_cast<int64_t>((bits >> 1) & 0xffff) % values.largest;
+  return static_cast<float>(bits & 1 ? -magnitude : magnitude);
+}
+
+// The sum of four uniform numbers is close to normal, never far out, and the same everywhere.
+float random_value(uint64_t bits, const Values& values) {
+  int64_t sum = 0;
+  for (int i = 0; i < 4; ++i) sum += static_cast<int64_t>((bits >> (16 * i)) & 0xffff);
+  const double unit = (static_cast<double>(sum) - 131070.0) / 37837.8;  // 65536 * sqrt(4 / 12)
+  return static_cast<float>(unit * values.deviation);
+}
+
+void fill_array(DataType type, void* array, int64_t count, const Values& values, uint64_t stream) {
+  constexpr int64_t kChunk = 1 << 16;
+  auto* bytes = static_cast<std::byte*>(array);
+  parallel_for((count + kChunk - 1) / kChunk, [&](int64_t chunk) {
+    const int64_t begin = chunk * kChunk, size = std::min(kChunk, count - begin);
+    std::vector<float> numbers(static_cast<size_t>(size));
+    if (values.fill != Fill::kZero) {
+      for (int64_t i = 0; i < size; ++i) {
+        const uint64_t bits = mix64(stream ^ static_cast<uint64_t>(begin + i));
+        numbers[static_cast<size_t>(i)] =
+            values.fill == Fill::kExact ? exact_value(bits, values) : random_value(bits, values);
+      }
+    }
+    from_float(type, numbers.data(), bytes + begin * size_of(type), size);
+  });
+}
+
+// Up to here every integer is exact in the type.
+double largest_exact_integer(DataType type) { return 2 / epsilon_of(type); }
+
+// Integers whose sums of `terms` products stay, by eight standard deviations, where the output's integers are exact;
+// the fp32 sum itself is exact in any order up to 2^24 terms.
+Values exact_values(const ConvProblem& problem) {
+  const double limit = std::min(4096.0, largest_exact_integer(problem.output_type()));
+  const double terms = static_cast<double>(std::max<int64_t>(1, problem.terms()));
+  const double variance = limit * limit / 64;
+  Values values{.fill = Fill::kExact, .largest = 3};
+  const double square = 14.0 / 3;  // the mean of 1, 4 and 9
+  if (terms * square * square <= variance) return values;
+  values.largest = 1;
+  values.density = std::min(1.0, std::sqrt(variance / terms));
+  return values;
+}
+
+// The second operand is scaled so that a sum of `terms` products is about one.
+Values second_values(const ConvProblem& problem) {
+  Values values{.fill = Fill::kRandom};
+  values.deviation = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, problem.terms())));
+  // WHY: e4m3 has its denormals below 2^-6; most numbers must be normal to test more than them.
+  if (problem.second_type() == DataType::kE4m3) values.deviation = std::max(values.deviation, 1.0 / 16);
+  return values;
+}
+
+void fill_epilogue(const ConvProblem& problem, HostTensors& tensors, Fill fill, uint64_t seed) {
+  const auto stream = [&](uint64_t role) { return mix64(mix64(seed) ^ role << 56); };
+  const Epilogue& epilogue = problem.epilogue;
+  const size_t channels = static_cast<size_t>(problem.output_channels());
+  const Values small{.fill = fill, .largest = largest_exact_integer(problem.output_type()) < 32 ? 1 : 4};
+  if (epilogue.scale) {
+    tensors.scale = Buffer(channels * sizeof(float));
+    for (size_t i = 0; i < channels; ++i) {
+      const uint64_t bits = mix64(stream(3) ^ i);
+      const float sign = bits & 1 ? -1.0f : 1.0f;
+      const float real = 0.5f + static_cast<float>(bits >> 40) * 0x1p-24f;
+      tensors.scale.as<float>()[i] = sign * (fill == Fill::kExact ? (bits & 6 ? 1.0f : 2.0f) : real);
+    }
+  }
+  if (epilogue.bias) {
+    tensors.bias = Buffer(channels * sizeof(float));
+    fill_array(DataType::kF32, tensors.bias.data(), problem.output_channels(), small, stream(4));
+  }
+  if (epilogue.residual) {
+    tensors.residual = Buffer(static_cast<size_t>(output_bytes(problem)));
+    fill_array(problem.output_type(), tensors.residual.data(), problem.output_elements(), small, stream(5));
+  }
+  if (epilogue.amax) {
+    tensors.amax = Buffer(sizeof(float));
+    poison(tensors.amax);
+  }
+}
+
+bool is_dyadic(float value) { return std::fabs(value) <= 16 && value * 16 == std::round(value * 16); }
+
+}  // namespace
+
+Buffer::Buffer(size_t bytes) : size_(bytes) {
+  if (bytes) data_ = static_cast<std::byte*>(::operator new(bytes, kAlignment));
+}
+Buffer::Buffer(Buffer&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+Buffer::~Buffer() { ::operator delete(data_, kAlignment); }
+
+Buffer Buffer::copy() const {
+  Buffer twin(size_);
+  if (size_) std::memcpy(twin.data_, data_, size_);
+  return twin;
+}
+
+HostTensors make_tensors(const ConvProblem& problem, Fill fill, uint64_t seed) {
+  HostTensors tensors;
+  tensors.x = Buffer(static_cast<size_t>(x_bytes(problem)));
+  tensors.w = Buffer(static_cast<size_t>(w_bytes(problem)));
+  tensors.y = Buffer(static_cast<size_t>(y_bytes(problem)));
+  Buffer& first = problem.direction == Direction::kBackwardData ? tensors.y : tensors.x;
+  Buffer& second = problem.direction == Direction::kBackwardWeight ? tensors.y : tensors.w;
+  const Values exact = exact_values(problem);
+  const Values zero{.fill = Fill::kZero};
+  const Values first_values = fill == Fill::kExact ? exact : fill == Fill::kRandom ? Values{.fill = fill} : zero;
+  const Values others = fill == Fill::kExact ? exact : fill == Fill::kRandom ? second_values(problem) : zero;
+  const auto elements = [](const Buffer& buffer, DataType type) {
+    return static_cast<int64_t>(buffer.size()) / size_of(type);
+  };
+  fill_array(problem.first_type(), first.data(), elements(first, problem.first_type()), first_values,
+             mix64(mix64(seed) ^ uint64_t{1} << 56));
+  fill_array(problem.second_type(), second.data(), elements(second, problem.second_type()), others,
+             mix64(mix64(seed) ^ uint64_t{2} << 56));
+  poison(output_of(problem, tensors));
+  fill_epilogue(problem, tensors, fill, seed);
+  return tensors;
+}
+
+bool epilogue_is_exact(const ConvProblem& problem) {
+  const Epilogue& e = problem.epilogue;
+  if (!is_dyadic(e.alpha) || (e.residual && !is_dyadic(e.beta))) return false;
+  switch (e.activation) {
+    case Activation::kNone:
+    case Activation::kRelu:
+    case Activation::kClamp:
+      return true;
+    case Activation::kLeakyRelu:
+      return is_dyadic(e.slope);
+    default:
+      return false;
+  }
+}
+
+Buffer& output_of(const ConvProblem& problem, HostTensors& tensors) {
+  return const_cast<Buffer&>(output_of(problem, std::as_const(tensors)));
+}
+
+const Buffer& output_of(const ConvProblem& problem, const HostTensors& tensors) {
+  switch (problem.direction) {
+    case Direction::kForward:
+      return tensors.y;
+    case Direction::kBackwardData:
+      return tensors.x;
+    case Direction::kBackwardWeight:
+      return tensors.w;
+  }
+  return tensors.y;
+}
+
+void poison(Buffer& buffer) {
+  if (!buffer.empty()) std::memset(buffer.data(), 0xff, buffer.size());
+}
+
+bool is_poison(DataType type, const void* array, int64_t index) {
+  const auto* element = static_cast<const uint8_t*>(array) + index * size_of(type);
+  return std::all_of(element, element + size_of(type), [](uint8_t byte) { return byte == 0xff; });
+}
+
+int64_t x_bytes(const ConvProblem& problem) { return problem.x_elements() * size_of(problem.x); }
+int64_t w_bytes(const ConvProblem& problem) { return problem.w_elements() * size_of(problem.w); }
+int64_t y_bytes(const ConvProblem& problem) { return problem.y_elements() * size_of(problem.y); }
+int64_t output_bytes(const ConvProblem& problem) { return problem.output_elements() * size_of(problem.output_type()); }
+
+}  // namespace wt

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// compile/embedded_headers.h - the device headers (src/kernel, src/target and what they include) as text in the library.
+// compile/embedded_headers.h - the device headers (src/kernel, src/target and what they include) as text in the
+// library.
 //
 // WAVETILE_SOURCE_DIR points at a source tree whose src/ is read instead, for kernel development: source_headers.h.
 #pragma once

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// compile/nvrtc.h - NVIDIA's run-time compiler, loaded when first needed: source to cubin, without a GPU.
+//
+// Found as libnvrtc.so.13 or .12 by the dynamic linker or in /usr/local/cuda/lib64. WAVETILE_NVRTC names the library or
+// its folder instead (such as site-packages/nvidia/cuda_nvrtc/lib). WAVETILE_NVRTC_FLAGS holds extra flags.
+#pragma once
+
+#include "compile/toolchain.h"
+
+namespace wt::compile {
+
+Result<Toolchain> nvrtc_toolchain(Target target);  // fails when NVRTC is absent or does not know the target
+Result<Product> nvrtc_build(const Toolchain& toolchain, const Source& source, const HeaderSet& headers);
+
+// The version as the driver counts its own: 13000 for 13.0.
+Result<int> nvrtc_version();
+
+// A driver loads cubins of its own major version and older ones. Both versions as 13000 for 13.0.
+Status check_driver_understands(int nvrtc_version, int driver_version);
+
+// What `-Xptxas -v` writes of kernel `name` into the log. WHY not from the cubin: spills stand nowhere in it, and its
+// shared-memory section counts the 1 KiB that Hopper and later reserve.
+Resources ptxas_resources(std::string_view log, const std::string& name);
+
+}  // namespace wt::compile

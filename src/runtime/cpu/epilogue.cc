@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cpu/epilogue.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace wt::cpu {
+
+namespace {
+
+constexpr int64_t kPiece = 256;  // elements that stay in registers and the first cache between the steps
+
+void activate(const Epilogue& epilogue, float* values, int64_t count) {
+  switch (epilogue.activation) {
+    case Activation::kNone:
+      return;
+    case Activation::kRelu:
+      // Written so that NaN stays NaN.
+      for (int64_t i = 0; i < count; ++i) values[i] = values[i] < 0 ? 0.0f : values[i];
+      return;
+    case Activation::kLeakyRelu:
+      for (int64_t i = 0; i < count; ++i) values[i] = values[i] < 0 ? values[i] * epilogue.slope : values[i];
+      return;
+    case Activation::kClamp:
+      for (int64_t i = 0; i < count; ++i) {
+        const float low = values[i] < epilogue.low ? epilogue.low : values[i];
+        values[i] = low > epilogue.high ? epilogue.high : low;
+      }
+      return;
+    case Activation::kSilu:
+      for (int64_t i = 0; i < count; ++i) values[i] = values[i] / (1.0f + std::exp(-values[i]));
+      return;
+    case Activation::kGelu:
+      for (int64_t i = 0; i < count; ++i) values[i] = 0.5f * values[i] * (1.0f + std::erf(values[i] * 0.70710678f));
+      return;
+    case Activation::kSigmoid:
+      for (int64_t i = 0; i < count; ++i) values[i] = 1.0f / (1.0f + std::exp(-values[i]));
+      return;
+    case Activation::kTanh:
+      for (int64_t i = 0; i < count; ++i) values[i] = std::tanh(values[i]);
+      return;
+  }
+}
+
+void raise(float* amax, float peak) {
+  // Absolute values order as their bits do; a NaN lies above them all and so is not lost.
+  std::atomic_ref<uint32_t> shared(*reinterpret_cast<uint32_t*>(amax));
+  const uint32_t bits = std::bit_cast<uint32_t>(peak);
+  uint32_t seen = shared.load(std::memory_order_relaxed);
+  while (seen < bits && !shared.compare_exchange_weak(seen, bits, std::memory_order_relaxed)) {
+  }
+}
+
+void scatter(const char* from, char* to, int64_t count, int64_t stride, int size) {
+  for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * stride * size, from + i * size, static_cast<size_t>(size));
+}
+
+}  // namespace
+
+bool is_identity(const Epilogue& epilogue) {
+  return epilogue.alpha == 1 && !epilogue.scale && !epilogue.bias && !epilogue.residual &&
+         epilogue.activation == Activation::kNone && !epilogue.amax;
+}
+
+Finisher::Finisher(const ConvProblem& problem, const Tensors& tensors)
+    : epilogue_(problem.epilogue),
+      type_(problem.output_type()),
+      out_(at(tensors, problem.direction == Direction::kForward        ? Tensor::kY
+                       : problem.direction == Direction::kBackwardData ? Tensor::kX
+                                                                       : Tensor::kW)),
+      scale_(problem.epilogue.scale ? static_cast<const float*>(at(tensors, Tensor::kScale)) : nullptr),
+      bias_(problem.epilogue.bias ? static_cast<const float*>(at(tensors, Tensor::kBias)) : nullptr),
+      residual_(problem.epilogue.residual ? at(tensors, Tensor::kResidual) : nullptr),
+      amax_(problem.epilogue.amax ? static_cast<float*>(at(tensors, Tensor::kAmax)) : nullptr),
+      channels_(problem.direction == Direction::kBackwardData ? problem.c : problem.k) {
+  const bool weight = problem.direction == Direction::kBackwardWeight;
+  if (weight) {
+    channel_extent_ = problem.c_per_group() * problem.filter[0] * problem.filter[1] * problem.filter[2];
+  } else if (problem.layout == Layout::kChannelsLast) {
+    channel_extent_ = 0;
+  } else {
+    const Spatial size = problem.direction == Direction::kForward ? problem.out() : problem.in;
+    channel_extent_ = size[0] * size[1] * size[2];
+  }
+  if (amax_) *amax_ = 0;
+}
+
+void Finisher::finish(const float* sums, const Run& run) const {
+  float peak = 0;
+  for (int64_t first = 0; first < run.count; first += kPiece) {
+    Run piece = run;
+    piece.offset += first * run.stride;
+    piece.channel += first * run.channel_step;
+    piece.count = std::min(kPiece, run.count - first);
+    finish_piece(sums + first, piece, peak);
+  }
+  if (amax_) raise(amax_, peak);
+}
+
+void Finisher::finish_piece(const float* sums, const Run& run, float& peak) const {
+  float values[kPiece];
+  const int64_t count = run.count;
+  for (int64_t i = 0; i < count; ++i) values[i] = epilogue_.alpha * sums[i];
+  if (scale_)
+    for (int64_t i = 0; i < count; ++i) values[i] *= scale_[run.channel + i * run.channel_step];
+  if (bias_)
+    for (int64_t i = 0; i < count; ++i) values[i] += bias_[run.channel + i * run.channel_step];
+  if (residual_) {
+    float addend[kPiece];
+    const Source residual{type_, residual_};
+    if (run.stride == 1) {
+      read(residual, run.offset, addend, count);
+    } else {
+      for (int64_t i = 0; i < count; ++i) addend[i] = read_one(residual, run.offset + i * run.stride);
+    }
+    for (int64_t i = 0; i < count; ++i) values[i] += epilogue_.beta * addend[i];
+  }
+  activate(epilogue_, values, count);
+  if (amax_)
+    for (int64_t i = 0; i < count; ++i) {
+      const float size = std::fabs(values[i]);
+      if (!(size <= peak)) peak = size;
+    }
+  if (run.stride == 1) {
+    write(values, type_, out_, run.offset, count);
+  } else {
+    alignas(4) char rounded[kPiece * 4];
+    write(values, type_, rounded, 0, count);
+    scatter(rounded, static_cast<char*>(out_) + run.offset * size_of(type_), count, run.stride, size_of(type_));
+  }
+}
+
+void Finisher::finish_range(const float* sums, int64_t first, int64_t last) const {
+  if (!scale_ && !bias_) return finish(sums + first, {.offset = first, .count = last - first});
+  for (int64_t offset = first; offset < last;) {
+    Run run{.offset = offset, .count = 0};
+    if (channel_extent_ == 0) {
+      run.channel = offset % channels_;
+      run.channel_step = 1;
+      run.count = std::min(channels_ - run.channel, last - offset);
+    } else {
+      run.channel = offset / channel_extent_ % channels_;
+      run.count = std::min(channel_extent_ - offset % channel_extent_, last - offset);
+    }
+    finish(sums + offset, run);
+    offset += run.count;
+  }
+}
+
+}  // namespace wt::cpu

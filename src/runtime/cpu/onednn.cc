@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cpu/onednn.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/dynamic_library.h"
+#include "base/log.h"
+
+namespace wt::cpu {
+
+namespace {
+
+constexpr const char* kFile = "libwavetile_onednn.so";
+constexpr const char* kRemedy =
+    "install oneDNN (Debian and Ubuntu: libdnnl2 to run, libdnnl-dev to build the plug-in) and build wavetile again, "
+    "or "
+    "set WAVETILE_ONEDNN_PROVIDER to libwavetile_onednn.so; the built-in path is used instead";
+
+Status check_version(const WavetileOnednnProvider* provider, const std::string& path) {
+  if (!provider) return failure(Code::kDevice, "{} gave no provider", path);
+  if (provider->abi_version != WAVETILE_ONEDNN_ABI_VERSION || provider->struct_size != sizeof(WavetileOnednnProvider))
+    return failure(Code::kDevice, "{} has interface version {} ({} bytes), this library needs version {} ({} bytes)",
+                   path, provider->abi_version, provider->struct_size, WAVETILE_ONEDNN_ABI_VERSION,
+                   sizeof(WavetileOnednnProvider));
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> onednn_search_path() {
+  if (const char* asked = std::getenv("WAVETILE_ONEDNN_PROVIDER"); asked && *asked) return {asked};
+  namespace fs = std::filesystem;
+  std::vector<std::string> paths;
+  const auto add = [&](const fs::path& folder) {
+    std::error_code error;
+    const fs::path file = (folder / kFile).lexically_normal();
+    if (fs::exists(file, error)) paths.push_back(file.string());
+  };
+  const auto add_around = [&](const fs::path& folder) {
+    add(folder);
+    add(folder / "wavetile");
+    for (const char* above : {"..", "../.."}) add(folder / above / "lib" / "wavetile");
+  };
+  Dl_info own;
+  std::error_code error;
+  if (dladdr(reinterpret_cast<void*>(&onednn_search_path), &own) && own.dli_fname)
+    if (const fs::path file = fs::canonical(own.dli_fname, error); !error) add_around(file.parent_path());
+  if (const fs::path program = fs::read_symlink("/proc/self/exe", error); !error) add_around(program.parent_path());
+#ifdef WAVETILE_PLUGIN_FOLDER
+  add(WAVETILE_PLUGIN_FOLDER);
+#endif
+  return paths;
+}
+
+Result<OnednnPlugin> load_onednn(const std::vector<std::string>& paths) {
+  if (paths.empty()) return failure(Code::kDevice, "oneDNN provider {} not found: {}", kFile, kRemedy);
+  std::string answers;
+  for (const std::string& path : paths) {
+    Result<DynamicLibrary> library = DynamicLibrary::open({path});
+    Status status = library.status();
+    if (library.ok()) {
+      WavetileOnednnEntry entry = reinterpret_cast<WavetileOnednnEntry>(library->find(WAVETILE_ONEDNN_ENTRY));
+      const WavetileOnednnProvider* provider = entry ? entry() : nullptr;
+      status = entry ? check_version(provider, path)
+                     : failure(Code::kDevice, "{} has no symbol {}", path, WAVETILE_ONEDNN_ENTRY);
+      if (status.ok()) {
+        // Kept open for good, see the header.
+        new DynamicLibrary(std::move(*library));
+        return OnednnPlugin{provider, path, ""};
+      }
+    }
+    answers += (answers.empty() ? "" : "; ") + status.message();
+  }
+  return failure(Code::kDevice, "oneDNN provider could not be loaded ({}): {}", answers, kRemedy);
+}
+
+const OnednnPlugin& onednn_plugin() {
+  static const OnednnPlugin plugin = [] {
+    Result<OnednnPlugin> loaded = load_onednn(onednn_search_path());
+    if (loaded.ok()) return *loaded;
+    log::warn("{}", loaded.status().message());
+    return OnednnPlugin{nullptr, "", loaded.status().message()};
+  }();
+  return plugin;
+}
+
+}  // namespace wt::cpu

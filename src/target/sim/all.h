@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// target/sim/all.h - everything a simulated kernel may use. The target that is simulated is WT_SIM_TARGET, an
-// enumerator of Target (kSm90a); what that target lacks is not declared.
+// target/sim/all.h - everything a simulated kernel may use. WT_SIM_TARGET is the value of the
+// simulated target (enum Target); matrix instructions that it lacks are not defined.
 #pragma once
 
 #include "target/sim/arithmetic.h"

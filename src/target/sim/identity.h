@@ -2,6 +2,7 @@
 // target/sim/identity.h - how a kernel is declared and which thread this is.
 #pragma once
 
+#include "target/sim/entry.h"
 #include "target/sim/table.h"
 
 #define WT_DEVICE inline __attribute__((always_inline))
@@ -19,11 +20,8 @@
 
 namespace wt::sim {
 
-// What the library checks a launch against.
-struct Entry {
-  int threads;
-  u32 params_bytes;
-};
+// Set once by wt_sim_bind when the library loads the kernel.
+__attribute__((visibility("hidden"))) inline const Table* table = nullptr;
 
 // The library's version, or what this kernel was compiled for when they differ.
 extern "C" __attribute__((used, visibility("default"))) inline u32 wt_sim_bind(const Table* library) {
@@ -35,7 +33,7 @@ extern "C" __attribute__((used, visibility("default"))) inline u32 wt_sim_bind(c
 
 namespace wt::device {
 
-inline constexpr Target kTarget = Target::WT_SIM_TARGET;
+inline constexpr Target kTarget = static_cast<Target>(WT_SIM_TARGET);
 inline constexpr int kWarpSize =
     kTarget == Target::kGfx90a || kTarget == Target::kGfx942 || kTarget == Target::kGfx950 ? 64 : 32;
 

@@ -69,7 +69,4 @@ struct Table {
 
 inline constexpr u32 kTableVersion = 1;
 
-// Set once by wt_sim_bind when the library loads the kernel.
-__attribute__((visibility("hidden"))) inline const Table* table = nullptr;
-
 }  // namespace wt::sim

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/sim/access.cc - identity, and loads, stores and atomics on shared and global memory.
+#include <algorithm>
+
+#include "runtime/sim/primitives.h"
+#include "runtime/sim/report.h"
+
+namespace wt::sim {
+namespace {
+
+void check_shared(const Block& block, u32 address, u32 bytes, u32 alignment, const char* operation, Site site) {
+  if (address % alignment) [[unlikely]] {
+    fail(Fault::kAlignment, operation, site,
+         fmt::format("{} is not a multiple of the access's {} bytes", shared_text(block, address).text, alignment));
+  }
+  if (address < block.base || address > block.high || bytes > block.high - address) [[unlikely]] {
+    fail(Fault::kBounds, operation, site,
+         fmt::format("{}: {} bytes do not lie in the block's {} bytes of shared memory",
+                     shared_text(block, address).text, bytes, block.high - block.base));
+  }
+}
+
+void check_global(Cluster& cluster, uintptr_t address, u32 bytes, u32 alignment, const char* operation, Site site) {
+  count_step(cluster, site);
+  if (address % alignment) [[unlikely]] {
+    fail(Fault::kAlignment, operation, site,
+         fmt::format("global address {:#x} is not a multiple of the access's {} bytes", address, alignment));
+  }
+  if (address >= cluster.last_buffer.low && address + bytes <= cluster.last_buffer.high) return;
+  const auto& buffers = cluster.plan->buffers;
+  const auto after = std::upper_bound(buffers.begin(), buffers.end(), address,
+                                      [](uintptr_t a, const Buffer& buffer) { return a < buffer.low; });
+  if (after != buffers.begin() && address + bytes <= (after - 1)->high) {
+    cluster.last_buffer = *(after - 1);
+    return;
+  }
+  fail(Fault::kBounds, operation, site,
+       fmt::format("{} bytes at global address {:#x}: {}", bytes, address,
+                   describe_address(buffers, address + bytes - 1)));
+}
+
+}  // namespace
+
+int thread_index() { return current->index; }
+Int3 block_index() { return current->block->index; }
+Int3 grid_size() {
+  const auto& grid = current->block->cluster->plan->shape.grid;
+  return {static_cast<i32>(grid[0]), static_cast<i32>(grid[1]), static_cast<i32>(grid[2])};
+}
+SharedAddress shared_base() { return current->block->base; }
+
+const void* read_shared(SharedAddress address, u32 bytes, u32 alignment, Site site) {
+  Thread& thread = *current;
+  Block& block = *thread.block;
+  count_step(*block.cluster, site);
+  check_shared(block, address, bytes, alignment, "load_shared", site);
+  if (block.cluster->plan->options.checks) block.shadow.read(thread, address, bytes, "load_shared", site);
+  return block.host(address);
+}
+
+void* write_shared(SharedAddress address, u32 bytes, u32 alignment, Site site) {
+  Thread& thread = *current;
+  Block& block = *thread.block;
+  count_step(*block.cluster, site);
+  check_shared(block, address, bytes, alignment, "store_shared", site);
+  if (block.cluster->plan->options.checks) block.shadow.write(thread, address, bytes, "store_shared", site);
+  return block.host(address);
+}
+
+const void* read_global(const void* address, u32 bytes, u32 alignment, Site site) {
+  check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), bytes, alignment, "load_global", site);
+  return address;
+}
+
+void* write_global(void* address, u32 bytes, u32 alignment, Site site) {
+  check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), bytes, alignment, "store_global", site);
+  return address;
+}
+
+float atomic_add_float(float* address, float value, Site site) {
+  check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), 4, 4, "atomic_add", site);
+  return std::atomic_ref<float>(*address).fetch_add(value);
+}
+
+u32 atomic_add(u32* address, u32 value, Site site) {
+  check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), 4, 4, "atomic_add", site);
+  return std::atomic_ref<u32>(*address).fetch_add(value);
+}
+
+u32 atomic_max(u32* address, u32 value, Site site) {
+  check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), 4, 4, "atomic_max", site);
+  std::atomic_ref<u32> target(*address);
+  u32 old = target.load();
+  while (old < value && !target.compare_exchange_weak(old, value)) {
+  }
+  return old;
+}
+
+u32 load_acquire(const u32* address, Site site) {
+  check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), 4, 4, "load_acquire", site);
+  yield_current(Wait::Kind::kSpin, reinterpret_cast<uint64_t>(address), site);
+  return std::atomic_ref<u32>(*const_cast<u32*>(address)).load(std::memory_order_acquire);
+}
+
+void store_release(u32* address, u32 value, Site site) {
+  check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), 4, 4, "store_release", site);
+  std::atomic_ref<u32>(*address).store(value, std::memory_order_release);
+}
+
+}  // namespace wt::sim

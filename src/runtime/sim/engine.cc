@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sim/engine.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check.h"
+#include "runtime/sim/report.h"
+
+namespace wt::sim {
+
+thread_local Thread* current = nullptr;
+
+namespace {
+
+uint64_t mix(uint64_t value) {
+  value += 0x9e3779b97f4a7c15u;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+  return value ^ (value >> 31);
+}
+
+// Leaves the running fibre for `next`, or for the scheduler when there is none.
+void leave(Thread& thread, Thread* next, bool last) {
+  if (next == &thread) return;
+  Cluster& cluster = *thread.block->cluster;
+  current = next;
+  switch_fibre(thread.fibre, next ? next->fibre : cluster.main, last);
+}
+
+void thread_main() {
+  Thread& thread = *current;
+  Cluster& cluster = *thread.block->cluster;
+  begin_fibre(cluster.main);
+  thread.wait.kind = Wait::Kind::kRunning;
+  cluster.plan->entry(cluster.plan->params);
+  thread.wait = {Wait::Kind::kDone};
+  --thread.block->live;
+  --cluster.live;
+  finish_block_barrier(*thread.block);
+  leave(thread, cluster.pick(), true);
+  check_failed(__FILE__, __LINE__, "false", "a simulated thread ran on after its end");
+}
+
+}  // namespace
+
+bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
+  plan = &launch;
+  const LaunchShape& shape = launch.shape;
+  const auto& size = shape.cluster;
+  const int64_t count_x = shape.grid[0] / size[0], count_y = shape.grid[1] / size[1];
+  const std::array<int64_t, 3> at = {cluster_index % count_x, cluster_index / count_x % count_y,
+                                     cluster_index / count_x / count_y};
+  random_state = mix(launch.options.seed * 0x2545f4914f6cdd1du + static_cast<uint64_t>(cluster_index)) | 1;
+  report.clear();
+  steps = 0;
+  spin_rounds = 0;
+  focus = nullptr;
+  ready.clear();
+  last_buffer = {};
+  main = Fibre{};
+
+  const int block_count = static_cast<int>(size[0] * size[1] * size[2]);
+  const int threads = static_cast<int>(shape.threads);
+  const int lanes = launch.target->warp_size;
+  const int warps = (threads + lanes - 1) / lanes;
+  actors = block_count * warps;
+  live = block_count * threads;
+  if (!stacks.reserve(live)) return false;
+  stacks.forget_poison();
+  // NVIDIA keeps the first KiB of the window for itself.
+  const uint32_t low = launch.target->vendor == Vendor::kNvidia ? 1024 : 0;
+  // Dynamic shared memory is 16-byte aligned by contract, and no more; equal in all blocks of a cluster.
+  const uint32_t base = low + static_cast<uint32_t>(random() % 64) * 16;
+
+  if (blocks.size() != static_cast<size_t>(block_count)) blocks = std::vector<Block>(block_count);
+  for (int rank = 0; rank < block_count; ++rank) {
+    Block& block = blocks[rank];
+    block.cluster = this;
+    block.rank = rank;
+    block.index = {static_cast<i32>(at[0] * size[0] + rank % size[0]),
+                   static_cast<i32>(at[1] * size[1] + rank / size[0] % size[1]),
+                   static_cast<i32>(at[2] * size[2] + rank / size[0] / size[1])};
+    block.live = threads;
+    block.low = low;
+    block.base = base;
+    block.high = base + shape.shared_bytes;
+    block.shared.assign(block.high - block.low, 0xff);  // NaN in every float format
+    if (launch.options.checks) block.shadow.reset(block.low, block.high);
+    for (NamedBarrier& barrier : block.barriers) {
+      barrier.arrived = 0;
+      barrier.clock.reset(actors);
+      barrier.waiting.clear();
+    }
+    if (block.threads.size() != static_cast<size_t>(threads)) block.threads = std::vector<Thread>(threads);
+    if (block.warps.size() != static_cast<size_t>(warps)) block.warps = std::vector<Warp>(warps);
+    for (int w = 0; w < warps; ++w) {
+      Warp& warp = block.warps[w];
+      warp.block = &block;
+      warp.index = w;
+      warp.actor = rank * warps + w;
+      warp.lanes = std::min(lanes, threads - w * lanes);
+      warp.ready = warp.spinning = 0;
+      warp.queued = false;
+      warp.clock.reset(actors);
+      warp.own() = 1;
+      warp.collective.arrived = 0;
+    }
+    for (int t = 0; t < threads; ++t) {
+      Thread& thread = block.threads[t];
+      thread.block = &block;
+      thread.warp = &block.warps[t / lanes];
+      thread.index = t;
+      thread.lane = t % lanes;
+      thread.wait = {};
+      const int slot = rank * threads + t;
+      make_fibre(thread.fibre, stacks.low(slot), Stacks::kBytes, static_cast<unsigned>(slot), thread_main);
+      wake(thread);
+    }
+  }
+  return true;
+}
+
+void Cluster::wake(Thread& thread) {
+  Warp& warp = *thread.warp;
+  warp.ready |= uint64_t{1} << thread.lane;
+  if (!warp.queued) {
+    warp.queued = true;
+    ready.push_back(&warp);
+  }
+}
+
+void Cluster::release_spinners() {
+  for (Block& block : blocks) {
+    for (Warp& warp : block.warps) {
+      if (!warp.spinning) continue;
+      warp.ready |= warp.spinning;
+      warp.spinning = 0;
+      if (!warp.queued) {
+        warp.queued = true;
+        ready.push_back(&warp);
+      }
+    }
+  }
+}
+
+// WHY one warp at a time: a wave that runs alone up to its barrier shows a missing barrier; lock-step would hide it.
+// Staying with a warp also keeps its stacks in the cache.
+Thread* Cluster::pick() {
+  if (focus && focus->ready && random() % 64 != 0) {
+    const int lane = std::countr_zero(focus->ready);
+    focus->ready &= focus->ready - 1;
+    return &focus->block->threads[focus->index * plan->target->warp_size + lane];
+  }
+  while (!ready.empty()) {
+    const size_t i = random() % ready.size();
+    Warp& warp = *ready[i];
+    if (!warp.ready) {
+      warp.queued = false;
+      ready[i] = ready.back();
+      ready.pop_back();
+      continue;
+    }
+    focus = &warp;
+    // Which lane goes first is free too.
+    const int turn = static_cast<int>(random() % 64);
+    const uint64_t turned = std::rotr(warp.ready, turn);
+    const int lane = (std::countr_zero(turned) + turn) % 64;
+    warp.ready &= ~(uint64_t{1} << lane);
+    return &warp.block->threads[warp.index * plan->target->warp_size + lane];
+  }
+  return nullptr;
+}
+
+Outcome Cluster::run() {
+  constexpr int kRoundsBeforeOthersRun = 16;
+  for (;;) {
+    Thread* next = pick();
+    if (next) {
+      spin_rounds = 0;
+      current = next;
+      switch_fibre(main, next->fibre);
+      current = nullptr;
+      if (!report.empty()) return Outcome::kFailed;
+      continue;
+    }
+    if (live == 0) return Outcome::kDone;
+    bool spinning = false;
+    for (const Block& block : blocks) {
+      for (const Warp& warp : block.warps) spinning |= warp.spinning != 0;
+    }
+    if (!spinning) {
+      report_block(*this, blocks[0], Fault::kDeadlock,
+                   "no thread can run and nothing is in flight\n" + describe_waits(*this));
+      return Outcome::kFailed;
+    }
+    release_spinners();
+    if (++spin_rounds % kRoundsBeforeOthersRun == 0) return Outcome::kSpinning;
+  }
+}
+
+void block_current(Wait wait) {
+  Thread& thread = *current;
+  thread.wait = wait;
+  leave(thread, thread.block->cluster->pick(), false);
+  thread.wait.kind = Wait::Kind::kRunning;
+}
+
+void yield_current(Wait::Kind kind, uint64_t address, Site site) {
+  Thread& thread = *current;
+  thread.warp->spinning |= uint64_t{1} << thread.lane;
+  block_current({kind, address, 0, site});
+}
+
+void count_step(Cluster& cluster, Site site) {
+  if (++cluster.steps <= cluster.plan->options.step_limit) return;
+  fail(Fault::kLimit, "step limit", site,
+       fmt::format("the cluster executed {} primitives, the limit of a run; a loop may not end. WAVETILE_SIM_STEPS sets "
+                   "the limit",
+                   cluster.plan->options.step_limit));
+}
+
+void collective(const char* operation, void* argument, Site site, void (*execute)(Warp&, void**)) {
+  Thread& thread = *current;
+  Warp& warp = *thread.warp;
+  Cluster& cluster = *thread.block->cluster;
+  count_step(cluster, site);
+  Collective& meeting = warp.collective;
+  if (meeting.arrived && (meeting.operation != operation || meeting.site.line != site.line)) {
+    fail(Fault::kDivergence, operation, site,
+         fmt::format("lane {} is here while other lanes of the warp are at {} ({})", thread.lane, meeting.operation,
+                     site_text(meeting.site).text));
+  }
+  meeting.operation = operation;
+  meeting.site = site;
+  meeting.arguments[thread.lane] = argument;
+  if (++meeting.arrived < warp.lanes) {
+    block_current({Wait::Kind::kWarp, reinterpret_cast<uint64_t>(operation), 0, site});
+    return;
+  }
+  meeting.arrived = 0;
+  if (execute) execute(warp, meeting.arguments.data());
+  for (int lane = 0; lane < warp.lanes; ++lane) {
+    if (lane != thread.lane) warp.ready |= uint64_t{1} << lane;
+  }
+  if (!warp.queued && warp.ready) {
+    warp.queued = true;
+    cluster.ready.push_back(&warp);
+  }
+}
+
+}  // namespace wt::sim

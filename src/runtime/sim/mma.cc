@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/sim/mma.cc - matrix instructions of one warp: lane layouts from the vendors' manuals, then a plain product.
+//
+// Sources: PTX ISA "Matrix Fragments for mma.m16n8k16 / m16n8k8"; AMD Instinct MI200 and MI300 instruction set
+// architecture, "Matrix core register layouts"; AMD RDNA3 and RDNA4 ISA, "WMMA".
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "runtime/sim/multiply.h"
+#include "runtime/sim/primitives.h"
+#include "runtime/sim/report.h"
+#include "target/number.h"
+
+namespace wt::sim {
+namespace {
+
+enum class Format : uint8_t { kF16, kBf16, kF32 };
+
+// Where each element of each lane lies: A (m, k), B (k, n), C (m, n), row-major.
+struct Layout {
+  Format format;
+  int m, n, k, lanes;
+  int a_count, b_count, c_count;  // elements of a lane
+  std::vector<uint16_t> a, b, c;
+};
+
+template <class A, class B, class C>
+Layout make(Format format, int m, int n, int k, int lanes, int a_count, int b_count, int c_count, A a, B b, C c) {
+  Layout layout{format, m, n, k, lanes, a_count, b_count, c_count, {}, {}, {}};
+  for (int lane = 0; lane < lanes; ++lane) {
+    for (int e = 0; e < a_count; ++e) layout.a.push_back(static_cast<uint16_t>(a(lane, e)));
+    for (int e = 0; e < b_count; ++e) layout.b.push_back(static_cast<uint16_t>(b(lane, e)));
+    for (int e = 0; e < c_count; ++e) layout.c.push_back(static_cast<uint16_t>(c(lane, e)));
+  }
+  return layout;
+}
+
+// groupID = lane / 4, threadID_in_group = lane % 4 in NVIDIA's words.
+Layout m16n8k16(Format format) {
+  return make(
+      format, 16, 8, 16, 32, 8, 4, 4,
+      [](int lane, int i) {
+        const int row = i < 2 || (i >= 4 && i < 6) ? lane / 4 : lane / 4 + 8;
+        const int col = lane % 4 * 2 + (i & 1) + (i >= 4 ? 8 : 0);
+        return row * 16 + col;
+      },
+      [](int lane, int i) { return (lane % 4 * 2 + (i & 1) + (i >= 2 ? 8 : 0)) * 8 + lane / 4; },
+      [](int lane, int i) { return (i < 2 ? lane / 4 : lane / 4 + 8) * 8 + lane % 4 * 2 + (i & 1); });
+}
+
+Layout m16n8k8() {
+  return make(
+      Format::kF32, 16, 8, 8, 32, 4, 2, 4,
+      [](int lane, int i) {
+        const int row = i == 0 || i == 2 ? lane / 4 : lane / 4 + 8;
+        const int col = i < 2 ? lane % 4 : lane % 4 + 4;
+        return row * 8 + col;
+      },
+      [](int lane, int i) { return (i == 0 ? lane % 4 : lane % 4 + 4) * 8 + lane / 4; },
+      [](int lane, int i) { return (i < 2 ? lane / 4 : lane / 4 + 8) * 8 + lane % 4 * 2 + (i & 1); });
+}
+
+// A[i][k]: lane = i + 32 * (k / 4), item k % 4. C[i][j]: lane = j + 32 * ((i / 4) % 2), item i % 4 + 4 * (i / 8).
+Layout mfma32x32x8(Format format) {
+  return make(
+      format, 32, 32, 8, 64, 4, 4, 16, [](int lane, int e) { return (lane & 31) * 8 + (lane >> 5) * 4 + e; },
+      [](int lane, int e) { return ((lane >> 5) * 4 + e) * 32 + (lane & 31); },
+      [](int lane, int e) { return ((e >> 2) * 8 + (lane >> 5) * 4 + (e & 3)) * 32 + (lane & 31); });
+}
+
+// A[i][k]: lane = i + 16 * (k / run), item k % run. C[i][j]: lane = j + 16 * (i / 4), item i % 4.
+Layout mfma16x16(Format format, int k, int run) {
+  return make(
+      format, 16, 16, k, 64, run, run, 4,
+      [=](int lane, int e) { return (lane & 15) * k + (lane >> 4) * run + e; },
+      [=](int lane, int e) { return ((lane >> 4) * run + e) * 16 + (lane & 15); },
+      [](int lane, int e) { return ((lane >> 4) * 4 + e) * 16 + (lane & 15); });
+}
+
+// RDNA3: lanes 16 to 31 repeat A and B of lanes 0 to 15; C rows alternate between the halves.
+Layout wmma_gfx11(Format format) {
+  return make(
+      format, 16, 16, 16, 32, 16, 16, 8, [](int lane, int e) { return (lane & 15) * 16 + e; },
+      [](int lane, int e) { return e * 16 + (lane & 15); },
+      [](int lane, int e) { return (e * 2 + (lane >> 4)) * 16 + (lane & 15); });
+}
+
+// RDNA4: lanes 16 to 31 hold k from 8 on, and rows of C from 8 on.
+Layout wmma_gfx12(Format format) {
+  return make(
+      format, 16, 16, 16, 32, 8, 8, 8, [](int lane, int e) { return (lane & 15) * 16 + (lane >> 4) * 8 + e; },
+      [](int lane, int e) { return ((lane >> 4) * 8 + e) * 16 + (lane & 15); },
+      [](int lane, int e) { return ((lane >> 4) * 8 + e) * 16 + (lane & 15); });
+}
+
+struct Instruction {
+  const char* name;
+  Layout layout;
+};
+
+// In the order of MmaKind.
+const Instruction& instruction(MmaKind kind) {
+  static const std::array<Instruction, 12> all = {{
+      {"mma.m16n8k16.f16", m16n8k16(Format::kF16)},
+      {"mma.m16n8k16.bf16", m16n8k16(Format::kBf16)},
+      {"mma.m16n8k8.tf32", m16n8k8()},
+      {"mfma.32x32x8.f16", mfma32x32x8(Format::kF16)},
+      {"mfma.32x32x8.bf16", mfma32x32x8(Format::kBf16)},
+      {"mfma.16x16x16.f16", mfma16x16(Format::kF16, 16, 4)},
+      {"mfma.16x16x16.bf16", mfma16x16(Format::kBf16, 16, 4)},
+      {"mfma.16x16x4.f32", mfma16x16(Format::kF32, 4, 1)},
+      {"wmma.16x16x16.f16", wmma_gfx11(Format::kF16)},
+      {"wmma.16x16x16.bf16", wmma_gfx11(Format::kBf16)},
+      {"wmma.16x16x16.f16", wmma_gfx12(Format::kF16)},
+      {"wmma.16x16x16.bf16", wmma_gfx12(Format::kBf16)},
+  }};
+  return all[static_cast<size_t>(kind)];
+}
+
+struct Call {
+  MmaKind kind;
+  float* c;
+  const void* a;
+  const void* b;
+};
+
+// One lane's elements to their places in a float matrix.
+void spread(const Layout& layout, const void* from, const uint16_t* place, int count, float* to) {
+  switch (layout.format) {
+    case Format::kF16: {
+      const auto* values = static_cast<const uint16_t*>(from);
+      for (int e = 0; e < count; ++e) to[place[e]] = widen_f16(values[e]);
+      return;
+    }
+    case Format::kBf16: {
+      const auto* values = static_cast<const uint16_t*>(from);
+      for (int e = 0; e < count; ++e) to[place[e]] = widen_bf16(values[e]);
+      return;
+    }
+    case Format::kF32: {
+      const auto* values = static_cast<const float*>(from);
+      for (int e = 0; e < count; ++e) to[place[e]] = values[e];
+      return;
+    }
+  }
+}
+
+void execute(Warp& warp, void** lanes) {
+  const Call& first = *static_cast<const Call*>(lanes[0]);
+  const Layout& layout = instruction(first.kind).layout;
+  alignas(64) float a[32 * 16], b[32 * 16], c[32 * 32];
+  for (int lane = 0; lane < warp.lanes; ++lane) {
+    const Call& call = *static_cast<const Call*>(lanes[lane]);
+    spread(layout, call.a, &layout.a[lane * layout.a_count], layout.a_count, a);
+    spread(layout, call.b, &layout.b[lane * layout.b_count], layout.b_count, b);
+    const uint16_t* place = &layout.c[lane * layout.c_count];
+    for (int e = 0; e < layout.c_count; ++e) c[place[e]] = call.c[e];
+  }
+  multiply_small(layout.m, layout.n, layout.k, a, b, c);
+  for (int lane = 0; lane < warp.lanes; ++lane) {
+    const Call& call = *static_cast<const Call*>(lanes[lane]);
+    const uint16_t* place = &layout.c[lane * layout.c_count];
+    for (int e = 0; e < layout.c_count; ++e) call.c[e] = c[place[e]];
+  }
+}
+
+}  // namespace
+
+void mma(MmaKind kind, float* c, const void* a, const void* b, Site site) {
+  Call call{kind, c, a, b};
+  const Instruction& what = instruction(kind);
+  if (current->warp->lanes != what.layout.lanes) {
+    fail(Fault::kUse, what.name, site,
+         fmt::format("needs a full warp of {} lanes, this one has {}", what.layout.lanes, current->warp->lanes));
+  }
+  collective(what.name, &call, site, execute);
+}
+
+}  // namespace wt::sim

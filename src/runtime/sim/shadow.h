@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/sim/shadow.h - who last wrote and who reads each 16 bytes of a block's shared memory.
+//
+// Judges ordering, not timing: an access is wrong when the clock of the warp that makes it does not cover the one
+// before, whatever the schedule of this run was. Lanes of one warp are one actor. Neighbouring bytes of a cell have
+// masks, so that two warps may work side by side in it; where they do, the older of two writers is forgotten, which can
+// hide a race but never invents one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/sim/clock.h"
+#include "target/sim/table.h"
+
+namespace wt::sim {
+
+struct Thread;
+struct Block;
+
+enum class Writer : uint8_t { kNone, kGeneric, kBulk, kCopy };
+
+struct Cell {
+  static constexpr int kReaders = 4;
+  uint32_t write_clock = 0;
+  uint16_t write_actor = 0;
+  uint16_t write_mask = 0;
+  Writer writer = Writer::kNone;  // kBulk: actor is an mbarrier; kCopy: a cp.async of `write_actor`'s warp in flight
+  uint8_t bulk_reads = 0;         // bulk stores in flight that read the cell
+  uint8_t readers = 0;
+  uint8_t evict = 0;
+  uint16_t read_actor[kReaders] = {};
+  uint16_t read_mask[kReaders] = {};
+  uint32_t read_clock[kReaders] = {};
+};
+
+class Shadow {
+ public:
+  static constexpr uint32_t kCell = 16;
+
+  void reset(uint32_t low, uint32_t high) {
+    low_ = low & ~(kCell - 1);
+    cells_.assign((high - low_ + kCell - 1) / kCell, Cell{});
+  }
+  Cell& at(uint32_t address) { return cells_[(address - low_) / kCell]; }
+
+  // Accesses of the generic proxy by `thread` (whose own block need not be this one).
+  void read(Thread& thread, uint32_t address, uint32_t bytes, const char* operation, Site site);
+  void write(Thread& thread, uint32_t address, uint32_t bytes, const char* operation, Site site);
+
+ private:
+  void note_read(Cell& cell, uint16_t mask, uint16_t actor, uint32_t clock, const Clock& known);
+  [[noreturn]] void report_read(const Cell& cell, uint32_t address, const char* operation, Site site);
+  void check_write(const Cell& cell, uint16_t mask, uint16_t actor, const Clock& known, uint32_t address,
+                   const char* operation, Site site);
+
+  uint32_t low_ = 0;
+  std::vector<Cell> cells_;
+};
+
+constexpr uint16_t byte_mask(uint32_t first, uint32_t end) {
+  return static_cast<uint16_t>(((1u << end) - 1) & ~((1u << first) - 1));
+}
+
+}  // namespace wt::sim

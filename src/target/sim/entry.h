@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// target/sim/entry.h - what a compiled kernel tells the library of itself.
+#pragma once
+
+#include "target/types.h"
+
+namespace wt::sim {
+
+// What the library checks a launch against.
+struct Entry {
+  int threads;
+  u32 params_bytes;
+};
+
+}  // namespace wt::sim

@@ -51,27 +51,33 @@ void write_spatial(const Spatial& values, int dims, int64_t neutral, int64_t (&o
 }
 
 Status read_padding(const wavetile_problem_desc& desc, ConvProblem& problem) {
-  // A helper divides by the stride; validate names the fault of a size below 1.
-  bool sizes_valid = true;
-  for (int i = kMaxDims - problem.dims; i < kMaxDims; ++i) {
-    sizes_valid = sizes_valid && problem.in[i] >= 1 && problem.filter[i] >= 1 && problem.stride[i] >= 1 &&
-                  problem.dilation[i] >= 1;
-  }
   switch (desc.padding) {
     case WAVETILE_PADDING_EXPLICIT:
       read_spatial(desc.pad_lower, problem.dims, problem.pad_lower);
       read_spatial(desc.pad_upper, problem.dims, problem.pad_upper);
       return {};
-    case WAVETILE_PADDING_SAME:
-      if (sizes_valid) set_same_padding(problem);
-      return {};
     case WAVETILE_PADDING_VALID:
       return {};
+    case WAVETILE_PADDING_SAME:
     case WAVETILE_PADDING_CAUSAL:
-      if (sizes_valid) set_causal_padding(problem);
-      return {};
+      break;
+    default:
+      return bad_input("padding={} is no choice; use 0 (explicit), 1 (same), 2 (valid) or 3 (causal)", desc.padding);
   }
-  return bad_input("padding={} is no choice; use 0 (explicit), 1 (same), 2 (valid) or 3 (causal)", desc.padding);
+  for (int i = kMaxDims - problem.dims; i < kMaxDims; ++i) {
+    for (const int64_t value : {problem.in[i], problem.filter[i], problem.stride[i], problem.dilation[i]}) {
+      if (value < 1) return {};  // the padding would divide by it; validate names the fault
+      if (value > INT32_MAX) {
+        return bad_input("padding={} cannot be worked out for a size of {}; use explicit padding", desc.padding, value);
+      }
+    }
+  }
+  if (desc.padding == WAVETILE_PADDING_SAME) {
+    set_same_padding(problem);
+  } else {
+    set_causal_padding(problem);
+  }
+  return {};
 }
 
 Status read_epilogue(const wavetile_problem_desc& desc, Epilogue& out) {

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# What we ship must start where only a C library is installed.
+foreach(binary IN LISTS BINARIES)
+  execute_process(COMMAND ${READELF} -d ${binary} OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "NEEDED[^\n]*\\[[^]]+\\]" lines "${listing}")
+  if(NOT lines)
+    message(FATAL_ERROR "${binary}: no needed libraries found; this check is broken")
+  endif()
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE ".*\\[([^]]+)\\]" "\\1" name "${line}")
+    if(NOT name MATCHES "^(libc|libm|libdl|libpthread|librt)\\.so\\.[0-9]+$" AND NOT name MATCHES "^ld-linux")
+      message(FATAL_ERROR "${binary} needs ${name}, which a machine with only a GPU driver may not have")
+    endif()
+    message(STATUS "${binary} needs ${name}")
+  endforeach()
+endforeach()

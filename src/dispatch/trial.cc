@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/trial.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/log.h"
+#include "dispatch/bind.h"
+
+namespace wt {
+
+namespace {
+
+constexpr uint8_t kPoison = 0xff;  // as problem/tensor_data.h has it
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Status execute_and_verify(TrialTensors& tensors, const Plan& plan, const TrialOptions& options, TrialResult& result) {
+  Device& device = *tensors.device();
+  WT_TRY(tensors.poison_outputs(nullptr));
+  WT_TRY(device.synchronize(nullptr));
+  const auto start = std::chrono::steady_clock::now();
+  WT_TRY(plan.execute(tensors.pointers(), nullptr));
+  WT_TRY(device.synchronize(nullptr));
+  result.first_seconds = seconds_since(start);
+  WT_TRY(tensors.fetch_outputs());
+  VerifyOptions verify_options;
+  verify_options.model.exact = options.exact;
+  verify_options.work_limit = options.verify_work_limit;
+  verify_options.seed = options.seed;
+  result.verification = verify(tensors.problem(), tensors.host(), verify_options);
+  result.verified = result.verification.passed();
+  return result.verification.status();
+}
+
+Status judge(TrialTensors& tensors, const Plan& plan, const TrialOptions& options, TrialResult& result) {
+  result.plan = plan.description();
+  result.workspace_bytes = plan.workspace_bytes();
+  WT_TRY(tensors.reserve_workspace(result.workspace_bytes));
+  log::info("{}  # {}", result.replay, result.plan.kernel);
+  WT_TRY(execute_and_verify(tensors, plan, options, result));
+  if (!options.time || result.device.kind == DeviceKind::kSim) return {};
+  WT_TRY_ASSIGN(const std::unique_ptr<Timer> timer, Timer::make(tensors.device()));
+  const auto work = [&](int, Stream stream) { return plan.execute(tensors.pointers(), stream); };
+  WT_TRY_ASSIGN(result.timing, timer->time(work, options.timer.value_or(timer_options(
+                                                     result.device.kind, result.first_seconds, options.repeat))));
+  return {};
+}
+
+TrialResult describe(const Device& device, const ConvProblem& problem, const TrialOptions& options) {
+  TrialResult result;
+  result.problem = problem;
+  result.device = device.info();
+  result.replay = replay_command(problem, result.device.id, options);
+  return result;
+}
+
+Status named(const Status& status, const TrialResult& result) {
+  return status.with_context(fmt::format("{} on {}", result.plan.kernel, result.device.id));
+}
+
+// The plan comes first: a problem that is declined costs no filling of tensors.
+Status plan_and_judge(const std::shared_ptr<Device>& device, const TrialOptions& options, TrialResult& result) {
+  WT_TRY_ASSIGN(const std::shared_ptr<const Plan> plan, make_plan(device, result.problem, options.plan));
+  result.plan = plan->description();
+  WT_TRY_ASSIGN(const std::unique_ptr<TrialTensors> tensors,
+                TrialTensors::make(device, result.problem, options.exact, options.seed));
+  return named(judge(*tensors, *plan, options, result), result);
+}
+
+}  // namespace
+
+double TrialResult::gigaflops() const {
+  return timing && timing->median_us > 0 ? problem.flops() / timing->median_us * 1e-3 : 0;
+}
+
+double TrialResult::gigabytes() const {
+  const double bytes = static_cast<double>(x_bytes(problem)) + static_cast<double>(w_bytes(problem)) +
+                       static_cast<double>(y_bytes(problem));
+  return timing && timing->median_us > 0 ? bytes / timing->median_us * 1e-3 : 0;
+}
+
+TrialTensors::TrialTensors(std::shared_ptr<Device> device, const ConvProblem& problem)
+    : device_(std::move(device)), problem_(problem) {}
+
+TrialTensors::~TrialTensors() {
+  for (void* memory : pointers_.at) {
+    if (!memory) continue;
+    if (const Status status = device_->free(memory); !status.ok()) log::warn("{}", status.message());
+  }
+}
+
+Result<std::unique_ptr<TrialTensors>> TrialTensors::make(std::shared_ptr<Device> device, const ConvProblem& problem,
+                                                         bool exact, uint64_t seed) {
+  std::unique_ptr<TrialTensors> tensors(new TrialTensors(std::move(device), problem));
+  tensors->host_ = make_tensors(problem, exact ? Fill::kExact : Fill::kRandom, seed);
+  const Tensor output = output_tensor(problem.direction);
+  const HostTensors& host = tensors->host_;
+  WT_TRY(tensors->upload(Tensor::kX, host.x, output == Tensor::kX));
+  WT_TRY(tensors->upload(Tensor::kW, host.w, output == Tensor::kW));
+  WT_TRY(tensors->upload(Tensor::kY, host.y, output == Tensor::kY));
+  WT_TRY(tensors->upload(Tensor::kScale, host.scale, false));
+  WT_TRY(tensors->upload(Tensor::kBias, host.bias, false));
+  WT_TRY(tensors->upload(Tensor::kResidual, host.residual, false));
+  WT_TRY(tensors->upload(Tensor::kAmax, host.amax, true));
+  return tensors;
+}
+
+Status TrialTensors::upload(Tensor role, const Buffer& content, bool is_output) {
+  if (content.empty()) return {};
+  WT_TRY_ASSIGN(pointers_[role], device_->allocate(content.size()));
+  return is_output ? Status{} : device_->copy_in(pointers_[role], content.data(), content.size());
+}
+
+Status TrialTensors::reserve_workspace(int64_t bytes) {
+  if (bytes <= workspace_bytes_) return {};
+  void*& workspace = pointers_[Tensor::kWorkspace];
+  if (workspace) WT_TRY(device_->free(workspace));
+  workspace = nullptr;
+  workspace_bytes_ = 0;
+  WT_TRY_ASSIGN(workspace, device_->allocate(static_cast<size_t>(bytes)));
+  workspace_bytes_ = bytes;
+  return {};
+}
+
+Status TrialTensors::poison_outputs(Stream stream) {
+  const Buffer& output = output_of(problem_, host_);
+  if (!output.empty())
+    WT_TRY(device_->fill(pointers_[output_tensor(problem_.direction)], kPoison, output.size(), stream));
+  if (!host_.amax.empty()) WT_TRY(device_->fill(pointers_[Tensor::kAmax], kPoison, host_.amax.size(), stream));
+  if (workspace_bytes_ > 0)
+    WT_TRY(device_->fill(pointers_[Tensor::kWorkspace], kPoison, static_cast<size_t>(workspace_bytes_), stream));
+  return {};
+}
+
+Status TrialTensors::fetch_outputs() {
+  Buffer& output = output_of(problem_, host_);
+  if (!output.empty())
+    WT_TRY(device_->copy_out(output.data(), pointers_[output_tensor(problem_.direction)], output.size()));
+  if (!host_.amax.empty()) WT_TRY(device_->copy_out(host_.amax.data(), pointers_[Tensor::kAmax], host_.amax.size()));
+  return {};
+}
+
+std::string replay_command(const ConvProblem& problem, const std::string& device, const TrialOptions& options) {
+  std::string command = fmt::format("wavetile run '{}' --device {}", to_text(problem), device);
+  if (options.exact) command += " --exact";
+  if (options.seed != TrialOptions{}.seed) command += fmt::format(" --seed {}", options.seed);
+  if (!options.plan.kernel.empty()) command += " --kernel " + options.plan.kernel;
+  return command;
+}
+
+TimerOptions timer_options(DeviceKind kind, double seconds_a_run, int repeat) {
+  TimerOptions timer;
+  if (kind == DeviceKind::kCpu) {
+    // The verified run was the warm-up.
+    timer.warmup_runs = 0;
+    timer.warmup_seconds = 0;
+    timer.cold_l2 = false;
+    timer.max_runs = static_cast<int>(std::clamp(timer.budget_seconds / std::max(seconds_a_run, 1e-9), 3.0, 200.0));
+    timer.min_runs = 3;
+  }
+  if (repeat > 0) timer.min_runs = timer.max_runs = repeat;
+  return timer;
+}
+
+TrialResult run_trial(TrialTensors& tensors, const Plan& plan, const TrialOptions& options) {
+  TrialResult result = describe(*tensors.device(), tensors.problem(), options);
+  result.status = named(judge(tensors, plan, options, result), result);
+  return result;
+}
+
+TrialResult run_trial(const std::shared_ptr<Device>& device, const ConvProblem& problem, const TrialOptions& options) {
+  TrialResult result = describe(*device, problem, options);
+  result.status = plan_and_judge(device, options, result);
+  return result;
+}
+
+}  // namespace wt

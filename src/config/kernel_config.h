@@ -78,17 +78,17 @@ struct Extent3 {
 };
 
 struct GemmConfig {
-  Extent3 tile{64, 64, 32};   // of a block
-  Extent3 warps{2, 2, 1};     // of a block (math warps where roles are split)
-  Extent3 mma{16, 8, 16};     // one matrix instruction
+  Extent3 tile{64, 64, 32};  // of a block
+  Extent3 warps{2, 2, 1};    // of a block (math warps where roles are split)
+  Extent3 mma{16, 8, 16};    // one matrix instruction
   Pipeline pipeline = Pipeline::kBasicV1;
   Scheduler scheduler = Scheduler::kIntrawave;
-  unsigned char stages = 1;   // tiles in flight in shared memory
+  unsigned char stages = 1;  // tiles in flight in shared memory
   unsigned char wave_groups = 1;
   bool double_buffer = false;
   Loader loader_a = Loader::kGather;
   Loader loader_b = Loader::kGather;
-  bool ping_pong = false;     // a tile for each consumer group instead of one for both
+  bool ping_pong = false;  // a tile for each consumer group instead of one for both
   unsigned char cluster_m = 1;
   unsigned char cluster_n = 1;
   bool multicast_a = false;
@@ -124,7 +124,7 @@ struct GemmConfig {
 struct DirectConfig {
   short tile_h = 1;  // output pixels of a block
   short tile_w = 1;
-  short sub_h = 1;   // output pixels of a thread
+  short sub_h = 1;  // output pixels of a thread
   short sub_w = 1;
   unsigned char filter_h = 0;  // 0: run-time value
   unsigned char filter_w = 0;

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/constraint_rows.h - the parts of the constraint table, joined by constraints.cc.
+#pragma once
+
+#include "config/constraints.h"
+
+namespace wt {
+
+std::span<const Constraint> shape_rows();    // constraints_target.cc: kernel, tile, resources
+std::span<const Constraint> feature_rows();  // constraints_features.cc: loaders, pipelines, clusters, splits
+
+inline bool is_tma(Loader loader) {
+  return loader == Loader::kTmaTiled || loader == Loader::kTmaIm2col || loader == Loader::kTmaHalo;
+}
+inline bool is_wide(Loader loader) { return loader == Loader::kVector || loader == Loader::kAsync; }
+
+}  // namespace wt

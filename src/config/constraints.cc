@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/constraints.h"
+
+#include <algorithm>
+
+#include "config/constraint_rows.h"
+
+namespace wt {
+
+namespace {
+
+bool trips(const Constraint& row, const Case& at) { return row.applies(at) && !row.holds(at); }
+
+void collect(std::span<const Constraint> rows, const Case& at, std::vector<Decline>& out) {
+  for (const Constraint& row : rows)
+    if (trips(row, at)) out.push_back({row.id, row.message(at)});
+}
+
+bool all_hold(std::span<const Constraint> rows, const Case& at) {
+  return std::ranges::none_of(rows, [&](const Constraint& row) { return trips(row, at); });
+}
+
+}  // namespace
+
+std::span<const Constraint> target_rows() {
+  static const std::vector<Constraint> rows = [] {
+    std::vector<Constraint> all;
+    for (const auto part : {shape_rows(), feature_rows()}) all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }();
+  return rows;
+}
+
+std::vector<Decline> declines(const KernelConfig& config) {
+  std::vector<Decline> out;
+  collect(target_rows(), Case{config, info_of(config.target)}, out);
+  return out;
+}
+
+std::vector<Decline> declines(const KernelConfig& config, const ConvProblem& problem, const Requests& requests) {
+  const Case at{config, info_of(config.target), &problem, requests};
+  std::vector<Decline> out;
+  collect(target_rows(), at, out);
+  if (out.empty()) collect(problem_rows(), at, out);
+  return out;
+}
+
+bool is_valid(const KernelConfig& config) { return all_hold(target_rows(), Case{config, info_of(config.target)}); }
+
+bool accepts(const KernelConfig& config, const ConvProblem& problem, const Requests& requests) {
+  const Case at{config, info_of(config.target), &problem, requests};
+  return all_hold(target_rows(), at) && all_hold(problem_rows(), at);
+}
+
+std::string to_text(std::span<const Decline> declines) {
+  std::string text;
+  for (const Decline& decline : declines) {
+    if (!text.empty()) text += "; ";
+    text += fmt::format("{}: {}", decline.id, decline.message);
+  }
+  return text;
+}
+
+}  // namespace wt

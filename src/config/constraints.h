@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/constraints.h - why a config is not possible on its target, or not for a problem: one row a reason.
+//
+//   KernelConfig (+ ConvProblem) --rows()--> declines: id, values, what would help
+//
+// Rows that need only the config are in constraints_target.cc, those that read a problem in constraints_problem.cc.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/kernel_config.h"
+#include "config/targets.h"
+#include "problem/problem.h"
+
+namespace wt {
+
+struct Decline {
+  std::string_view id;  // of the row
+  std::string message;  // the values and what would help
+};
+
+// What the caller of a plan asks for beside the problem.
+struct Requests {
+  bool deterministic = true;
+  bool strict_nonfinite = false;
+};
+
+// What a row looks at. problem is null at the level of the target.
+struct Case {
+  const KernelConfig& config;
+  const TargetInfo& target;
+  const ConvProblem* problem = nullptr;
+  Requests requests;
+};
+
+struct Constraint {
+  std::string_view id;
+  std::string_view rule;                // one sentence for docs
+  bool (*applies)(const Case&);         // to this config at all
+  bool (*holds)(const Case&);           // asked only where it applies
+  std::string (*message)(const Case&);  // asked only where it does not hold
+};
+
+std::span<const Constraint> target_rows();
+std::span<const Constraint> problem_rows();
+
+// Every row that does not hold; empty: the config is valid on its target.
+std::vector<Decline> declines(const KernelConfig& config);
+// As above, and then the rows of the problem; empty: the kernel accepts it. The problem must be valid. Rows of the
+// problem are asked only where the config is valid.
+std::vector<Decline> declines(const KernelConfig& config, const ConvProblem& problem, const Requests& requests = {});
+
+bool is_valid(const KernelConfig& config);
+bool accepts(const KernelConfig& config, const ConvProblem& problem, const Requests& requests = {});
+
+// The row for a family, pipeline and target that no kernel implements.
+Decline no_kernel(const KernelConfig& config);
+
+// "id: message; id: message" for errors.
+std::string to_text(std::span<const Decline> declines);
+
+}  // namespace wt

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/constraints_problem.cc - the rows that ask whether a valid config accepts a problem.
+#include <algorithm>
+
+#include "config/constraint_rows.h"
+#include "config/enum_names.h"
+#include "config/pipelines.h"
+#include "config/signature.h"
+#include "kernel/gemm/storage.h"
+#include "problem/gemm_view.h"
+
+namespace wt {
+
+namespace {
+
+bool always(const Case&) { return true; }
+bool is_gemm(const Case& at) { return at.config.family == Family::kGemm; }
+bool is_direct(const Case& at) { return at.config.family == Family::kDirect; }
+
+// The spatial dimensions in use, as indices into Spatial.
+template <class Test>
+bool each_dim(const ConvProblem& problem, Test test) {
+  for (int i = kMaxDims - problem.dims; i < kMaxDims; ++i)
+    if (!test(static_cast<size_t>(i))) return false;
+  return true;
+}
+
+std::string text(const ConvProblem& problem, const Spatial& value) {
+  std::string out;
+  for (int i = kMaxDims - problem.dims; i < kMaxDims; ++i)
+    out += fmt::format("{}{}", out.empty() ? "" : "x", value[static_cast<size_t>(i)]);
+  return out;
+}
+
+bool filter_is(const ConvProblem& problem, int64_t size) {
+  return each_dim(problem, [&](size_t i) { return problem.filter[i] == size; });
+}
+bool stride_is_one(const ConvProblem& problem) {
+  return each_dim(problem, [&](size_t i) { return problem.stride[i] == 1; });
+}
+bool has_no_padding(const ConvProblem& problem) {
+  return each_dim(problem, [&](size_t i) { return problem.pad_lower[i] == 0 && problem.pad_upper[i] == 0; });
+}
+
+bool fits_specialization(const ConvProblem& problem, Specialization specialization) {
+  switch (specialization) {
+    case Specialization::kDefault:
+      return true;
+    case Specialization::kFilter1x1Pad0:
+      return filter_is(problem, 1) && has_no_padding(problem);
+    case Specialization::kFilter1x1Stride1Pad0:
+      return filter_is(problem, 1) && has_no_padding(problem) && stride_is_one(problem);
+    case Specialization::kFilter3x3:
+      return filter_is(problem, 3);
+    case Specialization::kPatch:
+      return has_no_padding(problem) && each_dim(problem, [&](size_t i) {
+               return problem.stride[i] == problem.filter[i] && problem.dilation[i] == 1;
+             });
+  }
+  return false;
+}
+
+// The GEMM that the kernel sees: backward data walks phases, whose m and k are smaller; their largest k counts.
+int64_t gemm_k(const ConvProblem& problem) {
+  if (problem.direction != Direction::kBackwardData) return gemm_view(problem).k;
+  int64_t k = 0;
+  for (const StridePhase& phase : stride_phases(problem)) k = std::max(k, phase.gemm.k);
+  return k;
+}
+int64_t k_iterations(const Case& at) {
+  const int64_t tile = at.config.gemm.tile.k;
+  return (gemm_k(*at.problem) + tile - 1) / tile;
+}
+
+// Consecutive channels that A, B and the output are read or written by, a group's share.
+int64_t channels_a(const ConvProblem& p) {
+  return p.direction == Direction::kForward ? p.c_per_group() : p.k_per_group();
+}
+int64_t channels_b(const ConvProblem& p) { return p.c_per_group(); }
+int64_t channels_out(const ConvProblem& p) {
+  return p.direction == Direction::kForward ? p.k_per_group() : p.c_per_group();
+}
+
+struct Operand {
+  bool tma;
+  bool im2col;
+  int64_t channels;  // all groups: the tensor's innermost stride in elements
+  int bytes;
+};
+Operand operand(const Case& at, bool a) {
+  const ConvProblem& p = *at.problem;
+  const Loader loader = a ? at.config.gemm.loader_a : at.config.gemm.loader_b;
+  const DataType type = a ? operand_a(at.config) : operand_b(at.config);
+  int64_t channels = p.c;  // of x
+  if (a && p.direction != Direction::kForward) channels = p.k;
+  if (!a && p.direction != Direction::kBackwardWeight) channels = p.c_per_group();  // of w: k rows of r s c/g
+  return {is_tma(loader), loader == Loader::kTmaIm2col, channels, size_of(type)};
+}
+bool has_tma(const Case& at) { return is_gemm(at) && (operand(at, true).tma || operand(at, false).tma); }
+bool has_im2col(const Case& at) { return is_gemm(at) && (operand(at, true).im2col || operand(at, false).im2col); }
+
+constexpr int kTmaStrideBytes = 16;
+constexpr int64_t kMaxElementStride = 8;
+
+bool tma_strides_fit(const Case& at) {
+  for (const bool a : {true, false}) {
+    const Operand o = operand(at, a);
+    if (o.tma && o.channels * o.bytes % kTmaStrideBytes != 0) return false;
+  }
+  return true;
+}
+
+// Corners and offsets of an im2col map have 16, 8 or 5 bits in 1D, 2D or 3D.
+struct Range {
+  int64_t low, high, offsets;
+};
+Range im2col_range(int dims) {
+  static constexpr Range kRanges[] = {{-32768, 32767, 65536}, {-128, 127, 256}, {-16, 15, 32}};
+  return kRanges[dims - 1];
+}
+struct Corner {
+  int64_t lower, upper, offset, step;
+};
+Corner im2col_corner(const ConvProblem& p, size_t i) {
+  const int64_t reach = (p.filter[i] - 1) * p.dilation[i];
+  if (p.direction == Direction::kBackwardData) {
+    const int64_t lower = p.pad_lower[i] - reach;
+    return {lower, lower + p.in[i] - p.out()[i], reach, 1};
+  }
+  return {-p.pad_lower[i], p.pad_upper[i] - reach, reach, p.stride[i]};
+}
+bool corners_fit(const ConvProblem& p) {
+  const Range range = im2col_range(p.dims);
+  return each_dim(p, [&](size_t i) {
+    const Corner corner = im2col_corner(p, i);
+    return corner.lower >= range.low && corner.lower <= range.high && corner.upper >= range.low &&
+           corner.upper <= range.high;
+  });
+}
+
+bool equals_or_free(int64_t config, int64_t problem, int64_t free) { return config == free || config == problem; }
+
+constexpr Constraint kRows[] = {
+    {"signature", "direction, types, layout, dimensions and epilogue are the problem's", always,
+     [](const Case& at) { return signature_difference(at.config, *at.problem).empty(); },
+     [](const Case& at) {
+       return fmt::format("the kernel is for another signature: {}", signature_difference(at.config, *at.problem));
+     }},
+
+    {"deterministic", "atomic sums depend on the order of blocks",
+     [](const Case& at) { return is_gemm(at) && at.config.gemm.split_k == SplitK::kAtomic; },
+     [](const Case& at) { return !at.requests.deterministic; },
+     [](const Case&) {
+       return std::string(
+           "split_k=atomic adds in no fixed order; ask for it with deterministic=false, or use workspace");
+     }},
+
+    {"finite-only", "the kernel keeps non-finite values inside their receptive field",
+     [](const Case& at) { return at.config.finite_only; }, [](const Case& at) { return !at.requests.strict_nonfinite; },
+     [](const Case&) {
+       return std::string(
+           "finite_only: a non-finite input may reach outputs outside its receptive field, which strict "
+           "non-finite behaviour excludes");
+     }},
+
+    {"specialization", "the problem is of the special form", is_gemm,
+     [](const Case& at) { return fits_specialization(*at.problem, at.config.gemm.specialization); },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return fmt::format("filter={} stride={} dilation={} pad={}/{} is not {}", text(p, p.filter), text(p, p.stride),
+                          text(p, p.dilation), text(p, p.pad_lower), text(p, p.pad_upper),
+                          text_of(at.config.gemm.specialization));
+     }},
+
+    {"vector-channels", "a vector lies inside one group's channels", is_gemm,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return channels_a(*at.problem) % gemm.vector_a == 0 && channels_b(*at.problem) % gemm.vector_b == 0 &&
+              channels_out(*at.problem) % gemm.vector_c == 0;
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "{}, {} and {} channels per group for A, B and the output are not multiples of vector_a={}, "
+           "vector_b={} and vector_c={}; use narrower vectors, loader gather, or pad the channels",
+           channels_a(*at.problem), channels_b(*at.problem), channels_out(*at.problem), gemm.vector_a, gemm.vector_b,
+           gemm.vector_c);
+     }},
+
+    {"tile-fits", "without padding flags the tile divides the problem", is_gemm,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       const GemmView view = gemm_view(*at.problem);
+       return (gemm.pad_m || view.m % gemm.tile.m == 0) && (gemm.pad_n || view.n % gemm.tile.n == 0) &&
+              (gemm.pad_k || view.k % gemm.tile.k == 0);
+     },
+     [](const Case& at) {
+       const Extent3& tile = at.config.gemm.tile;
+       const GemmView view = gemm_view(*at.problem);
+       return fmt::format(
+           "gemm m={} n={} k={} is not a multiple of tile={}x{}x{} where pad is false; use a kernel with "
+           "pad_m, pad_n and pad_k",
+           view.m, view.n, view.k, tile.m, tile.n, tile.k);
+     }},
+
+    {"k-iterations", "k is long enough for the pipeline to fill",
+     [](const Case& at) { return is_gemm(at) && info_of(at.config.gemm.pipeline).min_k_iterations > 1; },
+     [](const Case& at) { return k_iterations(at) >= info_of(at.config.gemm.pipeline).min_k_iterations; },
+     [](const Case& at) {
+       return fmt::format("k={} is {} steps of tile.k={}; pipeline {} needs {}; use a smaller tile.k or basic_v1",
+                          gemm_k(*at.problem), k_iterations(at), at.config.gemm.tile.k,
+                          text_of(at.config.gemm.pipeline), info_of(at.config.gemm.pipeline).min_k_iterations);
+     }},
+
+    {"tma-stride", "strides of a tensor that TMA reads are multiples of 16 bytes", has_tma, tma_strides_fit,
+     [](const Case& at) {
+       const Operand a = operand(at, true), b = operand(at, false);
+       return fmt::format(
+           "{} and {} channels of {} and {} bytes make strides that are not multiples of {} bytes, which "
+           "TMA needs; use pipeline wavelet or pad the channels",
+           a.channels, b.channels, a.bytes, b.bytes, kTmaStrideBytes);
+     }},
+
+    {"tma-element-stride", "TMA steps over at most 8 elements", has_im2col,
+     [](const Case& at) {
+       return each_dim(*at.problem, [&](size_t i) { return im2col_corner(*at.problem, i).step <= kMaxElementStride; });
+     },
+     [](const Case& at) {
+       return fmt::format("stride={} exceeds {}, the largest element stride of TMA; use pipeline wavelet",
+                          text(*at.problem, at.problem->stride), kMaxElementStride);
+     }},
+
+    {"tma-corner", "corners of an im2col box fit their bits", has_im2col,
+     [](const Case& at) { return corners_fit(*at.problem); },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       const Range range = im2col_range(p.dims);
+       return fmt::format(
+           "pad={}/{} filter={} dilation={}: corners of an im2col box must lie in {}..{} in {}D; use "
+           "pipeline wavelet",
+           text(p, p.pad_lower), text(p, p.pad_upper), text(p, p.filter), text(p, p.dilation), range.low, range.high,
+           p.dims);
+     }},
+
+    {"tma-offset", "offsets of taps fit their bits", has_im2col,
+     [](const Case& at) {
+       const int64_t limit = im2col_range(at.problem->dims).offsets;
+       return each_dim(*at.problem, [&](size_t i) { return im2col_corner(*at.problem, i).offset < limit; });
+     },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return fmt::format(
+           "filter={} dilation={} reaches {} elements or more, the limit of im2col offsets in {}D; use "
+           "pipeline wavelet",
+           text(p, p.filter), text(p, p.dilation), im2col_range(p.dims).offsets, p.dims);
+     }},
+
+    {"groups-per-tile", "merged groups divide the groups",
+     [](const Case& at) { return is_gemm(at) && at.config.gemm.groups_per_tile > 1; },
+     [](const Case& at) { return at.problem->g % at.config.gemm.groups_per_tile == 0; },
+     [](const Case& at) {
+       return fmt::format("g={} is not a multiple of groups_per_tile={}", at.problem->g,
+                          at.config.gemm.groups_per_tile);
+     }},
+
+    {"tensor-size", "kernels with 32-bit indices take tensors of fewer than 2^31 elements",
+     [](const Case& at) {
+       return is_gemm(at) && !at.config.gemm.split_image && at.config.gemm.pipeline != Pipeline::kBasicV1;
+     },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return std::max({p.x_elements(), p.w_elements(), p.y_elements()}) < int64_t{1} << 31;
+     },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return fmt::format(
+           "a tensor has {} elements; this kernel's indices stop at 2147483647; use split_image or "
+           "basic_v1",
+           std::max({p.x_elements(), p.w_elements(), p.y_elements()}));
+     }},
+
+    {"direct-groups", "direct kernels are for depthwise and small groups", is_direct,
+     [](const Case& at) { return at.problem->c_per_group() <= 32 && at.problem->k_per_group() <= 32; },
+     [](const Case& at) {
+       return fmt::format("{} input and {} output channels per group; direct kernels take up to 32; use family gemm",
+                          at.problem->c_per_group(), at.problem->k_per_group());
+     }},
+
+    {"direct-shape", "sizes compiled into a direct kernel are the problem's", is_direct,
+     [](const Case& at) {
+       const DirectConfig& d = at.config.direct;
+       const ConvProblem& p = *at.problem;
+       return equals_or_free(d.filter_h, p.filter[1], 0) && equals_or_free(d.filter_w, p.filter[2], 0) &&
+              equals_or_free(d.stride_h, p.stride[1], 0) && equals_or_free(d.stride_w, p.stride[2], 0) &&
+              equals_or_free(d.dilation_h, p.dilation[1], 0) && equals_or_free(d.dilation_w, p.dilation[2], 0) &&
+              equals_or_free(d.pad_h, p.pad_lower[1], -1) && equals_or_free(d.pad_w, p.pad_lower[2], -1);
+     },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return fmt::format(
+           "filter={} stride={} dilation={} pad={} differ from the sizes compiled in; use a kernel with "
+           "run-time sizes",
+           text(p, p.filter), text(p, p.stride), text(p, p.dilation), text(p, p.pad_lower));
+     }},
+};
+
+}  // namespace
+
+std::span<const Constraint> problem_rows() { return kRows; }
+
+}  // namespace wt

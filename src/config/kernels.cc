@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/kernels.h"
+
+#include <algorithm>
+
+#include "config/fields.h"
+
+namespace wt {
+
+extern const KernelKind kGemmBasic;  // config/kernels/gemm_basic.cc
+
+namespace {
+
+constexpr const KernelKind* kKinds[] = {
+    &kGemmBasic,
+};
+
+// What every kernel's device code reads.
+constexpr std::string_view kSignature[] = {"direction", "family", "target", "x",          "w",       "y",
+                                           "acc",       "layout", "dims",   "min_blocks", "epilogue"};
+
+bool covers(std::string_view field, std::string_view path) {
+  return path.starts_with(field) && (path.size() == field.size() || path[field.size()] == '.');
+}
+
+}  // namespace
+
+std::span<const KernelKind* const> kernel_kinds() { return kKinds; }
+
+const KernelKind* kind_of(const KernelConfig& config) {
+  for (const KernelKind* kind : kKinds) {
+    if (kind->family != config.family) continue;
+    if (!kind->pipelines.empty() && std::ranges::find(kind->pipelines, config.gemm.pipeline) == kind->pipelines.end())
+      continue;
+    if (!kind->targets.empty() && std::ranges::find(kind->targets, config.target) == kind->targets.end()) continue;
+    return kind;
+  }
+  return nullptr;
+}
+
+std::string_view unread_field(const KernelKind& kind, const KernelConfig& config) {
+  for (const Field& field : fields()) {
+    if (field.get(config) == field.default_value()) continue;
+    const auto reads = [&](std::string_view read) { return covers(read, field.path); };
+    if (std::ranges::any_of(kSignature, reads) || std::ranges::any_of(kind.fields, reads)) continue;
+    return field.path;
+  }
+  return {};
+}
+
+}  // namespace wt

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/rule_selection.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "kernel/gemm/storage.h"
+
+namespace wt {
+
+namespace {
+
+auto category(const KernelConfig& config) {
+  return std::tuple(config.direction, operand_a(config), config.dims, config.family, config.gemm.pipeline,
+                    config.gemm.scheduler);
+}
+
+// Marks positions, so that every selection keeps the order of its input.
+std::vector<KernelConfig> take(const std::vector<KernelConfig>& configs, const std::vector<bool>& taken) {
+  std::vector<KernelConfig> out;
+  for (size_t i = 0; i < configs.size(); ++i)
+    if (taken[i]) out.push_back(configs[i]);
+  return out;
+}
+
+void fill_up(std::vector<bool>& taken, size_t count) {
+  auto have = static_cast<size_t>(std::ranges::count(taken, true));
+  for (size_t i = 0; i < taken.size() && have < count; ++i) {
+    if (taken[i]) continue;
+    taken[i] = true;
+    ++have;
+  }
+}
+
+// What a test should have seen: each property is a small number.
+enum Property { kDirection, kTypes, kLayoutDims, kFamilyPipeline, kTile, kWarpsMma, kEpilogue, kSplit, kProperties };
+using Properties = std::array<uint64_t, kProperties>;
+
+uint64_t pack(const Extent3& extent) {
+  return static_cast<uint64_t>(extent.m) << 32 | static_cast<uint64_t>(extent.n) << 16 |
+         static_cast<uint64_t>(extent.k);
+}
+template <class... Values>
+uint64_t pack_all(Values... values) {
+  uint64_t packed = 0;
+  ((packed = packed << 8 | static_cast<uint8_t>(values)), ...);
+  return packed;
+}
+
+Properties properties(const KernelConfig& config) {
+  const GemmConfig& gemm = config.gemm;
+  const EpilogueConfig& epilogue = config.epilogue;
+  return {pack_all(config.direction),
+          pack_all(operand_a(config), operand_b(config), output_type(config)),
+          pack_all(config.layout, config.dims),
+          pack_all(config.family, gemm.pipeline, gemm.scheduler, gemm.loader_a, gemm.loader_b, gemm.staging),
+          pack(gemm.tile),
+          pack(gemm.warps) * 31 + pack(gemm.mma),
+          pack_all(epilogue.scale, epilogue.bias, epilogue.residual, epilogue.activation, epilogue.amax),
+          pack_all(gemm.split_k, gemm.stream_k, gemm.two_stage, gemm.specialization, gemm.groups_per_tile)};
+}
+
+using Pair = std::tuple<int, int, uint64_t, uint64_t>;
+
+// Pairs with the direction and single values of everything: what `tests` must show at least once.
+std::vector<Pair> pairs(const KernelConfig& config) {
+  const Properties values = properties(config);
+  std::vector<Pair> list;
+  for (int i = 0; i < kProperties; ++i)
+    list.emplace_back(kDirection, i, values[kDirection], values[static_cast<size_t>(i)]);
+  list.emplace_back(kTypes, kLayoutDims, values[kTypes], values[kLayoutDims]);
+  return list;
+}
+
+}  // namespace
+
+std::vector<KernelConfig> stratified_fifth(const std::vector<KernelConfig>& configs) {
+  constexpr int kEvery = 5;
+  std::vector<bool> taken(configs.size());
+  std::map<decltype(category(configs.front())), int> seen;
+  for (size_t i = 0; i < configs.size(); ++i) taken[i] = seen[category(configs[i])]++ % kEvery == 0;
+  fill_up(taken, kMinTinyKernels);
+  return take(configs, taken);
+}
+
+std::vector<KernelConfig> first_of_each(const std::vector<KernelConfig>& configs, size_t count) {
+  std::vector<bool> taken(configs.size());
+  std::set<std::pair<int, uint64_t>> seen;
+  for (size_t i = 0; i < configs.size(); ++i) {
+    const Properties values = properties(configs[i]);
+    bool shows_more = false;
+    for (const int property : {int{kDirection}, int{kLayoutDims}, int{kFamilyPipeline}})
+      shows_more |= seen.emplace(property, values[static_cast<size_t>(property)]).second;
+    shows_more |= seen.emplace(kTypes, pack_all(operand_a(configs[i]))).second;
+    taken[i] = shows_more;
+  }
+  fill_up(taken, count);
+  return take(configs, taken);
+}
+
+std::vector<KernelConfig> cover(const std::vector<KernelConfig>& configs, size_t limit) {
+  std::vector<std::vector<Pair>> shows;
+  shows.reserve(configs.size());
+  for (const KernelConfig& config : configs) shows.push_back(pairs(config));
+  std::set<Pair> seen;
+  std::vector<bool> taken(configs.size());
+  // Most new pairs first, so that the limit, where it bites, costs the least.
+  for (size_t want = kProperties + 1, have = 0; want > 0 && have < limit; --want) {
+    for (size_t i = 0; i < configs.size() && have < limit; ++i) {
+      if (taken[i]) continue;
+      const auto fresh = std::ranges::count_if(shows[i], [&](const Pair& pair) { return !seen.contains(pair); });
+      if (static_cast<size_t>(fresh) < want) continue;
+      taken[i] = true;
+      ++have;
+      seen.insert(shows[i].begin(), shows[i].end());
+    }
+  }
+  return take(configs, taken);
+}
+
+}  // namespace wt

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/storage.h"
+
+#include <algorithm>
+
+#include "kernel/gemm/storage.h"
+
+namespace wt {
+
+namespace {
+
+// Addressing, loop counters and values under way; measured on the generic kernel, rounded up.
+constexpr int kAddressRegisters = 48;
+
+int ceil_divide(int64_t a, int64_t b) { return static_cast<int>((a + b - 1) / b); }
+
+int product(const Extent3& extent) { return extent.m * extent.n * extent.k; }
+
+}  // namespace
+
+int threads_of(const KernelConfig& config) {
+  if (config.family == Family::kDirect) return config.direct.block_size;
+  const int warp = info_of(config.target).warp_size;
+  return (product(config.gemm.warps) * config.gemm.wave_groups + config.gemm.load_warps) * warp;
+}
+
+int64_t shared_bytes_of(const KernelConfig& config) {
+  if (config.family == Family::kDirect) return 0;
+  const GemmConfig& gemm = config.gemm;
+  if (gemm.pipeline == Pipeline::kBasicV1) return shared_bytes(config);
+  const int64_t stages = int64_t{gemm.stages} * gemm_storage::tile_bytes(config);
+  const int64_t out_m = gemm.out_tile_m ? gemm.out_tile_m : gemm.tile.m;
+  const int64_t out_n = gemm.out_tile_n ? gemm.out_tile_n : gemm.tile.n;
+  const int64_t out = gemm.staging == Staging::kDirect ? 0 : out_m * out_n * size_of(output_type(config));
+  return gemm_storage::coordinate_bytes(config) + stages + out;
+}
+
+int registers_of(const KernelConfig& config) {
+  if (config.family == Family::kDirect) return kAddressRegisters + config.direct.sub_h * config.direct.sub_w;
+  const GemmConfig& gemm = config.gemm;
+  const int warp = info_of(config.target).warp_size;
+  const int64_t m = gemm.tile.m / std::max<int>(gemm.warps.m, 1), n = gemm.tile.n / std::max<int>(gemm.warps.n, 1);
+  const int accumulators = ceil_divide(m * n, warp);
+  const MmaShape* mma = find_mma(info_of(config.target), multiply_type(config), gemm.mma);
+  // wgmma and tcgen05 read their operands from shared memory.
+  if (mma && (mma->path == MmaPath::kWgmma || mma->path == MmaPath::kTcgen05)) return kAddressRegisters + accumulators;
+  const int fragments = ceil_divide((m + n) * gemm.mma.k * size_of(multiply_type(config)), int64_t{warp} * 4);
+  return kAddressRegisters + accumulators + fragments;
+}
+
+int register_limit(const KernelConfig& config) {
+  const TargetInfo& info = info_of(config.target);
+  const int64_t threads = int64_t{std::max(threads_of(config), 1)} * std::max<int>(config.min_blocks, 1);
+  return static_cast<int>(std::min<int64_t>(info.registers_per_thread, info.registers_per_unit / threads));
+}
+
+}  // namespace wt

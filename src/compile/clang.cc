@@ -24,10 +24,15 @@ bool knows_target(const std::string& program, Target target) {
   const std::lock_guard lock(mutex);
   const auto [entry, fresh] = known.try_emplace({program, target}, false);
   if (fresh) {
-    const auto answer =
-        run_process({program, "--target=amdgcn-amd-amdhsa", std::string("-mcpu=") + architecture_of(target), "-x", "c",
-                     "-fsyntax-only", "/dev/null"},
-                    30);
+    const std::vector<std::string> question = {program,
+                                               "--target=amdgcn-amd-amdhsa",
+                                               "-nogpulib",
+                                               "-x",
+                                               "c",
+                                               std::string("-mcpu=") + architecture_of(target),
+                                               "-fsyntax-only",
+                                               "/dev/null"};
+    const auto answer = run_process(question, 30);
     entry->second = answer.ok() && answer->exit_code == 0;
   }
   return entry->second;
@@ -130,13 +135,13 @@ Result<std::string> clang_assembly(const Source& source) {
 }
 
 size_t count_instruction(std::string_view assembly, std::string_view mnemonic) {
-  const auto is_word = [](char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); };
   size_t count = 0;
-  for (size_t at = 0; (at = assembly.find(mnemonic, at)) != std::string_view::npos; at += mnemonic.size()) {
-    const size_t end = at + mnemonic.size();
-    if (at > 0 && is_word(assembly[at - 1])) continue;
-    if (end < assembly.size() && is_word(assembly[end])) continue;
-    ++count;
+  for (size_t begin = 0; begin < assembly.size();) {
+    const size_t end = std::min(assembly.find('\n', begin), assembly.size());
+    std::string_view line = assembly.substr(begin, end - begin);
+    begin = end + 1;
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (line.substr(0, line.find_first_of(" \t")) == mnemonic) ++count;
   }
   return count;
 }

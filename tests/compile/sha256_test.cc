@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/sha256.h"
+
+#include <gtest/gtest.h>
+
+namespace wt::compile {
+namespace {
+
+// The examples of FIPS 180-4 and of NIST's test vectors.
+TEST(Sha256, KnownValues) {
+  EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256_hex(std::string(1'000'000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(Sha256, PiecesMakeNoDifference) {
+  const std::string text(1000, 'x');
+  for (const size_t piece : {1u, 7u, 63u, 64u, 65u, 999u}) {
+    Sha256 hash;
+    for (size_t at = 0; at < text.size(); at += piece) hash.add(std::string_view(text).substr(at, piece));
+    EXPECT_EQ(hash.hex(), sha256_hex(text)) << piece;
+  }
+}
+
+TEST(Sha256, FieldsDoNotRunTogether) {
+  Sha256 first, second;
+  first.add_field("ab"), first.add_field("c");
+  second.add_field("a"), second.add_field("bc");
+  EXPECT_NE(first.hex(), second.hex());
+}
+
+}  // namespace
+}  // namespace wt::compile

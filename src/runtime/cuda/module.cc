@@ -3,6 +3,7 @@
 #include "runtime/cuda/module.h"
 
 #include "compile/compiler.h"
+#include "compile/nvrtc.h"
 
 namespace wt::cuda {
 namespace {
@@ -46,6 +47,16 @@ std::string describe(const KernelFunction& function, const LaunchShape& shape, s
   return text;
 }
 
+// Why the driver may have refused an image.
+std::string misfit(const Context& context) {
+  const int driver = context.driver().version;
+  if (auto nvrtc = compile::nvrtc_version(); nvrtc.ok())
+    if (Status status = compile::check_driver_understands(*nvrtc, driver); !status.ok()) return status.message();
+  return fmt::format(
+      "it was not made for {} ({}), or by a compiler newer than the driver's CUDA {}.{}: compile it again",
+      context.info().id, context.info().name, driver / 1000, driver % 1000 / 10);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<LoadedModule>> CubinModule::load(std::shared_ptr<const Context> context,
@@ -56,13 +67,7 @@ Result<std::shared_ptr<LoadedModule>> CubinModule::load(std::shared_ptr<const Co
   ModuleHandle handle = nullptr;
   if (int code = context->driver().module_load_data(&handle, module.image.data())) {
     std::string detail = fmt::format("module {} of {} bytes", module.name, module.image.size());
-    if (code == kNoBinaryForGpu || code == kInvalidImage)
-      detail += fmt::format(
-          "; it does not fit {} ({}) or is newer than the driver's CUDA {}.{}: compile it again for this GPU, or "
-          "update "
-          "the driver",
-          context->info().id, context->info().name, context->driver().version / 1000,
-          context->driver().version % 1000 / 10);
+    if (code == kNoBinaryForGpu || code == kInvalidImage) detail += "; " + misfit(*context);
     return context->failed(code, "cuModuleLoadData", detail);
   }
   return std::shared_ptr<LoadedModule>(new CubinModule(std::move(context), handle, module.name));

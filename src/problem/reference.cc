@@ -219,16 +219,9 @@ class Reference {
   ReferenceElement finish(const Sum& sum, int64_t channel, int64_t index) const {
     const Epilogue& e = p_.epilogue;
     const size_t slot = static_cast<size_t>(channel);
-    ReferenceElement element{.dot = sum.total, .square_sum = sum.squares, .terms = sum.terms};
-    const double factor = static_cast<double>(e.alpha) * (e.scale ? t_.scale.as<float>()[slot] : 1.0f);
-    const double bias = e.bias ? t_.bias.as<float>()[slot] : 0.0;
-    const double residual =
-        e.residual ? static_cast<double>(e.beta) * load(p_.output_type(), t_.residual.data(), index) : 0.0;
-    element.gain = std::fabs(factor);
-    element.before = factor * sum.total + bias + residual;
-    element.magnitude = std::fabs(factor * sum.total) + std::fabs(bias) + std::fabs(residual);
-    element.value = activate(e, element.before);
-    return element;
+    return finish_element(e, {.dot = sum.total, .square_sum = sum.squares, .terms = sum.terms},
+                          e.scale ? t_.scale.as<float>()[slot] : 1, e.bias ? t_.bias.as<float>()[slot] : 0,
+                          e.residual ? load(p_.output_type(), t_.residual.data(), index) : 0);
   }
 
   const ConvProblem& p_;
@@ -241,6 +234,19 @@ class Reference {
 };
 
 }  // namespace
+
+ReferenceElement finish_element(const Epilogue& epilogue, const ReferenceElement& sums, float scale, float bias,
+                                float residual) {
+  ReferenceElement element = sums;
+  const double factor = static_cast<double>(epilogue.alpha) * (epilogue.scale ? scale : 1.0f);
+  const double added = epilogue.bias ? bias : 0.0;
+  const double kept = epilogue.residual ? static_cast<double>(epilogue.beta) * residual : 0.0;
+  element.gain = std::fabs(factor);
+  element.before = factor * element.dot + added + kept;
+  element.magnitude = std::fabs(factor * element.dot) + std::fabs(added) + std::fabs(kept);
+  element.value = activate(epilogue, element.before);
+  return element;
+}
 
 double activate(const Epilogue& epilogue, double v) {
   const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };

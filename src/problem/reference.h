@@ -22,6 +22,11 @@ struct ReferenceElement {
 // Element `index` (in memory order) of the direction's output.
 ReferenceElement reference_element(const ConvProblem& problem, const HostTensors& tensors, int64_t index);
 
+// The same from sums made elsewhere (dispatch/gpu_verify.h): dot, square_sum and terms of `sums` are read, the
+// rest is filled in. scale, bias and residual are the element's own, read where the problem has them.
+ReferenceElement finish_element(const Epilogue& epilogue, const ReferenceElement& sums, float scale, float bias,
+                                float residual);
+
 // Computes the whole output into output_of(tensors), rounded once, and amax where the problem has it.
 void reference(const ConvProblem& problem, HostTensors& tensors, int threads = 0);
 

@@ -78,7 +78,7 @@ Status TextParser::parse_word(size_t begin, size_t end) {
     return once(saw_pad_, begin, "the padding p");
   }
   const bool known = std::string_view("ngckifspd").find(letter) != std::string_view::npos;
-  if (known && (number_follows || text.size() == 1 || !(text[1] >= 'a' && text[1] <= 'z'))) {
+  if (known && (number_follows || text.size() <= 2 || !(text[1] >= 'a' && text[1] <= 'z'))) {
     return std::string_view("ngck").find(letter) != std::string_view::npos ? parse_count(begin, end)
                                                                            : parse_sizes(begin, end);
   }

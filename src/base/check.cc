@@ -7,8 +7,8 @@
 namespace wt {
 
 void check_failed(const char* file, int line, const char* condition, const std::string& message) {
-  std::fprintf(stderr, "wavetile: internal error at %s:%d: %s%s%s\n", file, line, condition, message.empty() ? "" : ": ",
-               message.c_str());
+  std::fprintf(stderr, "wavetile: internal error at %s:%d: %s%s%s\n", file, line, condition,
+               message.empty() ? "" : ": ", message.c_str());
   std::abort();
 }
 

@@ -10,8 +10,8 @@ namespace wt {
 
 }  // namespace wt
 
-#define WT_CHECK(condition, ...)                                                            \
-  do {                                                                                      \
-    if (!(condition)) [[unlikely]]                                                          \
+#define WT_CHECK(condition, ...)                                                         \
+  do {                                                                                   \
+    if (!(condition)) [[unlikely]]                                                       \
       ::wt::check_failed(__FILE__, __LINE__, #condition, ::fmt::format("" __VA_ARGS__)); \
   } while (false)

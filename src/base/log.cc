@@ -14,20 +14,26 @@ namespace {
 
 spdlog::level::level_enum to_spdlog(Level level) {
   switch (level) {
-    case Level::kTrace: return spdlog::level::trace;
-    case Level::kDebug: return spdlog::level::debug;
-    case Level::kInfo: return spdlog::level::info;
-    case Level::kWarn: return spdlog::level::warn;
-    case Level::kError: return spdlog::level::err;
-    case Level::kOff: return spdlog::level::off;
+    case Level::kTrace:
+      return spdlog::level::trace;
+    case Level::kDebug:
+      return spdlog::level::debug;
+    case Level::kInfo:
+      return spdlog::level::info;
+    case Level::kWarn:
+      return spdlog::level::warn;
+    case Level::kError:
+      return spdlog::level::err;
+    case Level::kOff:
+      return spdlog::level::off;
   }
   return spdlog::level::off;
 }
 
 bool level_from(std::string_view name, spdlog::level::level_enum& level) {
-  constexpr std::pair<std::string_view, Level> kNames[] = {
-      {"trace", Level::kTrace}, {"debug", Level::kDebug}, {"info", Level::kInfo},
-      {"warn", Level::kWarn},   {"error", Level::kError}, {"off", Level::kOff}};
+  constexpr std::pair<std::string_view, Level> kNames[] = {{"trace", Level::kTrace}, {"debug", Level::kDebug},
+                                                           {"info", Level::kInfo},   {"warn", Level::kWarn},
+                                                           {"error", Level::kError}, {"off", Level::kOff}};
   for (const auto& [text, value] : kNames) {
     if (text == name) return level = to_spdlog(value), true;
   }

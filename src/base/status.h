@@ -86,10 +86,9 @@ class [[nodiscard]] Result {
 #define WT_CONCAT_INNER(a, b) a##b
 #define WT_CONCAT(a, b) WT_CONCAT_INNER(a, b)
 
-#define WT_TRY(expression)                                     \
-  do {                                                         \
-    if (::wt::Status wt_status = (expression); !wt_status.ok()) \
-      return wt_status;                                        \
+#define WT_TRY(expression)                                                        \
+  do {                                                                            \
+    if (::wt::Status wt_status = (expression); !wt_status.ok()) return wt_status; \
   } while (false)
 
 #define WT_TRY_ASSIGN(declaration, expression) \

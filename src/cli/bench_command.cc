@@ -39,7 +39,7 @@ TrialOptions trial_options(const BenchOptions& options) {
   TrialOptions trial;
   trial.exact = options.exact;
   trial.seed = options.seed;
-  if (options.repeat > 0) trial.timer.repeat = options.repeat;
+  trial.repeat = options.repeat;
   return trial;
 }
 

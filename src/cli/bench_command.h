@@ -14,7 +14,7 @@ struct BenchOptions {
   std::vector<std::string> what;  // suite names, suite files, problem texts
   std::string device = "auto";
   std::string filter;             // glob over row names; empty: all
-  std::string direction;          // fwd, bwd_data, bwd_weight, all; empty: as the suite says
+  std::string direction;          // fwd, bwd_data, bwd_weight, all; empty: suites in all, problems as written
   std::string target = "sm_90a";  // whose kernels a machine without a GPU shows; empty: none
   std::string json;               // file, "-" for standard output, empty: none
   bool exact = false;

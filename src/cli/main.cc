@@ -12,7 +12,7 @@
 #include "cli/explain_command.h"
 #include "cli/run_command.h"
 #include "cli/suggestion.h"
-#include "generate/version.h"
+#include "base/version.h"
 
 namespace wt::cli {
 namespace {
@@ -62,7 +62,7 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_option("--device", options.device, kDeviceHelp)->type_name("ID")->capture_default_str();
   command->add_option("--filter", options.filter, "only rows whose name matches, with * ? and [...]")
       ->type_name("GLOB");
-  command->add_option("--direction", options.direction, "fwd, bwd_data, bwd_weight or all, in place of the suite's")
+  command->add_option("--direction", options.direction, "fwd, bwd_data, bwd_weight or all (default: suites in all three, problems as written)")
       ->type_name("DIR")
       ->check(CLI::IsMember({"fwd", "bwd_data", "bwd_weight", "all"}));
   command

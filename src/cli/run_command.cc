@@ -38,7 +38,8 @@ std::string verified_line(const TrialResult& trial, bool exact) {
 
 std::string time_line(const TrialResult& trial) {
   const Timing& timing = *trial.timing;
-  return fmt::format("{}, {} GFLOP/s, {} GB/s", time_text(timing.median_us), rate_text(trial.gigaflops()),
+  return fmt::format("{} ({} to {}, median of {}), {} GFLOP/s, {} GB/s", time_text(timing.median_us),
+                     time_text(timing.low_us), time_text(timing.high_us), timing.runs, rate_text(trial.gigaflops()),
                      rate_text(trial.gigabytes()));
 }
 
@@ -66,7 +67,7 @@ Result<TrialResult> try_problem(const RunOptions& options) {
   trial.plan.kernel = options.kernel;
   trial.exact = options.exact;
   trial.seed = options.seed;
-  if (options.repeat > 0) trial.timer.repeat = options.repeat;
+  trial.repeat = options.repeat;
   return run_trial(device, problem, trial);
 }
 

@@ -31,8 +31,13 @@ Result<Suite> suite_of(const std::string& word) {
                    known);
 }
 
-Result<std::vector<Row>> written_rows(const std::vector<std::string>& what) {
-  std::vector<Row> rows;
+struct Written {
+  Row row;
+  bool from_suite;
+};
+
+Result<std::vector<Written>> written_rows(const std::vector<std::string>& what) {
+  std::vector<Written> rows;
   int problems = 0;
   for (const std::string& word : what) {
     if (is_direction(word))
@@ -41,18 +46,18 @@ Result<std::vector<Row>> written_rows(const std::vector<std::string>& what) {
     const size_t space = word.find(' ');
     if (space != std::string::npos && !std::filesystem::exists(word)) {
       WT_TRY_ASSIGN(ConvProblem problem, parse_problem(word));
-      rows.push_back({fmt::format("problem{}", ++problems), problem});
+      rows.push_back({{fmt::format("problem{}", ++problems), problem}, false});
       continue;
     }
     WT_TRY_ASSIGN(const Suite suite, suite_of(word));
     for (const SuiteEntry& entry : suite.entries)
-      rows.push_back({what.size() == 1 ? entry.name : suite.name + "/" + entry.name, entry.problem});
+      rows.push_back({{what.size() == 1 ? entry.name : suite.name + "/" + entry.name, entry.problem}, true});
   }
   return rows;
 }
 
-std::vector<Direction> directions_of(const std::string& wanted, Direction written) {
-  if (wanted.empty()) return {written};
+std::vector<Direction> directions_of(const std::string& wanted, const Written& written) {
+  if (wanted.empty() && !written.from_suite) return {written.row.problem.direction};
   if (const std::optional<Direction> one = direction_from(wanted)) return {*one};
   return {Direction::kForward, Direction::kBackwardData, Direction::kBackwardWeight};
 }
@@ -71,14 +76,15 @@ std::vector<std::string> suite_names() {
 
 Result<std::vector<Row>> select_rows(const std::vector<std::string>& what, const std::string& filter,
                                      const std::string& direction) {
-  WT_TRY_ASSIGN(const std::vector<Row> written, written_rows(what));
+  WT_TRY_ASSIGN(const std::vector<Written> written, written_rows(what));
   std::vector<Row> rows;
   std::vector<std::string> names;
   std::set<std::pair<std::string, std::string>> seen;  // a suite may already hold the directions that are asked for
-  for (const Row& row : written) {
+  for (const Written& entry : written) {
+    const Row& row = entry.row;
     if (names.empty() || names.back() != row.name) names.push_back(row.name);
     if (!filter.empty() && fnmatch(filter.c_str(), row.name.c_str(), 0) != 0) continue;
-    for (const Direction wanted : directions_of(direction, row.problem.direction)) {
+    for (const Direction wanted : directions_of(direction, entry)) {
       Row next{row.name, wanted == row.problem.direction ? row.problem : with_direction(row.problem, wanted)};
       if (seen.emplace(next.name, to_text(next.problem)).second) rows.push_back(std::move(next));
     }

@@ -4,7 +4,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "generate/version.h"
+#include "base/version.h"
 
 namespace wt::cli {
 
@@ -66,9 +66,11 @@ Json trial_json(const TrialResult& trial) {
                {"verification", verification_json(trial)},
                {"first_seconds", trial.first_seconds}};
   if (trial.timing) {
-    json["timing"] = {{"median_us", trial.timing->median_us},
-                      {"gigaflops", trial.gigaflops()},
-                      {"gigabytes_per_second", trial.gigabytes()}};
+    json["timing"] = {{"median_us", trial.timing->median_us}, {"low_us", trial.timing->low_us},
+                      {"high_us", trial.timing->high_us},     {"minimum_us", trial.timing->minimum_us},
+                      {"host_us", trial.timing->host_us},     {"runs", trial.timing->runs},
+                      {"cold_l2", trial.timing->cold_l2},     {"graph", trial.timing->graph},
+                      {"gigaflops", trial.gigaflops()},       {"gigabytes_per_second", trial.gigabytes()}};
   }
   json["replay"] = trial.replay;
   if (!trial.status.ok()) json["error"] = trial.status.message();

@@ -4,7 +4,7 @@
 #include "config/constraints.h"
 #include "config/fields.h"
 #include "config/kernels.h"
-#include "generate/version.h"
+#include "base/version.h"
 
 namespace wt {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// generate/version.h - the library's version as generated files carry it: the public header's numbers.
+// base/version.h - the library's version, from the public header's numbers, which CMake reads too.
 #pragma once
 
 #include <string_view>

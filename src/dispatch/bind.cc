@@ -59,7 +59,8 @@ Binding bind_basic(const KernelConfig& config, const ConvProblem& problem) {
   Launch launch;
   launch.kernel = name_of(config);
   launch.shape.grid[0] = static_cast<uint32_t>(std::min(tiles, kMaxGrid));
-  launch.shape.threads = static_cast<uint32_t>(gemm.warps.m * gemm.warps.n * gemm.warps.k * info_of(config.target).warp_size);
+  launch.shape.threads =
+      static_cast<uint32_t>(gemm.warps.m * gemm.warps.n * gemm.warps.k * info_of(config.target).warp_size);
   launch.shape.shared_bytes = static_cast<uint32_t>(shared_bytes(config));
   launch.params.resize(sizeof arguments);
   std::memcpy(launch.params.data(), &arguments, sizeof arguments);
@@ -78,9 +79,12 @@ Binding bind_basic(const KernelConfig& config, const ConvProblem& problem) {
 
 Tensor output_tensor(Direction direction) {
   switch (direction) {
-    case Direction::kForward: return Tensor::kY;
-    case Direction::kBackwardData: return Tensor::kX;
-    case Direction::kBackwardWeight: return Tensor::kW;
+    case Direction::kForward:
+      return Tensor::kY;
+    case Direction::kBackwardData:
+      return Tensor::kX;
+    case Direction::kBackwardWeight:
+      return Tensor::kW;
   }
   return Tensor::kY;
 }

@@ -46,20 +46,24 @@ ConvShape conv_shape(const ConvProblem& problem) {
 
 TensorStrides tensor_strides(const ConvProblem& problem, Tensor tensor) {
   switch (tensor) {
-    case Tensor::kX: return activation_strides(problem.layout, problem.g, problem.c_per_group(), problem.in);
-    case Tensor::kY: return activation_strides(problem.layout, problem.g, problem.k_per_group(), problem.out());
+    case Tensor::kX:
+      return activation_strides(problem.layout, problem.g, problem.c_per_group(), problem.in);
+    case Tensor::kY:
+      return activation_strides(problem.layout, problem.g, problem.k_per_group(), problem.out());
     case Tensor::kW: {
       // An output channel of the filter is an image of c/g channels; groups follow each other along k.
       TensorStrides strides = activation_strides(problem.layout, 1, problem.c_per_group(), problem.filter);
       strides.g = strides.n * problem.k_per_group();
       return strides;
     }
-    default: WT_CHECK(false, "tensor {} has no image", static_cast<int>(tensor));
+    default:
+      WT_CHECK(false, "tensor {} has no image", static_cast<int>(tensor));
   }
 }
 
 EpilogueArguments epilogue_arguments(const Epilogue& epilogue) {
-  return {epilogue.alpha, epilogue.beta, epilogue.slope, epilogue.low, epilogue.high, nullptr, nullptr, nullptr, nullptr};
+  return {epilogue.alpha, epilogue.beta, epilogue.slope, epilogue.low, epilogue.high,
+          nullptr,        nullptr,       nullptr,        nullptr};
 }
 
 void bind_epilogue(Launch& launch, const ConvProblem& problem, uint32_t at) {

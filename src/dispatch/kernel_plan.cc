@@ -17,8 +17,8 @@ namespace {
 constexpr size_t kMaxParams = 4096;
 
 const char* role_name(Tensor tensor) {
-  constexpr std::array<const char*, kTensorCount> kNames = {"x",    "w",       "y",       "scale",   "bias",     "residual",
-                                                            "amax", "scale_x", "scale_w", "scale_y", "workspace"};
+  constexpr std::array<const char*, kTensorCount> kNames = {
+      "x", "w", "y", "scale", "bias", "residual", "amax", "scale_x", "scale_w", "scale_y", "workspace"};
   return kNames[static_cast<size_t>(tensor)];
 }
 
@@ -33,8 +33,8 @@ class KernelPlan final : public Plan {
   // Finds the launches' entries in `module`, which the plan keeps.
   Status attach(std::shared_ptr<LoadedModule> module) {
     module_ = std::move(module);
-    const char* replay = replay_text(
-        fmt::format("wavetile run --device {} --kernel {} '{}'", device_->info().id, description_.kernel, to_text(problem_)));
+    const char* replay = replay_text(fmt::format("wavetile run --device {} --kernel {} '{}'", device_->info().id,
+                                                 description_.kernel, to_text(problem_)));
     for (Launch& launch : binding_.launches) {
       WT_CHECK(launch.params.size() <= kMaxParams, "{} bytes of parameters", launch.params.size());
       launch.shape.replay = replay;
@@ -78,7 +78,8 @@ class KernelPlan final : public Plan {
 
   Status require(const TensorPointers& tensors, Tensor tensor) const {
     if (tensors[tensor]) return {};
-    return bad_input("execute needs the tensor '{}' for {}, but its pointer is null", role_name(tensor), to_text(problem_));
+    return bad_input("execute needs the tensor '{}' for {}, but its pointer is null", role_name(tensor),
+                     to_text(problem_));
   }
 
   std::shared_ptr<Device> device_;
@@ -96,7 +97,8 @@ Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Devic
   const compile::Backend backend =
       device->info().kind == DeviceKind::kSim ? compile::Backend::kHost : compile::backend_of(config.target);
   const std::string name = name_of(config);
-  WT_TRY_ASSIGN(const compile::Module module, compile::compile(backend, {name, generate_source(config), config.target}));
+  WT_TRY_ASSIGN(std::string source, generate_source(config));
+  WT_TRY_ASSIGN(const compile::Module module, compile::compile(backend, {name, std::move(source), config.target}));
 
   PlanDescription description;
   description.kernel = name;

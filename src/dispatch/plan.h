@@ -25,7 +25,7 @@ struct PlanOptions {
   bool strict_nonfinite = false;           // exclude kernels marked finite_only
   std::optional<int64_t> workspace_limit;  // bytes
   Tuning tuning = Tuning::kCached;
-  std::string kernel;                      // by name; empty: choose
+  std::string kernel;  // by name; empty: choose
 };
 
 struct TensorPointers {

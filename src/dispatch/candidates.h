@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/candidates.h - the kernels that could serve a problem, best first, and why the others do not.
+//
+//   config/rules.h: candidates_for --> ranked --> plan.cc takes the first that accepts
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/rules.h"
+#include "dispatch/plan.h"
+
+namespace wt {
+
+struct RankedCandidate {
+  KernelConfig config;
+  std::string name;
+  std::vector<Decline> declines;  // empty: accepts
+  bool accepts() const { return declines.empty(); }
+};
+
+// Those that accept come first, in order of preference; then those that decline, with their reasons.
+std::vector<RankedCandidate> rank_candidates(const ConvProblem& problem, Target target, const PlanOptions& options,
+                                             Candidates which = Candidates::kFew);
+
+}  // namespace wt

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/plan.h"
+
+#include "config/targets.h"
+#include "dispatch/candidates.h"
+#include "dispatch/cpu_plan.h"
+#include "dispatch/kernel_plan.h"
+
+namespace wt {
+namespace {
+
+// The candidate that the caller named, which must exist and accept the problem.
+Result<RankedCandidate> named_candidate(const ConvProblem& problem, Target target, const PlanOptions& options) {
+  for (RankedCandidate& candidate : rank_candidates(problem, target, options, Candidates::kAll)) {
+    if (candidate.name != options.kernel) continue;
+    if (candidate.accepts()) return std::move(candidate);
+    return unsupported("kernel {} declines '{}': {}", candidate.name, to_text(problem), to_text(candidate.declines));
+  }
+  return bad_input("no kernel for '{}' on {} is called '{}'; 'wavetile explain' lists their names", to_text(problem),
+                   info_of(target).name, options.kernel);
+}
+
+Result<std::shared_ptr<const Plan>> choose(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                                           const PlanOptions& options) {
+  const Target target = device->info().target;
+  if (!options.kernel.empty()) {
+    WT_TRY_ASSIGN(const RankedCandidate candidate, named_candidate(problem, target, options));
+    return make_kernel_plan(device, problem, candidate.config, "asked for by name");
+  }
+  const std::vector<RankedCandidate> ranked = rank_candidates(problem, target, options);
+  if (ranked.empty() || !ranked.front().accepts()) {
+    return unsupported("no kernel for {} accepts '{}'; 'wavetile explain' says why each declines", info_of(target).name,
+                       to_text(problem));
+  }
+  size_t accepting = 0;
+  while (accepting < ranked.size() && ranked[accepting].accepts()) ++accepting;
+  return make_kernel_plan(device, problem, ranked.front().config,
+                          fmt::format("preferred among {} of {} kernels that accept", accepting, ranked.size()));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Plan>> make_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                                              const PlanOptions& options) {
+  WT_TRY(validate(problem));
+  if (device->info().kind == DeviceKind::kCpu) return make_cpu_plan(device, problem, options);
+  return choose(device, problem, options);
+}
+
+}  // namespace wt

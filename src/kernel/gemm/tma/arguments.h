@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/tma/arguments.h - the parameter block of the kernels that load by bulk tensor copies.
+//
+// Freestanding: host (dispatch/bind_tma.cc) and device compilers lay these structs out alike.
+#pragma once
+
+#include "kernel/arguments.h"
+
+namespace wt {
+
+// The taps of a region, a lattice: tap (i, j, l) reads the image at offset + step . (i, j, l) from the walk's pixel and
+// meets the filter's tap filter + filter_step . (i, j, l). Order d, h, w.
+struct TapWalk {
+  i32 count[3];
+  i32 offset[3], step[3];
+  i32 filter, filter_step[3];
+};
+
+// Output pixels that see the same taps: all of a unit-stride problem, one phase of strided backward data, or one
+// rectangle of a dilated problem. Its pixels form GEMM rows in the order n, d, h, w.
+struct TmaRegion {
+  TensorMap a;            // im2col, or tiled where the rows are plain
+  i64 rows;
+  i64 first_tile;         // of the region, in tiles along m, among all regions
+  i32 size[3];            // pixels of one image
+  i32 start[3], step[3];  // image coordinate of pixel i: start + i * step
+  TapWalk taps;
+  i64 out_base;           // elements
+  i64 out_stride[4];      // n, d, h, w
+};
+
+template <int kRegions> struct TmaArguments {
+  TmaRegion regions[kRegions];
+  TensorMap b;
+  TensorMap out;       // boxes of 64 columns
+  TensorMap out_tail;  // the columns left over
+  i32 region_count;
+  i32 groups;
+  i32 depth;           // channels that are summed over, of a group
+  i32 depth_blocks;    // depth / box, rounded up
+  i32 columns;         // output channels of a group
+  i64 tiles_m, tiles_n;
+  void* y;
+  EpilogueArguments epilogue;
+};
+
+}  // namespace wt

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/tma/kernel.h - implicit GEMM on Hopper: one warp loads, warpgroups multiply; forward and backward data.
+//
+//   global --TMA im2col / tiled--> ring of stages (shared) --wgmma--> registers --epilogue--> global
+//
+// Blocks are persistent. Cooperative consumers share a tile's rows; ping-pong consumers take tiles in turns, so that one
+// multiplies while the other stores. Work is a list of regions (arguments.h); weight gradients are weight_kernel.h.
+#pragma once
+
+#include "kernel/gemm/ring.h"
+#include "kernel/gemm/tma/operand.h"
+#include "kernel/gemm/tma/output.h"
+#include "kernel/gemm/tma/schedule.h"
+
+namespace wt {
+
+template <KernelConfig kConfig> struct TmaGemm {
+  static constexpr int kRegions = tma_layout::regions(kConfig);
+  using Params = TmaArguments<kRegions>;
+  static constexpr int kThreads = tma_layout::threads(kConfig);
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+
+  WT_DEVICE static void run(const Params& p) {
+    const Shared shared = layout();
+    if (device::thread_index() == 0) {
+      shared.ring.init(1, 4 * (kPingPong ? 1 : kConsumers));
+      device::mbarrier_fence_init();
+    }
+    device::sync_block();
+    const int role = device::warp_index() / 4;
+    if (role == kConsumers) {
+      if constexpr (kMoveRegisters) device::give_registers<kProducerRegisters>();
+      if (device::warp_index() == 4 * kConsumers && device::elect()) produce(p, shared);
+    } else {
+      if constexpr (kMoveRegisters) device::take_registers<kConsumerRegisters>();
+      consume(p, shared, role);
+    }
+  }
+
+ private:
+  static constexpr int kTileM = kConfig.gemm.tile.m, kTileN = kConfig.gemm.tile.n;
+  static constexpr int kStages = kConfig.gemm.stages;
+  static constexpr int kBoxes = tma_layout::boxes(kConfig), kBox = tma_layout::box_k(kConfig);
+  static constexpr int kConsumers = tma_layout::consumers(kConfig);
+  static constexpr bool kPingPong = kConfig.gemm.ping_pong;
+  static constexpr int kFragments = tma_layout::rows_of_consumer(kConfig) / 64;  // of 64 rows, a consumer
+  static constexpr int kSteps = kConfig.gemm.swizzle_a / 32;                     // wgmmas along k in a box
+  static constexpr int kABox = tma_layout::a_box_bytes(kConfig), kBBox = tma_layout::b_box_bytes(kConfig);
+  // WHY these: the register file is dealt out evenly at launch, and a producer needs few; 65536 / 128 = 512 a thread
+  // of each warpgroup in all, in multiples of 8.
+  static constexpr bool kMoveRegisters = kConsumers > 1;
+  static constexpr int kProducerRegisters = kConsumers == 2 ? 40 : 32;
+  static constexpr int kConsumerRegisters = kConsumers == 2 ? 232 : 160;
+
+  using A = KMajor<kConfig.gemm.swizzle_a>;
+  template <bool kMn, class Unused = void> struct BOf { using Type = KMajor<kConfig.gemm.swizzle_a>; };
+  template <class Unused> struct BOf<true, Unused> { using Type = MnMajor<kBox>; };
+  using B = typename BOf<tma_layout::b_is_mn_major(kConfig)>::Type;
+  using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
+  using Output = TmaOutput<kConfig>;
+  using SlotRing = Ring<kStages>;
+  using Cursor = typename SlotRing::Cursor;
+
+  struct Shared {  // addresses
+    SharedAddress a, b, out;
+    SlotRing ring;
+    WT_DEVICE SharedAddress a_box(int slot, int box) const { return a + slot * tma_layout::a_bytes(kConfig) + box * kABox; }
+    WT_DEVICE SharedAddress b_box(int slot, int box) const { return b + slot * tma_layout::b_bytes(kConfig) + box * kBBox; }
+  };
+
+  WT_DEVICE static Shared layout() {
+    const SharedAddress a = (device::shared_base() + 1023) & ~1023u;
+    const SharedAddress b = a + kStages * tma_layout::a_bytes(kConfig);
+    const SharedAddress out = b + kStages * tma_layout::b_bytes(kConfig);
+    return {a, b, out, {out + tma_layout::out_bytes(kConfig)}};
+  }
+
+  // Stages that a tile of the region takes.
+  WT_DEVICE static i32 stages_of(const Params& p, const TmaRegion& region) {
+    const i32 all = region.taps.count[0] * region.taps.count[1] * region.taps.count[2] * p.depth_blocks;
+    return (all + kBoxes - 1) / kBoxes;
+  }
+
+  // Calls body(tile, order) for this block's tiles; order counts them.
+  template <class Body> WT_DEVICE static void for_tiles(const Params& p, Body&& body) {
+    const i64 tiles = p.tiles_m * p.tiles_n * p.groups, step = device::grid_size().x;
+    int order = 0;
+    for (i64 tile = device::block_index().x; tile < tiles; tile += step, ++order) {
+      body(tile_at<kConfig.gemm.raster, kConfig.gemm.block_swizzle>(tile, p.tiles_m, p.tiles_n), order,
+           tile + step >= tiles);
+    }
+  }
+
+  WT_DEVICE static void produce(const Params& p, const Shared& shared) {
+    Cursor slot;
+    for_tiles(p, [&](const TileIndex& tile, int, bool) {
+      const TmaRegion& region = region_of(p, tile.m);
+      const i64 row = (tile.m - region.first_tile) * kTileM;
+      const WalkStart start = walk_start(region, row);
+      const i32 column = static_cast<i32>(tile.n) * kTileN;
+      // Channels that are summed over start here in A; B's filters of this group start at row first_filter.
+      const i32 first_channel = tile.group * p.depth;
+      const i32 first_filter = tile.group * (tma_layout::b_is_mn_major(kConfig) ? p.depth : p.columns);
+      TapCursor at(region.taps);
+      i32 left = region.taps.count[0] * region.taps.count[1] * region.taps.count[2] * p.depth_blocks;
+      for (i32 stage = stages_of(p, region); stage > 0; --stage) {
+        shared.ring.wait_empty(slot);
+        const SharedAddress full = shared.ring.full(slot.slot);
+        device::mbarrier_arrive_expect(full, kBoxes * (kABox + kBBox));
+        WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
+          // WHY: boxes past the end are loaded from channels past the end, which are zeros in both operands.
+          if (kBoxes > 1 && left <= 0) at.box = p.depth_blocks + 1 + (first_channel == 0 ? 0 : kPastEnd);
+          TmaLoads<kConfig>::load_a(shared.a_box(slot.slot, box), region, full, start, row, at, first_channel);
+          TmaLoads<kConfig>::load_b(shared.b_box(slot.slot, box), p.b, full, at, column, first_filter);
+          at.next(region.taps, p.depth_blocks);
+          --left;
+        }
+        slot.next();
+      }
+    });
+  }
+  static constexpr i32 kPastEnd = 1 << 20;
+
+  WT_DEVICE static void consume(const Params& p, const Shared& shared, int consumer) {
+    Cursor slot;
+    if (kPingPong && consumer == 1 && device::block_index().x < p.tiles_m * p.tiles_n * p.groups) pass_turn(0);
+    for_tiles(p, [&](const TileIndex& tile, int order, bool last) {
+      const TmaRegion& region = region_of(p, tile.m);
+      const i32 stages = stages_of(p, region);
+      if (kPingPong && order % kConsumers != consumer) {
+        slot.skip(stages);
+        return;
+      }
+      float d[kFragments][kTileN / 2];
+      if (kPingPong) await_turn(consumer);
+      multiply(shared, slot, stages, kPingPong ? 0 : consumer, d);
+      if (kPingPong && !last) pass_turn(consumer ^ 1);
+      store(p, shared, region, tile, consumer, d, last);
+    });
+  }
+
+  // The order of ping-pong consumers: barrier 1 + g opens for consumer g.
+  WT_DEVICE static void await_turn(int consumer) { device::sync_named(1 + consumer, 256); }
+  WT_DEVICE static void pass_turn(int consumer) { device::arrive_named(1 + consumer, 256); }
+
+  WT_DEVICE static void multiply(const Shared& shared, Cursor& slot, i32 stages, int part,
+                                 float (&d)[kFragments][kTileN / 2]) {
+    if (kRegions > 1 && stages == 0) {  // no tap reaches these pixels: they are zero
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+        WT_UNROLL for (int e = 0; e < kTileN / 2; ++e) d[i][e] = 0;
+      }
+      return;
+    }
+    const bool releases = device::lane_index() == 0;
+    for (i32 stage = 0; stage < stages; ++stage) {
+      shared.ring.wait_full(slot);
+      device::wgmma_fence();
+      WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
+        WT_UNROLL for (int step = 0; step < kSteps; ++step) {
+          const u64 b = B::descriptor(shared.b_box(slot.slot, box), 0, step);
+          WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+            const int rows = (part * kFragments + i) * 64 * kConfig.gemm.swizzle_a;
+            Multiply::template multiply<A::kMajor, B::kMajor>(d[i], A::descriptor(shared.a_box(slot.slot, box), rows, step),
+                                                              b, stage > 0 || box > 0 || step > 0);
+          }
+        }
+      }
+      device::wgmma_commit();
+      device::wgmma_wait<1>();  // the stage before this one has been read
+      if (stage > 0 && releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
+      slot.next();
+    }
+    device::wgmma_wait<0>();
+    WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
+    if (releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
+  }
+
+  WT_DEVICE static void store(const Params& p, const Shared& shared, const TmaRegion& region, const TileIndex& tile,
+                              int consumer, const float (&d)[kFragments][kTileN / 2], bool last) {
+    typename Output::Steps steps;
+    typename Output::Place place{(tile.m - region.first_tile) * kTileM, tile.n * kTileN, tile.group};
+    if (!kPingPong) place.row += consumer * kFragments * 64;
+    if constexpr (kConfig.gemm.staging == Staging::kTmaStore) {
+      constexpr int kFragmentBytes = 64 * 128 * tma_layout::out_boxes(kConfig);
+      const SharedAddress staging = shared.out + consumer * kFragments * kFragmentBytes;
+      const bool sends = device::thread_index() % 128 == 0;
+      if (sends) device::bulk_wait_read<0>();  // the tile before has left the staging buffer
+      device::sync_named(3 + consumer, 128);
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+        Output::stage(p, region, {place.row + 64 * i, place.column, place.group}, d[i], steps, staging + i * kFragmentBytes);
+      }
+      device::fence_async_shared();
+      device::sync_named(3 + consumer, 128);
+      if (sends) {
+        WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+          Output::send(p, {place.row + 64 * i, place.column, place.group}, staging + i * kFragmentBytes);
+        }
+        // WHY here and not after the loop: code behind the persistent loop makes ptxas ignore the register moves.
+        if (last || kPingPong) device::bulk_wait_read<0>();
+      }
+    } else {
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+        Output::store_direct(p, region, {place.row + 64 * i, place.column, place.group}, d[i], steps);
+      }
+    }
+    steps.finish(p.epilogue);
+  }
+};
+
+}  // namespace wt

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/tma/layout.h - how a tma kernel divides its work and its shared memory.
+//
+// Freestanding: the host asks for threads, boxes and bytes by the same functions that the kernel lays out by.
+#pragma once
+
+#include "kernel/gemm/storage.h"
+
+namespace wt::tma_layout {
+
+// Channels of one bulk copy: a row of it is one swizzle span.
+constexpr int box_k(const KernelConfig& config) { return config.gemm.swizzle_a / size_of(operand_a(config)); }
+// Copies a stage holds for each operand.
+constexpr int boxes(const KernelConfig& config) { return config.gemm.tile.k / box_k(config); }
+
+// Warpgroups that multiply. Cooperative ones share a tile's rows; ping-pong ones take a tile each.
+constexpr int consumers(const KernelConfig& config) { return config.gemm.warps.m * config.gemm.warps.n / 4; }
+constexpr int rows_of_consumer(const KernelConfig& config) {
+  return config.gemm.ping_pong ? config.gemm.tile.m : config.gemm.tile.m / consumers(config);
+}
+constexpr int threads(const KernelConfig& config) { return 128 * (consumers(config) + 1); }
+
+// Forward reads the filter along its contiguous channels (K-major); backward data sums over output channels, across them.
+constexpr bool b_is_mn_major(const KernelConfig& config) { return config.direction == Direction::kBackwardData; }
+// Columns of B as they lie in shared memory: MN-major blocks are 64 wide.
+constexpr int b_columns(const KernelConfig& config) {
+  const int n = config.gemm.tile.n;
+  return b_is_mn_major(config) ? (n + 63) / 64 * 64 : n;
+}
+
+constexpr int a_box_bytes(const KernelConfig& config) { return config.gemm.tile.m * config.gemm.swizzle_a; }
+constexpr int b_box_bytes(const KernelConfig& config) {
+  return b_columns(config) * box_k(config) * size_of(operand_b(config));
+}
+// WHY 1024: a 128-byte swizzle repeats every 8 rows, and every box must start on a repeat.
+constexpr int aligned(int bytes) { return (bytes + 1023) / 1024 * 1024; }
+constexpr int a_bytes(const KernelConfig& config) { return aligned(boxes(config) * a_box_bytes(config)); }
+constexpr int b_bytes(const KernelConfig& config) { return aligned(boxes(config) * b_box_bytes(config)); }
+
+// Staging of the output: boxes of 64 columns of 16-bit numbers, 128 bytes a row.
+constexpr int out_boxes(const KernelConfig& config) { return (config.gemm.tile.n + 63) / 64; }
+constexpr int out_bytes(const KernelConfig& config) {
+  if (config.gemm.staging != Staging::kTmaStore) return 0;
+  const int rows = config.gemm.ping_pong ? config.gemm.tile.m * consumers(config) : config.gemm.tile.m;
+  return rows * out_boxes(config) * 128;
+}
+
+constexpr int shared_bytes(const KernelConfig& config) {
+  return config.gemm.stages * (a_bytes(config) + b_bytes(config)) + out_bytes(config) + 16 * config.gemm.stages + 1024;
+}
+
+// Regions that the parameter block has room for.
+constexpr int regions(const KernelConfig& config) { return config.direction == Direction::kForward ? 1 : 8; }
+
+}  // namespace wt::tma_layout

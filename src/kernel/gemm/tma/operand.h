@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/tma/operand.h - the operands' bulk copies and the descriptors by which wgmma reads them.
+//
+//   box (rows, box_k) in a stage, rows one swizzle span long --descriptor--> wgmma, step by step along k
+#pragma once
+
+#include "kernel/gemm/tma/arguments.h"
+#include "kernel/gemm/tma/layout.h"
+#include "target/hopper.h"
+
+namespace wt {
+
+constexpr device::DescriptorSwizzle descriptor_swizzle(int bytes) {
+  return bytes == 128  ? device::DescriptorSwizzle::k128
+         : bytes == 64 ? device::DescriptorSwizzle::k64
+         : bytes == 32 ? device::DescriptorSwizzle::k32
+                       : device::DescriptorSwizzle::kNone;
+}
+
+// An operand whose rows hold consecutive k: 8-row groups of one swizzle span each.
+template <int kSwizzle> struct KMajor {
+  static constexpr device::Major kMajor = device::Major::kK;
+  static constexpr int kStepBytes = 32;  // one wgmma's k, in bytes, for every type
+
+  // Descriptor of the rows that start at `rows` bytes into the box, at the step-th wgmma of the box.
+  WT_DEVICE static u64 descriptor(SharedAddress box, int rows, int step) {
+    return device::wgmma_descriptor(box + rows + step * kStepBytes, 16, 8 * kSwizzle, descriptor_swizzle(kSwizzle));
+  }
+};
+
+// An operand whose rows hold consecutive columns: blocks of 64 columns, each kDepth rows of 128 bytes. 16-bit types.
+template <int kDepth> struct MnMajor {
+  static constexpr device::Major kMajor = device::Major::kMn;
+
+  WT_DEVICE static u64 descriptor(SharedAddress box, int, int step) {
+    return device::wgmma_descriptor(box + step * 16 * 128, kDepth * 128, 1024, device::DescriptorSwizzle::k128);
+  }
+};
+
+// Where a region's walk over an image starts for GEMM row m.
+struct WalkStart {
+  i32 at[3];  // d, h, w
+  i32 image;
+};
+
+WT_DEVICE WalkStart walk_start(const TmaRegion& region, i64 row) {
+  WalkStart start;
+  WT_UNROLL for (int i = 2; i >= 0; --i) {
+    start.at[i] = region.start[i] + static_cast<i32>(row % region.size[i]) * region.step[i];
+    row /= region.size[i];
+  }
+  start.image = static_cast<i32>(row);
+  return start;
+}
+
+// The producer's place in the sum: taps outside, channel boxes inside.
+struct TapCursor {
+  i32 box = 0;
+  i32 tap[3] = {0, 0, 0};
+  i32 offset[3];
+  i32 filter;
+
+  WT_DEVICE explicit TapCursor(const TapWalk& walk) : filter(walk.filter) {
+    WT_UNROLL for (int i = 0; i < 3; ++i) offset[i] = walk.offset[i];
+  }
+
+  WT_DEVICE void next(const TapWalk& walk, i32 depth_blocks) {
+    if (++box < depth_blocks) return;
+    box = 0;
+    WT_UNROLL for (int i = 2; i >= 0; --i) {
+      offset[i] += walk.step[i];
+      filter += walk.filter_step[i];
+      if (++tap[i] < walk.count[i]) return;
+      offset[i] = walk.offset[i];
+      filter -= walk.filter_step[i] * walk.count[i];
+      tap[i] = 0;
+    }
+  }
+};
+
+template <KernelConfig kConfig> struct TmaLoads {
+  static constexpr int kBox = tma_layout::box_k(kConfig);
+
+  // The A box of `rows` tile.m from the walk's start, at the cursor's tap and channels.
+  WT_DEVICE static void load_a(SharedAddress to, const TmaRegion& region, SharedAddress full, const WalkStart& start,
+                               i64 row, const TapCursor& at, i32 first_channel) {
+    const i32 channel = first_channel + at.box * kBox;
+    if constexpr (kConfig.gemm.loader_a == Loader::kTmaTiled) {
+      device::tma_load(to, region.a, full, channel, static_cast<i32>(row));
+    } else if constexpr (kConfig.dims == 1) {
+      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.image, static_cast<u16>(at.offset[2]));
+    } else if constexpr (kConfig.dims == 2) {
+      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.at[1], start.image,
+                              static_cast<u16>(at.offset[2]), static_cast<u16>(at.offset[1]));
+    } else {
+      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.at[1], start.at[0], start.image,
+                              static_cast<u16>(at.offset[2]), static_cast<u16>(at.offset[1]),
+                              static_cast<u16>(at.offset[0]));
+    }
+  }
+
+  // The B box: map dimensions are {channels of a group, taps, output channels}.
+  WT_DEVICE static void load_b(SharedAddress to, const TensorMap& map, SharedAddress full, const TapCursor& at, i32 column,
+                               i32 first_filter) {
+    if constexpr (tma_layout::b_is_mn_major(kConfig)) {
+      constexpr int kBlockBytes = kBox * 128;
+      WT_UNROLL for (int j = 0; j < tma_layout::b_columns(kConfig) / 64; ++j) {
+        device::tma_load(to + j * kBlockBytes, map, full, column + 64 * j, at.filter, first_filter + at.box * kBox);
+      }
+    } else {
+      device::tma_load(to, map, full, at.box * kBox, at.filter, first_filter + column);
+    }
+  }
+};
+
+}  // namespace wt

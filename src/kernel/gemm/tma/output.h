@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/tma/output.h - a consumer's accumulators on their way to global memory.
+//
+//   registers --epilogue--> pairs of columns to global memory, or through swizzled shared memory and bulk stores
+#pragma once
+
+#include "kernel/epilogue.h"
+#include "kernel/gemm/tma/arguments.h"
+#include "kernel/gemm/tma/layout.h"
+#include "target/hopper.h"
+
+namespace wt {
+
+// One 64-row fragment of a consumer. Accumulator i: row 16 * warp + lane / 4 + 8 * (i / 2 % 2),
+// column 8 * (i / 4) + 2 * (lane % 4) + i % 2.
+template <KernelConfig kConfig> struct TmaOutput {
+  using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
+  using Element = typename Steps::Element;
+  static constexpr int kColumns = kConfig.gemm.tile.n;
+  static constexpr int kRegions = tma_layout::regions(kConfig);
+  using Arguments = TmaArguments<kRegions>;
+
+  struct Place {
+    i64 row;     // first of the fragment, within the region
+    i64 column;  // first of the tile, within the group
+    i32 group;
+  };
+
+  WT_DEVICE static i64 row_offset(const TmaRegion& region, i64 row) {
+    i64 offset = region.out_base;
+    WT_UNROLL for (int i = 2; i >= 0; --i) {
+      offset += row % region.size[i] * region.out_stride[i + 1];
+      row /= region.size[i];
+    }
+    return offset + row * region.out_stride[0];
+  }
+
+  // Columns of the tile that exist, and the first one's channel.
+  WT_DEVICE static i32 columns_left(const Arguments& p, const Place& place) {
+    const i64 left = p.columns - place.column;
+    return left < kColumns ? static_cast<i32>(left) : kColumns;
+  }
+  WT_DEVICE static i64 first_channel(const Arguments& p, const Place& place) {
+    return static_cast<i64>(place.group) * p.columns + place.column;
+  }
+
+  WT_DEVICE static void store_direct(const Arguments& p, const TmaRegion& region, const Place& place,
+                                     const float (&d)[kColumns / 2], Steps& steps) {
+    const int thread = device::thread_index() % 128, lane = thread % 32;
+    const i32 columns = columns_left(p, place);
+    const i64 channel = first_channel(p, place);
+    WT_UNROLL for (int half = 0; half < 2; ++half) {
+      const i64 row = place.row + thread / 32 * 16 + lane / 4 + 8 * half;
+      if (row >= region.rows) continue;
+      const i64 offset = row_offset(region, row) + channel;
+      auto* out = static_cast<Element*>(p.y) + offset;
+      // A pair of columns is one aligned store where the row starts at an even element.
+      const bool paired = (offset & 1) == 0;
+      WT_UNROLL for (int j = 0; j < kColumns / 8; ++j) {
+        const i32 column = 8 * j + 2 * (lane % 4);
+        if (column >= columns) break;
+        const Element low = steps.apply(p.epilogue, d[4 * j + 2 * half], offset + column, channel + column);
+        if (column + 1 < columns) {
+          const Element high = steps.apply(p.epilogue, d[4 * j + 2 * half + 1], offset + column + 1, channel + column + 1);
+          if (paired) {
+            device::store_global(reinterpret_cast<Vector<Element, 2>*>(out + column), Vector<Element, 2>{{low, high}});
+            continue;
+          }
+          device::store_global(out + column + 1, high);
+        }
+        device::store_global(out + column, low);
+      }
+    }
+  }
+
+  // Writes the fragment into `staging` (64 rows, boxes of 64 columns, 128-byte swizzle). 16-bit outputs.
+  WT_DEVICE static void stage(const Arguments& p, const TmaRegion& region, const Place& place,
+                              const float (&d)[kColumns / 2], Steps& steps, SharedAddress staging) {
+    static_assert(sizeof(Element) == 2, "bulk stores stage 16-bit outputs");
+    constexpr EpilogueConfig kSteps = kConfig.epilogue;
+    // WHY: scale, bias and residual end with the tensor, and amax counts what is stored; bulk stores drop what lies
+    // outside the tensor, so nothing else cares.
+    constexpr bool kBounded = kSteps.scale || kSteps.bias || kSteps.residual || kSteps.amax || kSteps.user_hash != 0;
+    const int thread = device::thread_index() % 128, lane = thread % 32, warp = thread / 32;
+    const i32 columns = columns_left(p, place);
+    const i64 channel = first_channel(p, place);
+    bool inside[2] = {true, true};
+    i64 offset[2] = {0, 0};
+    if constexpr (kBounded) {
+      WT_UNROLL for (int half = 0; half < 2; ++half) {
+        const i64 row = place.row + warp * 16 + lane / 4 + 8 * half;
+        inside[half] = row < region.rows;
+        if (kSteps.residual && inside[half]) offset[half] = row_offset(region, row) + channel;
+      }
+    }
+    // Lane l gives the address of row l % 16 of the warp's 16, in column block j + l / 16.
+    const int matrix_row = warp * 16 + lane % 16;
+    const SharedAddress row_address = staging + matrix_row * 128;
+    WT_UNROLL for (int j = 0; j < kColumns / 8; j += 2) {
+      constexpr int kBlocks = kColumns / 8;
+      u32 packed[4] = {0, 0, 0, 0};
+      WT_UNROLL for (int quarter = 0; quarter < 4; ++quarter) {
+        const int block = j + quarter / 2, half = quarter % 2;
+        const i32 column = 8 * block + 2 * (lane % 4);
+        if (block >= kBlocks || (kBounded && (!inside[half] || column >= columns))) continue;
+        Vector<Element, 2> pair;
+        pair.at[0] = steps.apply(p.epilogue, d[4 * block + 2 * half], offset[half] + column, channel + column);
+        pair.at[1] = steps.apply(p.epilogue, d[4 * block + 2 * half + 1], offset[half] + column + 1, channel + column + 1);
+        packed[quarter] = __builtin_bit_cast(u32, pair);
+      }
+      const int block = j + 1 < kBlocks ? j + lane / 16 : j;
+      const SharedAddress address = row_address + (block / 8) * (64 * 128) + (((block % 8) ^ (matrix_row % 8)) * 16);
+      if (j + 1 < kBlocks) {
+        device::store_matrix<false>(address, packed);
+      } else {
+        device::store_matrix<false>(address, {packed[0], packed[1]});
+      }
+    }
+  }
+
+  // Sends 64 staged rows; by one thread, after the writers' proxy fence and barrier.
+  WT_DEVICE static void send(const Arguments& p, const Place& place, SharedAddress staging) {
+    const i32 column = static_cast<i32>(static_cast<i64>(place.group) * p.columns + place.column);
+    WT_UNROLL for (int box = 0; box < tma_layout::out_boxes(kConfig); ++box) {
+      const bool tail = kColumns % 64 != 0 && box == kColumns / 64;
+      device::tma_store(tail ? p.out_tail : p.out, staging + box * (64 * 128), column + 64 * box, static_cast<i32>(place.row));
+    }
+    device::bulk_commit();
+  }
+};
+
+}  // namespace wt

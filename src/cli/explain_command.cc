@@ -1,36 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/explain_command.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/exit_code.h"
 #include "cli/numbers.h"
 #include "cli/problem_facts.h"
-#include "dispatch/plan.h"
+#include "cli/terminal.h"
+#include "cli/trial_json.h"
+#include "config/targets.h"
+#include "dispatch/candidates.h"
 
 namespace wt::cli {
 
 namespace {
 
+constexpr Target kShownWithoutGpu = Target::kSm90a;
+
+struct Explanation {
+  ConvProblem problem;
+  std::shared_ptr<Device> device;        // null where only a target was named
+  std::shared_ptr<const Plan> cpu_plan;  // of the CPU, whose plans cost no compilation
+  std::optional<Target> target;          // whose kernels are listed
+  std::vector<RankedCandidate> candidates;
+
+  size_t accepting() const {
+    return static_cast<size_t>(
+        std::count_if(candidates.begin(), candidates.end(), [](const RankedCandidate& c) { return c.accepts(); }));
+  }
+};
+
+Result<Explanation> find_out(const ExplainOptions& options) {
+  Explanation explanation;
+  WT_TRY_ASSIGN(explanation.problem, parse_problem(options.problem));
+  if (options.target.empty()) {
+    WT_TRY_ASSIGN(explanation.device, open_device(options.device.empty() ? "auto" : options.device));
+    const DeviceInfo& info = explanation.device->info();
+    if (info.kind == DeviceKind::kCpu) {
+      WT_TRY_ASSIGN(explanation.cpu_plan, make_plan(explanation.device, explanation.problem, {}));
+      if (options.device.empty()) explanation.target = kShownWithoutGpu;
+    } else {
+      explanation.target = info.target;
+    }
+  } else {
+    WT_TRY_ASSIGN(const TargetName name, parse_target(options.target));
+    explanation.target = name.target;
+  }
+  if (explanation.target) {
+    const Candidates which = options.all ? Candidates::kAll : Candidates::kFew;
+    explanation.candidates = rank_candidates(explanation.problem, *explanation.target, {}, which);
+  }
+  return explanation;
+}
+
 void print_line(const std::string& label, const std::string& text) { fmt::print("{:<11}{}\n", label, text); }
 
-Status explain(const ExplainOptions& options) {
-  WT_TRY_ASSIGN(const ConvProblem problem, parse_problem(options.problem));
-  for (const Fact& fact : problem_facts(problem)) print_line(fact.label, fact.text);
-  WT_TRY_ASSIGN(const std::shared_ptr<Device> device, open_device(options.device.empty() ? "auto" : options.device));
-  print_line("device", fmt::format("{}: {}", device->info().id, device->info().name));
-  WT_TRY_ASSIGN(const std::shared_ptr<const Plan> plan, make_plan(device, problem, {}));
-  print_line("plan", plan->description().kernel);
-  print_line("", plan->description().reason);
-  print_line("workspace", bytes_text(static_cast<double>(plan->workspace_bytes())));
-  return {};
+void print_candidates(const Explanation& explanation) {
+  const int columns = output_columns();
+  const std::vector<RankedCandidate>& candidates = explanation.candidates;
+  const size_t accepting = explanation.accepting();
+  fmt::print("\n");
+  const TargetInfo& target = info_of(*explanation.target);
+  print_line("target", fmt::format("{} ({})", target.name, target.hardware));
+  print_line("chosen", accepting > 0 ? candidates.front().name : "none");
+  print_line("accepting", fmt::format("{} of {} kernels, in order of preference", accepting, candidates.size()));
+  for (size_t i = 0; i < accepting; ++i) fmt::print("  {:>3}  {}\n", i + 1, candidates[i].name);
+  if (accepting == candidates.size()) return;
+  print_line("declining", fmt::format("{}, each with its reasons", candidates.size() - accepting));
+  for (size_t i = accepting; i < candidates.size(); ++i) {
+    fmt::print("       {}\n", candidates[i].name);
+    for (const Decline& decline : candidates[i].declines)
+      fmt::print("{}", wrap(fmt::format("{}: {}", decline.id, decline.message), columns, "         "));
+  }
+}
+
+void print_text(const Explanation& explanation) {
+  for (const Fact& fact : problem_facts(explanation.problem)) print_line(fact.label, fact.text);
+  if (explanation.device) {
+    fmt::print("\n");
+    print_line("device", fmt::format("{}: {}", explanation.device->info().id, explanation.device->info().name));
+  }
+  if (explanation.cpu_plan) {
+    const PlanDescription& description = explanation.cpu_plan->description();
+    print_line("plan", description.kernel);
+    print_line("reason", description.reason);
+    print_line("workspace", bytes_text(static_cast<double>(explanation.cpu_plan->workspace_bytes())));
+  }
+  if (explanation.target) print_candidates(explanation);
+}
+
+void print_json(const Explanation& explanation, const std::string& command) {
+  nlohmann::ordered_json json = document(command);
+  json["problem"] = to_text(explanation.problem);
+  json["canonical"] = canonical_text(explanation.problem);
+  json["flops"] = explanation.problem.flops();
+  if (explanation.device) json["device"] = device_json(explanation.device->info());
+  if (explanation.cpu_plan) {
+    json["plan"] = {{"kernel", explanation.cpu_plan->description().kernel},
+                    {"reason", explanation.cpu_plan->description().reason},
+                    {"workspace_bytes", explanation.cpu_plan->workspace_bytes()}};
+  }
+  if (explanation.target) {
+    json["target"] = info_of(*explanation.target).name;
+    json["accepting"] = explanation.accepting();
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const RankedCandidate& candidate : explanation.candidates) {
+      nlohmann::ordered_json declines = nlohmann::ordered_json::array();
+      for (const Decline& decline : candidate.declines)
+        declines.push_back({{"id", decline.id}, {"message", decline.message}});
+      list.push_back({{"name", candidate.name}, {"accepts", candidate.accepts()}, {"declines", std::move(declines)}});
+    }
+    json["candidates"] = std::move(list);
+  }
+  fmt::print("{}", json_text(json));
 }
 
 }  // namespace
 
 int run_explain(const ExplainOptions& options) {
-  const Status status = explain(options);
-  return status.ok() ? kExitGood : report_failure(status);
+  const Result<Explanation> explanation = find_out(options);
+  if (!explanation.ok()) return report_failure(explanation.status());
+  if (options.json) {
+    print_json(*explanation, fmt::format("wavetile explain '{}'", to_text(explanation->problem)));
+  } else {
+    print_text(*explanation);
+  }
+  return explanation->target && explanation->accepting() == 0 ? kExitUnsupported : kExitGood;
 }
 
 }  // namespace wt::cli

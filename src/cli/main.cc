@@ -6,13 +6,13 @@
 #include <functional>
 
 #include "base/format.h"
+#include "base/version.h"
 #include "cli/bench_command.h"
 #include "cli/devices_command.h"
 #include "cli/exit_code.h"
 #include "cli/explain_command.h"
 #include "cli/run_command.h"
 #include "cli/suggestion.h"
-#include "base/version.h"
 
 namespace wt::cli {
 namespace {
@@ -62,7 +62,9 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_option("--device", options.device, kDeviceHelp)->type_name("ID")->capture_default_str();
   command->add_option("--filter", options.filter, "only rows whose name matches, with * ? and [...]")
       ->type_name("GLOB");
-  command->add_option("--direction", options.direction, "fwd, bwd_data, bwd_weight or all (default: suites in all three, problems as written)")
+  command
+      ->add_option("--direction", options.direction,
+                   "fwd, bwd_data, bwd_weight or all (default: suites in all three, problems as written)")
       ->type_name("DIR")
       ->check(CLI::IsMember({"fwd", "bwd_data", "bwd_weight", "all"}));
   command
@@ -98,6 +100,7 @@ void add_explain(CLI::App& app, Action& action) {
   command->add_option("--target", options.target, "a GPU target, such as sm_90a, which need not be here")
       ->type_name("NAME")
       ->excludes(device);
+  command->add_flag("--all", options.all, "every kernel that an exhaustive search would try");
   command->add_flag("--json", options.json, "print it as JSON");
   command->footer(
       "Examples:\n"

@@ -15,7 +15,8 @@ struct Row {
 };
 
 // `what`: names of suites, paths of suite files, texts of problems. `filter`: a glob over names; empty: all.
-// `direction`: one of the three, "all", or empty: suites in all three, problems as they are written. No row is an error.
+// `direction`: one of the three, "all", or empty: suites in all three, problems as they are written. No row is an
+// error.
 Result<std::vector<Row>> select_rows(const std::vector<std::string>& what, const std::string& filter,
                                      const std::string& direction);
 

@@ -48,18 +48,18 @@ class Selection : public ::testing::Test {
 
 TEST_F(Selection, TakesASuiteByNameAndByPath) {
   const auto expected = ElementsAre("a.one: fwd fp32 n1 c4 k4 i5x5 f3x3 p1", HasSubstr("b.two: fwd fp32 n1 c4 k8"));
-  EXPECT_THAT(texts(select_rows({"small"}, "", "")), expected);
-  EXPECT_THAT(texts(select_rows({(folder_ / "small.txt").string()}, "", "")), expected);
+  EXPECT_THAT(texts(select_rows({"small"}, "", "fwd")), expected);
+  EXPECT_THAT(texts(select_rows({(folder_ / "small.txt").string()}, "", "fwd")), expected);
 }
 
 TEST_F(Selection, NamesRowsBySuiteWhereThereAreSeveral) {
   EXPECT_THAT(
-      texts(select_rows({"small", "fwd fp32 n1 c2 k2 i3x3 f1x1"}, "", "")),
+      texts(select_rows({"small", "fwd fp32 n1 c2 k2 i3x3 f1x1"}, "", "fwd")),
       ElementsAre(HasSubstr("small/a.one:"), HasSubstr("small/b.two:"), "problem1: fwd fp32 n1 c2 k2 i3x3 f1x1"));
 }
 
 TEST_F(Selection, FiltersByGlob) {
-  EXPECT_THAT(texts(select_rows({"small"}, "b.*", "")), ElementsAre(HasSubstr("b.two")));
+  EXPECT_THAT(texts(select_rows({"small"}, "b.*", "fwd")), ElementsAre(HasSubstr("b.two")));
   const auto none = select_rows({"small"}, "z*", "");
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.status().message(), "--filter 'z*' matches none of the 2 names: a.one, b.two");
@@ -70,10 +70,12 @@ TEST_F(Selection, ChangesDirections) {
               ElementsAre(HasSubstr("fwd fp32 n1 c4 k8 i5x5 f1x1 +bias"), "b.two: bwd_data fp32 n1 c4 k8 i5x5 f1x1",
                           "b.two: bwd_weight fp32 n1 c4 k8 i5x5 f1x1"));
   EXPECT_THAT(texts(select_rows({"small"}, "a*", "bwd_weight")), ElementsAre(HasSubstr("bwd_weight")));
+  EXPECT_EQ(texts(select_rows({"small"}, "b*", "")), texts(select_rows({"small"}, "b*", "all")));
+  EXPECT_THAT(texts(select_rows({"bwd_data fp32 n1 c4 k4 i5x5 f1x1"}, "", "")), ElementsAre(HasSubstr("bwd_data")));
 }
 
 TEST_F(Selection, NamesNoRowTwice) {
-  EXPECT_EQ(texts(select_rows({"three", "three"}, "", "")).size(), 2u);
+  EXPECT_EQ(texts(select_rows({"three", "three"}, "", "all")).size(), 6u);
   EXPECT_EQ(texts(select_rows({"three"}, "", "all")).size(), 6u);  // two names, three directions each
 }
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/preview.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/crop.h"
+#include "cli/numbers.h"
+#include "cli/terminal.h"
+#include "cli/trial_json.h"
+#include "compile/compiler.h"
+#include "config/targets.h"
+#include "dispatch/candidates.h"
+#include "generate/source.h"
+
+namespace wt::cli {
+
+namespace {
+
+// By the target's own compiler; a machine without it still simulates.
+Status compile_for_target(const RankedCandidate& candidate, compile::Resources& resources) {
+  const compile::Backend backend = compile::backend_of(candidate.config.target);
+  WT_TRY(compile::available(backend, candidate.config.target));
+  WT_TRY_ASSIGN(std::string source, generate_source(candidate.config));
+  WT_TRY_ASSIGN(const compile::Module module,
+                compile::compile(backend, {candidate.name, std::move(source), candidate.config.target}));
+  resources = module.resources;
+  return {};
+}
+
+std::string build_text(const Preview& preview) {
+  if (!preview.compiled.ok()) return "not compiled";
+  std::string text = fmt::format("{:.2f} s", preview.compile_seconds);
+  if (preview.registers > 0) text += fmt::format(", {} regs", preview.registers);
+  if (preview.spill_bytes > 0) text += fmt::format(", {} B spilled", preview.spill_bytes);
+  return text;
+}
+
+std::string simulated_text(const Preview& preview) {
+  if (!preview.status.ok() && preview.simulated.plan.kernel.empty()) return "not simulated";
+  const char* verdict = preview.simulated.verified ? "verified" : "WRONG";
+  if (!preview.simulated.verified && preview.status.code() != Code::kVerificationFailed) verdict = "FAILED";
+  return fmt::format("simulated {} in {}", verdict, time_text(preview.simulated.first_seconds * 1e6));
+}
+
+}  // namespace
+
+Result<Previewer> Previewer::open(const std::string& target) {
+  WT_TRY_ASSIGN(const TargetName name, parse_target(target));
+  Previewer previewer;
+  previewer.target_ = info_of(name.target).name;
+  WT_TRY_ASSIGN(previewer.simulator_, open_device("sim:" + previewer.target_));
+  return previewer;
+}
+
+Preview Previewer::preview(const ConvProblem& problem, bool exact, uint64_t seed) const {
+  Preview preview;
+  const std::vector<RankedCandidate> ranked = rank_candidates(problem, simulator_->info().target, {});
+  if (ranked.empty() || !ranked.front().accepts()) {
+    preview.status = unsupported("no kernel for {} accepts '{}'", target_, to_text(problem));
+    return preview;
+  }
+  const RankedCandidate& pick = ranked.front();
+  preview.kernel = pick.name;
+  compile::Resources resources;
+  preview.compiled = compile_for_target(pick, resources);
+  preview.registers = std::max(0, resources.registers);
+  preview.spill_bytes = std::max(0, resources.spill_bytes);
+  preview.compile_seconds = resources.compile_seconds;
+
+  TrialOptions options;
+  options.plan.kernel = pick.name;
+  options.exact = exact;
+  options.seed = seed;
+  options.time = false;
+  preview.simulated = run_trial(simulator_, crop(problem), options);
+  preview.status = preview.simulated.status;
+  // A compiler that is here and refuses is a fault; one that is not here is a fact of the machine.
+  const bool present = compile::available(compile::backend_of(pick.config.target), pick.config.target).ok();
+  if (preview.status.ok() && present) preview.status = preview.compiled;
+  return preview;
+}
+
+std::string preview_line(const Preview& preview, const std::string& target, int columns) {
+  const std::string start = fmt::format("    {}: ", target);
+  const std::string end = fmt::format("  {}  {}", build_text(preview), simulated_text(preview));
+  const int room = columns <= 0 ? 60 : std::max(12, columns - static_cast<int>(start.size() + end.size()));
+  const std::string kernel = preview.kernel.empty() ? "no kernel" : preview.kernel;
+  return start + elide_middle(kernel, room) + end + "\n";
+}
+
+nlohmann::ordered_json preview_json(const Preview& preview, const std::string& target) {
+  nlohmann::ordered_json json = {{"target", target}, {"kernel", preview.kernel}, {"compiled", preview.compiled.ok()}};
+  if (preview.compiled.ok()) {
+    json["registers"] = preview.registers;
+    json["spill_bytes"] = preview.spill_bytes;
+    json["compile_seconds"] = preview.compile_seconds;
+  } else {
+    json["compile_error"] = preview.compiled.message();
+  }
+  json["simulated"] = trial_json(preview.simulated);
+  if (!preview.status.ok()) json["error"] = preview.status.message();
+  return json;
+}
+
+}  // namespace wt::cli

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands on the CPU, as a user runs them: output, JSON, filters, terminals and Ctrl-C.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "tests/cli/subprocess.h"
+
+namespace wt::cli::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+const std::string kProblem = "fwd bf16 n2 c8 k8 i9x9 f3x3 p1 +bias+relu";
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::filesystem::path scratch(const std::string& name) {
+  return std::filesystem::path(::testing::TempDir()) / ("wavetile_cli_" + name);
+}
+
+TEST(RunCommand, VerifiesAndSaysHowToRepeat) {
+  const Outcome outcome = wavetile({"run", kProblem, "--device", "cpu", "--repeat", "2"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("verified  yes, all 1296 elements"), HasSubstr("GFLOP/s"),
+                                 HasSubstr("repeat    wavetile run '" + kProblem + "' --device cpu")));
+}
+
+TEST(RunCommand, TakesAProblemAsSeparateWords) {
+  const Outcome outcome = wavetile({"run", "bwd_data", "fp16", "n1", "c4", "k4", "i5x5", "f3x3", "--device", "cpu",
+                                    "--exact", "--seed", "5", "--repeat", "1"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("small integers"));
+  EXPECT_THAT(outcome.out, HasSubstr("--exact --seed 5"));
+}
+
+TEST(RunCommand, TakesAKernelByName) {
+  const Outcome outcome = wavetile({"run", kProblem, "--device", "cpu", "--kernel", "builtin", "--repeat", "1"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("builtin"));
+}
+
+TEST(RunCommand, PrintsJson) {
+  const Outcome outcome = wavetile({"run", kProblem, "--device", "cpu", "--json", "--repeat", "2"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["device"]["id"], "cpu");
+  EXPECT_EQ(json["result"]["problem"], kProblem);
+  EXPECT_EQ(json["result"]["verification"]["verified"], true);
+  EXPECT_EQ(json["result"]["timing"]["runs"], 2);
+}
+
+TEST(RunCommand, TakesAnEmptyBatch) {
+  const Outcome outcome = wavetile({"run", "fwd bf16 n0 c8 k8 i9x9 f3x3", "--device", "cpu"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("the output is empty"));
+}
+
+TEST(RunCommand, LogsACommandThatRepeatsIt) {
+  const Outcome outcome = run(
+      {.arguments = {"run", kProblem, "--device", "cpu", "--repeat", "1"}, .environment = {{"WAVETILE_LOG", "info"}}});
+  EXPECT_THAT(outcome.err, HasSubstr("wavetile run '" + kProblem + "' --device cpu"));
+}
+
+std::vector<std::string> bench_resnet(std::vector<std::string> more) {
+  std::vector<std::string> arguments{"bench", "awkward",     "--filter", "det_*", "--device",
+                                     "cpu",   "--no-target", "--repeat", "1"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST(BenchCommand, FiltersASuiteAndVerifiesThreeDirections) {
+  const Outcome outcome = wavetile(bench_resnet({}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "") << "no progress bar in a pipe";
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("det_18out_1x1  fwd bf16"), HasSubstr("bwd_data bf16"),
+                                 HasSubstr("bwd_weight bf16"), HasSubstr("3 of 3 verified")));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("stem3x3_s2")));
+}
+
+TEST(BenchCommand, KeepsItsTableStraight) {
+  const Outcome outcome = wavetile({"bench", kProblem, "bwd_data fp32 n1 c4 k12 i30x30 f3x3 s2 p1", "--device", "cpu",
+                                    "--no-target", "--repeat", "1"});
+  const std::vector<std::string> lines = lines_of(outcome.out);
+  ASSERT_GE(lines.size(), 7u) << outcome.out;
+  // Device line, empty line, titles, rule, rows.
+  const size_t time = lines[2].find("time");
+  ASSERT_NE(time, std::string::npos);
+  EXPECT_EQ(lines[3].find_first_not_of('-'), std::string::npos);
+  for (const size_t row : {4u, 5u}) {
+    EXPECT_EQ(lines[row][time + 3], 's') << "times end where their title does: " << lines[row];
+    EXPECT_EQ(lines[row].find("whole"), lines[2].find("verified")) << lines[row];
+  }
+  for (const std::string& line : lines) EXPECT_LE(line.size(), 120u) << line;
+}
+
+TEST(BenchCommand, WritesJson) {
+  const std::filesystem::path file = scratch("bench.json");
+  std::filesystem::remove(file);
+  const Outcome outcome = wavetile(bench_resnet({"--json", file.string(), "--direction", "fwd"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto text = read_file(file);
+  ASSERT_TRUE(text.ok()) << text.status().message();
+  const Json json = Json::parse(*text);
+  EXPECT_EQ(json["schema"], 1);
+  ASSERT_EQ(json["rows"].size(), 1u);
+  EXPECT_EQ(json["rows"][0]["name"], "det_18out_1x1");
+  EXPECT_EQ(json["rows"][0]["verification"]["verified"], true);
+  EXPECT_GT(json["rows"][0]["timing"]["gigaflops"], 0);
+  EXPECT_THAT(json["command"].get<std::string>(), HasSubstr("wavetile bench awkward --device cpu --filter 'det_*'"));
+  std::filesystem::remove(file);
+}
+
+TEST(BenchCommand, PrintsOnlyJsonOnStandardOutput) {
+  const Outcome outcome = wavetile(bench_resnet({"--json", "-"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["summary"]["verified"], 3);
+}
+
+TEST(BenchCommand, DrawsItsBarOnATerminal) {
+  const Invocation invocation{.arguments = bench_resnet({}),
+                              .environment = {{"TERM", "xterm"}, {"NO_COLOR", ""}},
+                              .terminal = true,
+                              .columns = 80};
+  const Outcome outcome = run(invocation);
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("] 1/3"));
+  Invocation quiet = invocation;
+  quiet.environment = {{"TERM", "xterm"}, {"NO_COLOR", "1"}};
+  EXPECT_THAT(run(quiet).out, Not(HasSubstr("] 1/3")));
+  quiet.environment = {{"TERM", "xterm"}, {"NO_COLOR", ""}};
+  quiet.arguments.push_back("--no-progress");
+  EXPECT_THAT(run(quiet).out, Not(HasSubstr("] 1/3")));
+}
+
+TEST(BenchCommand, FitsTheTerminal) {
+  for (const int columns : {80, 120}) {
+    const Outcome outcome = run({.arguments = bench_resnet({"--no-progress"}),
+                                 .environment = {{"TERM", "xterm"}},
+                                 .terminal = true,
+                                 .columns = columns});
+    const std::vector<std::string> lines = lines_of(outcome.out);
+    for (const std::string& line : lines)
+      if (line.find("verified;") == std::string::npos)
+        EXPECT_LE(line.size(), static_cast<size_t>(columns) + 1) << line;  // a terminal adds a carriage return
+  }
+}
+
+TEST(BenchCommand, StopsAtCtrlCWithoutAFile) {
+  const std::filesystem::path file = scratch("interrupted.json");
+  std::filesystem::remove(file);
+  const Outcome outcome =
+      run({.arguments = {"bench", "quick", "--device", "cpu", "--no-target", "--json", file.string()},
+           .interrupt_after = "fwd bf16"});
+  EXPECT_EQ(outcome.exit_code, 130);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("interrupted after "), HasSubstr(" of 30 rows; no JSON was written")));
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST(ExplainCommand, ShowsTheGemmAndThePhases) {
+  const Outcome outcome = wavetile({"explain", "bwd_data bf16 n2 c16 k24 i9x9 f3x3 s2 p1", "--device", "cpu"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("gemm       m 162  n 16  k 216"), HasSubstr("phases     4:"),
+                                 HasSubstr("plan       cpu_")));
+}
+
+TEST(DevicesCommand, ListsTheCpuAndTheCompilers) {
+  const Outcome outcome = wavetile({"devices"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("cpu "), HasSubstr("sim:sm_90a"), HasSubstr("NVIDIA kernels"),
+                                 HasSubstr("kernel cache")));
+  const Json json = Json::parse(wavetile({"devices", "--json"}).out);
+  EXPECT_EQ(json["devices"][0]["id"], "cpu");
+  EXPECT_EQ(json["compilers"].size(), 3u);
+}
+
+TEST(Binary, NeedsOnlyTheCLibrary) {
+  FILE* pipe = popen(("ldd " + binary_path()).c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string text;
+  char buffer[512];
+  while (fgets(buffer, sizeof buffer, pipe)) text += buffer;
+  ASSERT_EQ(pclose(pipe), 0);
+#if !defined(__SANITIZE_ADDRESS__)
+  for (const std::string& line : lines_of(text)) {
+    const bool known = line.find("linux-vdso") != std::string::npos || line.find("libc.so") != std::string::npos ||
+                       line.find("libm.so") != std::string::npos || line.find("ld-linux") != std::string::npos ||
+                       line.find("libdl.so") != std::string::npos || line.find("libpthread.so") != std::string::npos;
+    EXPECT_TRUE(known) << "the binary needs" << line;
+  }
+#endif
+}
+
+}  // namespace
+}  // namespace wt::cli::testing

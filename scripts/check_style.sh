@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# scripts/check_style.sh - formatting, licence lines and leftovers of every file that git knows. --fix formats.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+format=clang-format-14
+command -v "$format" >/dev/null || { echo "$format is missing; scripts/setup.sh --full installs it" >&2; exit 1; }
+mapfile -t sources < <(git ls-files '*.h' '*.hpp' '*.cc' '*.cpp' '*.c' '*.inc')
+mapfile -t scripts < <(git ls-files '*.sh' '*.cmake' '*CMakeLists.txt' '*.py' .ci/run)
+
+if [ "${1:-}" = --fix ]; then
+  "$format" -i "${sources[@]}"
+  exit
+fi
+
+faults=0
+"$format" --dry-run -Werror "${sources[@]}" || faults=1
+for file in "${sources[@]}" "${scripts[@]}"; do
+  if ! head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0'; then
+    echo "$file: no SPDX line at its head" >&2
+    faults=1
+  fi
+done
+# Written so that this line does not find itself.
+if git grep -nE '\b(TO''DO|FIX''ME|XX''X)\b' -- "${sources[@]}" "${scripts[@]}" >&2; then
+  echo "the lines above leave something undone" >&2
+  faults=1
+fi
+if [ "$faults" -ne 0 ]; then
+  echo "style: faults found; 'scripts/check_style.sh --fix' formats the sources" >&2
+  exit 1
+fi
+echo "style: ${#sources[@]} sources and ${#scripts[@]} scripts are clean"

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# scripts/environment.sh - what the other scripts share; sourced, from the root of the checkout.
+
+# The folder or file of an NVRTC for this checkout, or nothing: WAVETILE_NVRTC, a CUDA toolkit, or .cache/nvrtc.
+find_nvrtc() {
+  local place
+  if [ -n "${WAVETILE_NVRTC:-}" ]; then echo "$WAVETILE_NVRTC"; return; fi
+  for place in /usr/local/cuda/lib64/libnvrtc.so.1[23] "$PWD"/.cache/nvrtc/nvidia/*/lib/libnvrtc.so.1[23]; do
+    if [ -e "$place" ]; then dirname "$place"; return; fi
+  done
+}
+
+# Lets the programs of this checkout find NVRTC where setup.sh put it.
+export_nvrtc() {
+  local folder
+  folder=$(find_nvrtc)
+  if [ -n "$folder" ]; then export WAVETILE_NVRTC="$folder"; fi
+}
+
+# step "Title" command...: runs a command under a title and says how long it took.
+step() {
+  local title=$1 begin=$SECONDS
+  shift
+  printf '\n== %s\n' "$title"
+  "$@"
+  printf -- '-- %s: %d s\n' "$title" $((SECONDS - begin))
+}
+
+# build PRESET: configures and builds, quietly while all goes well.
+build() {
+  local preset=$1
+  cmake --preset "$preset" >"build/$preset.configure.log" 2>&1 || { cat "build/$preset.configure.log" >&2; return 1; }
+  grep -E '^-- (oneDNN|Wavetile|wavetile|Tests|tests)' "build/$preset.configure.log" || true
+  cmake --build --preset "$preset"
+}

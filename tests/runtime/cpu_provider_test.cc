@@ -53,7 +53,12 @@ ConvProblem small_problem(Direction direction, Layout layout) {
   return make_problem(direction, layout, 2, {1, 12, 10}, {6, 3, 1, 1, 1, 1});
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CpuPaths, testing::ValuesIn(all_paths()), path_name);
+DataType& output_type(ConvProblem& problem) {
+  if (problem.direction == Direction::kForward) return problem.y;
+  return problem.direction == Direction::kBackwardData ? problem.x : problem.w;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CpuPaths, all_paths(), path_name);
 
 TEST_P(CpuPaths, EveryShape) {
   for (const Direction direction : kDirections)
@@ -61,7 +66,8 @@ TEST_P(CpuPaths, EveryShape) {
       for (int dims = 1; dims <= 3; ++dims)
         for (const Channels& channels : kChannels)
           for (const Window& window : kWindows) {
-            if (dims == 3 && channels.c >= 40 && window.in > 7) continue;  // slow for the reference, and no other code
+            // Many channels in 3D are slow for the reference and reach no other code.
+            if (dims == 3 && channels.c >= 40 && window.filter > 1) continue;
             run_and_verify(make_problem(direction, layout, dims, channels, window), GetParam().options, Fill::kExact);
             if (HasFatalFailure() || HasNonfatalFailure()) return;
           }
@@ -76,6 +82,7 @@ TEST_P(CpuPaths, EveryType) {
         for (const DataType type : kTypes) {
           ConvProblem problem = make_problem(direction, layout, 2, channels, {6, 3, 2, 1, 1, 0});
           problem.x = problem.w = problem.y = type;
+          if (type == DataType::kTf32) output_type(problem) = DataType::kF32;
           for (const Fill fill : {Fill::kExact, Fill::kRandom}) run_and_verify(problem, GetParam().options, fill);
         }
 }
@@ -84,9 +91,7 @@ TEST_P(CpuPaths, OutputTypeOfItsOwn) {
   for (const Direction direction : kDirections) {
     ConvProblem problem = small_problem(direction, Layout::kChannelsLast);
     problem.x = problem.w = problem.y = DataType::kBf16;
-    (direction == Direction::kForward        ? problem.y
-     : direction == Direction::kBackwardData ? problem.x
-                                             : problem.w) = DataType::kF32;
+    output_type(problem) = DataType::kF32;
     run_and_verify(problem, GetParam().options, Fill::kRandom);
   }
 }
@@ -155,9 +160,8 @@ TEST_P(CpuPaths, RandomProblems) {
 TEST_P(CpuPaths, SeveralBlocks) {
   for (const Direction direction : kDirections)
     for (const Layout layout : kLayouts) {
-      ConvProblem problem = make_problem(direction, layout, 2, {1, 70, 290}, {12, 3, 1, 1, 1, 1});
+      ConvProblem problem = make_problem(direction, layout, 2, {1, 70, 290}, {9, 3, 1, 1, 1, 1});
       run_and_verify(problem, GetParam().options, Fill::kExact);
-      run_and_verify(problem, GetParam().options, Fill::kRandom);
     }
 }
 
@@ -176,9 +180,7 @@ TEST_P(CpuPaths, OneObjectFromEightThreads) {
         for (int round = 0; round < 4 && faults[t].empty(); ++round) {
           poison(output_of(problem, tensors));
           const Status status = (*prepared)->execute(pointers_to(tensors), workspace.data());
-          VerifyOptions options = check_of(problem, Fill::kExact);
-          options.threads = 1;
-          const VerifyReport report = verify(problem, tensors, options);
+          const VerifyReport report = verify(problem, tensors, check_of(problem, Fill::kExact));
           if (!status.ok() || !report.passed()) faults[t] = status.message() + report.summary();
         }
       });
@@ -248,7 +250,7 @@ TEST(CpuProvider, ChoosesBuiltinWhereOnednnIsSlow) {
         prepare_cpu(make_problem(Direction::kForward, Layout::kChannelsLast, dims, {32, 32, 32}, kWindows[0]), {});
     ASSERT_TRUE(prepared.ok());
     EXPECT_EQ((*prepared)->path(), "builtin_depthwise");
-    EXPECT_NE((*prepared)->reason().find("no compiled depthwise kernel"), std::string::npos);
+    EXPECT_NE((*prepared)->reason().find("slower on 1D and 3D depthwise"), std::string::npos);
   }
 }
 

@@ -66,15 +66,26 @@ void Depthwise::data_channels_last(const float* source, const Source& weights, c
         const int64_t h = row % phase.count[1], d = row / phase.count[1] % phase.count[0], n = row / phase.rows();
         const int64_t out_row = (n * walked[0] + phase.origin[0] + d * phase.spacing[0]) * walked[1] + phase.origin[1] +
                                 h * phase.spacing[1];
+        // Between these pixels every tap of the row is inside, and the pointers only move on.
+        Range whole{0, phase.count[2]};
+        for (const Tap& tap : phase.taps) {
+          const Range valid = valid_range(tap.base[2], phase.step[2], size[2], 0, phase.count[2]);
+          whole = {std::max(whole.lower, valid.lower), std::min(whole.upper, valid.upper)};
+        }
+        int64_t taps = 0;
         for (int64_t i = 0; i < phase.count[2]; ++i) {
-          int64_t taps = 0;
-          for (size_t t = 0; t < phase.taps.size(); ++t) {
-            const Tap& tap = phase.taps[t];
-            const int64_t sd = tap.base[0] + d * phase.step[0], sh = tap.base[1] + h * phase.step[1];
-            const int64_t sw = tap.base[2] + i * phase.step[2];
-            if (!inside(sd, size[0]) || !inside(sh, size[1]) || !inside(sw, size[2])) continue;
-            x[taps] = source + (((n * size[0] + sd) * size[1] + sh) * size[2] + sw) * channels + first;
-            w[taps++] = by_tap + static_cast<int64_t>(t) * width;
+          if (i > whole.lower && i < whole.upper) {
+            for (int64_t t = 0; t < taps; ++t) x[t] += phase.step[2] * channels;
+          } else {
+            taps = 0;
+            for (size_t t = 0; t < phase.taps.size(); ++t) {
+              const Tap& tap = phase.taps[t];
+              const int64_t sd = tap.base[0] + d * phase.step[0], sh = tap.base[1] + h * phase.step[1];
+              const int64_t sw = tap.base[2] + i * phase.step[2];
+              if (!inside(sd, size[0]) || !inside(sh, size[1]) || !inside(sw, size[2])) continue;
+              x[taps] = source + (((n * size[0] + sd) * size[1] + sh) * size[2] + sw) * channels + first;
+              w[taps++] = by_tap + static_cast<int64_t>(t) * width;
+            }
           }
           sum(sums, x, w, taps, count);
           const int64_t pixel = out_row * walked[2] + phase.origin[2] + i * phase.spacing[2];

@@ -75,6 +75,7 @@ Finisher::Finisher(const ConvProblem& problem, const Tensors& tensors)
       bias_(problem.epilogue.bias ? static_cast<const float*>(at(tensors, Tensor::kBias)) : nullptr),
       residual_(problem.epilogue.residual ? at(tensors, Tensor::kResidual) : nullptr),
       amax_(problem.epilogue.amax ? static_cast<float*>(at(tensors, Tensor::kAmax)) : nullptr),
+      copies_(is_identity(problem.epilogue) && size_of(type_) == 4),
       channels_(problem.direction == Direction::kBackwardData ? problem.c : problem.k) {
   const bool weight = problem.direction == Direction::kBackwardWeight;
   if (weight) {
@@ -89,6 +90,11 @@ Finisher::Finisher(const ConvProblem& problem, const Tensors& tensors)
 }
 
 void Finisher::finish(const float* sums, const Run& run) const {
+  if (copies_ && run.stride == 1) {
+    float* out = static_cast<float*>(out_) + run.offset;
+    if (out != sums) std::memcpy(out, sums, static_cast<size_t>(run.count) * sizeof(float));
+    return;
+  }
   float peak = 0;
   for (int64_t first = 0; first < run.count; first += kPiece) {
     Run piece = run;
@@ -103,7 +109,11 @@ void Finisher::finish(const float* sums, const Run& run) const {
 void Finisher::finish_piece(const float* sums, const Run& run, float& peak) const {
   float values[kPiece];
   const int64_t count = run.count;
-  for (int64_t i = 0; i < count; ++i) values[i] = epilogue_.alpha * sums[i];
+  if (epilogue_.alpha == 1) {
+    std::memcpy(values, sums, static_cast<size_t>(count) * sizeof(float));
+  } else {
+    for (int64_t i = 0; i < count; ++i) values[i] = epilogue_.alpha * sums[i];
+  }
   if (scale_)
     for (int64_t i = 0; i < count; ++i) values[i] *= scale_[run.channel + i * run.channel_step];
   if (bias_)

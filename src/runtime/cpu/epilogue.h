@@ -39,6 +39,7 @@ class Finisher {
   const float* bias_;
   const void* residual_;
   float* amax_;
+  bool copies_;             // the sums are the output
   int64_t channels_;        // of the output
   int64_t channel_extent_;  // elements that share a channel and follow each other; 0: channels are innermost
 };

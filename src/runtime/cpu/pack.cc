@@ -112,10 +112,12 @@ void Gemm::rows_of_weights(const Block& block, const Source& source, int64_t fro
       read(source, weight_offset(k, 0, 0) + from, to, depth);
       continue;
     }
+    int64_t k = block.group * source_channels_ + from / taps, t = from % taps;
+    int64_t base = weight_offset(k, 0, block.row + r);
     for (int64_t at = 0; at < depth; ++at) {
-      const int64_t k = block.group * source_channels_ + (from + at) / taps;
-      const Tap& tap = phase.taps[static_cast<size_t>((from + at) % taps)];
-      to[at] = read_one(source, weight_offset(k, tap.filter, block.row + r));
+      const int64_t index = base + phase.taps[static_cast<size_t>(t)].filter;
+      to[at] = size_of(source.type) == 4 ? static_cast<const float*>(source.data)[index] : read_one(source, index);
+      if (++t == taps) t = 0, base = weight_offset(++k, 0, block.row + r);
     }
   }
 }

@@ -152,12 +152,22 @@ Status need(const Tensors& tensors, Tensor tensor, const char* name, const ConvP
   return bad_input("tensor {} is null, but {} needs it", name, to_text(problem));
 }
 
+// Few threads for little work: waking one costs some microseconds, about 1e6 operations of a core, and much more on a
+// busy machine, where OpenMP's barriers wait for a thread that is not running.
+int threads_for(const ConvProblem& problem, int threads) {
+  constexpr double kOperationsPerThread = 1e6;
+  constexpr double kOperationsPerElement = 16;  // moving one, in the same currency
+  const double elements = static_cast<double>(problem.x_elements() + problem.w_elements() + problem.y_elements());
+  const double useful = (problem.flops() + kOperationsPerElement * elements) / kOperationsPerThread;
+  return std::max(1, static_cast<int>(std::min<double>(threads, useful)));
+}
+
 // Why the built-in path is the faster one, or null.
 const char* builtin_is_faster(const ConvProblem& problem) {
-  // Measured with oneDNN 2.6.3 on AVX-512: it has no compiled depthwise kernel but for two dimensions and falls back to
-  // its reference loops there.
+  // Measured with oneDNN 2.6.3 on AVX-512, one thread, all directions: its depthwise kernels are for two dimensions;
+  // with one or three it treats every group as a convolution and takes 1.5 to 5 times as long as our loops.
   if (problem.dims != 2 && Depthwise::accepts(problem))
-    return "oneDNN 2.6 has no compiled depthwise kernel for 1D and 3D";
+    return "oneDNN 2.6 is 1.5 to 5 times slower on 1D and 3D depthwise";
   return nullptr;
 }
 
@@ -209,7 +219,8 @@ struct CpuChoice {
 Result<std::shared_ptr<const CpuConvolution>> prepare_cpu(const ConvProblem& problem, const CpuOptions& options) {
   if (options.workspace_limit && *options.workspace_limit < 0)
     return bad_input("workspace limit {} is negative; give 0 or more bytes", *options.workspace_limit);
-  CpuChoice choice{problem, options, options.threads > 0 ? options.threads : hardware_threads(), "", nullptr};
+  CpuChoice choice{problem, options, options.threads > 0 ? options.threads : threads_for(problem, hardware_threads()),
+                   "", nullptr};
   const bool empty = problem.x_elements() == 0 || problem.y_elements() == 0;
   if (options.path == CpuPath::kOnednn) {
     if (empty) return unsupported("{} is empty, which oneDNN does not take; use the built-in path", to_text(problem));

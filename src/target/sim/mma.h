@@ -23,10 +23,10 @@ template <class Layout, sim::MmaKind kKind> struct MmaInstruction : Layout {
 };
 
 // An instruction that the simulated target lacks stays undefined, as it is on the target itself.
-template <bool kPresent, class Instruction> struct Present;
+template <bool kPresent, class Instruction> struct Present {};
 template <class Instruction> struct Present<true, Instruction> { using Type = Instruction; };
-template <bool kFirst, class First, class Second> struct Either { using Type = typename First::Type; };
-template <class First, class Second> struct Either<false, First, Second> { using Type = typename Second::Type; };
+template <bool kFirst, class First, class Second> struct Either : First {};
+template <class First, class Second> struct Either<false, First, Second> : Second {};
 
 template <DataType kType, int kM, int kN, int kK> struct MmaOf;
 template <DataType kType, int kM, int kN, int kK> struct Mma : MmaOf<kType, kM, kN, kK>::Type {};

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The primitives that every target has, on every simulated target.
+#include "tests/runtime/sim_harness.h"
+
+namespace wt::sim_test {
+namespace {
+
+struct Params {
+  const float* in;
+  float* out;
+  uint32_t* words;
+  int count;
+  int fault;
+};
+
+std::vector<float> ramp(int count) {
+  std::vector<float> values(count);
+  for (int i = 0; i < count; ++i) values[i] = static_cast<float>(i % 97);
+  return values;
+}
+
+class SimPortable : public testing::TestWithParam<Target> {};
+
+TEST_P(SimPortable, ReversesThroughSharedMemoryUnderManySeeds) {
+  constexpr int kBlocks = 3, kCount = kBlocks * 128;
+  const std::vector<float> in = ramp(kCount);
+  for (uint64_t seed = 0; seed < 16; ++seed) {
+    sim::Options options;
+    options.seed = seed;
+    Kernel kernel(GetParam(), options, "portable.h", "reverse", "wt::probe::Reverse");
+    Buffer<float> from(kernel.device(), in), to(kernel.device(), kCount);
+    const Status status = kernel.run({.grid = {kBlocks, 1, 1}, .threads = 128, .shared_bytes = 512},
+                                     Params{from.get(), to.get(), nullptr, kCount, 0});
+    ASSERT_TRUE(status.ok()) << status.message();
+    const std::vector<float> out = to.values();
+    for (int i = 0; i < kCount; ++i) ASSERT_EQ(out[i], in[i / 128 * 128 + 127 - i % 128]) << i;
+  }
+}
+
+TEST_P(SimPortable, ReducesByShufflesAndAtomics) {
+  constexpr int kBlocks = 5, kCount = kBlocks * 256;
+  const std::vector<float> in = ramp(kCount);
+  Kernel kernel(GetParam(), {}, "portable.h", "reduce", "wt::probe::Reduce");
+  Buffer<float> from(kernel.device(), in), to(kernel.device(), std::vector<float>(2, 0.f));
+  Buffer<uint32_t> words(kernel.device(), std::vector<uint32_t>(3, 0));
+  const Status status = kernel.run({.grid = {kBlocks, 1, 1}, .threads = 256, .shared_bytes = 64},
+                                   Params{from.get(), to.get(), words.get(), kCount, 0});
+  ASSERT_TRUE(status.ok()) << status.message();
+  float sum = 0;
+  for (const float value : in) sum += value;
+  const int warp = info_of(GetParam()).warp_size;
+  EXPECT_EQ(to.values(), (std::vector<float>{sum, static_cast<float>(256 - warp + 3)}));
+  EXPECT_EQ(words.values(), (std::vector<uint32_t>{kBlocks, kBlocks - 1, 0x55555555u}));
+}
+
+TEST_P(SimPortable, FindsAMissingBarrierUnderEverySeed) {
+  for (uint64_t seed = 0; seed < 16; ++seed) {
+    sim::Options options;
+    options.seed = seed;
+    Kernel kernel(GetParam(), options, "portable.h", "reverse", "wt::probe::Reverse");
+    Buffer<float> from(kernel.device(), ramp(128)), to(kernel.device(), 128);
+    const Status status = kernel.run({.threads = 128, .shared_bytes = 512}, Params{from.get(), to.get(), nullptr, 128, 1});
+    ASSERT_FALSE(status.ok());
+    EXPECT_NE(status.message().find("simulator: race: kernel reverse, block (0,0,0), warp "), std::string::npos)
+        << status.message();
+    EXPECT_NE(status.message().find("at sim_kernels/portable.h:"), std::string::npos) << status.message();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, SimPortable,
+                         testing::Values(Target::kSm80, Target::kSm90a, Target::kGfx90a, Target::kGfx942, Target::kGfx1100,
+                                         Target::kGfx1201),
+                         [](const auto& tested) { return std::string(info_of(tested.param).name); });
+
+}  // namespace
+}  // namespace wt::sim_test

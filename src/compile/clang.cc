@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "compile/elf.h"
 #include "compile/process.h"
+#include "config/targets.h"
 
 namespace wt::compile {
 namespace {
@@ -36,17 +37,6 @@ bool knows_target(const std::string& program, Target target) {
     entry->second = answer.ok() && answer->exit_code == 0;
   }
   return entry->second;
-}
-
-const char* compiler_for(Target target) {
-  switch (target) {
-    case Target::kGfx950:
-      return "clang 20 or ROCm 6.4";
-    case Target::kGfx1250:
-      return "clang 22 or ROCm 7";
-    default:
-      return "clang 19 (Debian: clang-19 and lld-19)";
-  }
 }
 
 Result<std::string> run_clang(const Toolchain& toolchain, const Source& source, const HeaderSet& headers,
@@ -112,12 +102,12 @@ Result<Toolchain> clang_toolchain(Target target) {
   }
   if (found.empty()) {
     const std::string asked = environment("WAVETILE_CLANG");
-    return failure(Code::kCompile, "{}; kernels for {} need {}",
+    return failure(Code::kCompile, "{}; kernels for {} need {} and its lld",
                    asked.empty() ? "no clang++ was found" : "WAVETILE_CLANG=" + asked + " is not an executable file",
-                   architecture_of(target), compiler_for(target));
+                   architecture_of(target), compiler_needed(info_of(target)));
   }
   return failure(Code::kCompile, "{} does not know {}, which needs {}; set WAVETILE_CLANG to one", found,
-                 architecture_of(target), compiler_for(target));
+                 architecture_of(target), compiler_needed(info_of(target)));
 }
 
 Result<Product> clang_build(const Toolchain& toolchain, const Source& source, const HeaderSet& headers) {

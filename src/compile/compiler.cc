@@ -14,6 +14,7 @@
 #include "compile/host_compiler.h"
 #include "compile/nvrtc.h"
 #include "compile/sha256.h"
+#include "config/targets.h"
 
 namespace wt::compile {
 namespace {
@@ -101,32 +102,10 @@ const char* name_of(Backend backend) {
   return "?";
 }
 
-const char* architecture_of(Target target) {
-  switch (target) {
-    case Target::kSm80:
-      return "sm_80";
-    case Target::kSm90a:
-      return "sm_90a";
-    case Target::kSm100a:
-      return "sm_100a";
-    case Target::kGfx90a:
-      return "gfx90a";
-    case Target::kGfx942:
-      return "gfx942";
-    case Target::kGfx950:
-      return "gfx950";
-    case Target::kGfx1100:
-      return "gfx1100";
-    case Target::kGfx1201:
-      return "gfx1201";
-    case Target::kGfx1250:
-      return "gfx1250";
-  }
-  return "?";
-}
+std::string architecture_of(Target target) { return std::string(info_of(target).compiler_arch); }
 
 Backend backend_of(Target target) {
-  return std::string_view(architecture_of(target)).starts_with("sm_") ? Backend::kNvrtc : Backend::kClang;
+  return info_of(target).vendor == Vendor::kNvidia ? Backend::kNvrtc : Backend::kClang;
 }
 
 Status available(Backend backend, Target target) { return toolchain_of(backend, target).status(); }

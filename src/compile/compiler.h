@@ -57,7 +57,7 @@ struct Module {
 };
 
 const char* name_of(Backend backend);        // nvrtc, host, clang
-const char* architecture_of(Target target);  // as compilers spell it: sm_90a, gfx942
+std::string architecture_of(Target target);  // as compilers spell it: sm_90a, gfx942
 
 // The backend that makes modules for `target` on a real device; the simulator asks for kHost itself.
 Backend backend_of(Target target);

@@ -102,8 +102,9 @@ Result<const Nvrtc*> load() {
 
 // "sm_90a" -> 90
 int architecture_number(Target target) {
+  const std::string name = architecture_of(target);
   int number = 0;
-  for (const char letter : std::string_view(architecture_of(target)).substr(3)) {
+  for (const char letter : name) {
     if (letter >= '0' && letter <= '9') number = number * 10 + (letter - '0');
   }
   return number;

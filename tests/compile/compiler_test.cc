@@ -123,8 +123,8 @@ TEST(Process, ATimeLimitEndsGrandchildrenToo) {
 TEST(Backends, FollowFromTheTarget) {
   EXPECT_EQ(backend_of(Target::kSm100a), Backend::kNvrtc);
   EXPECT_EQ(backend_of(Target::kGfx90a), Backend::kClang);
-  EXPECT_STREQ(architecture_of(Target::kSm90a), "sm_90a");
-  EXPECT_STREQ(architecture_of(Target::kGfx1201), "gfx1201");
+  EXPECT_EQ(architecture_of(Target::kSm90a), "sm_90a");
+  EXPECT_EQ(architecture_of(Target::kGfx1201), "gfx1201");
 }
 
 }  // namespace

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/pack_command.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cli/exit_code.h"
+#include "cli/numbers.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+#include "cli/terminal.h"
+#include "cli/trial_json.h"
+#include "compile/module_file.h"
+#include "compile/pack.h"
+#include "config/enum_names.h"
+#include "config/fields.h"
+#include "config/rules.h"
+#include "config/targets.h"
+#include "generate/source.h"
+
+namespace wt::cli {
+namespace {
+
+using compile::Backend;
+using compile::Module;
+using compile::Pack;
+using compile::PackEntry;
+using compile::PackInfo;
+using compile::PackInput;
+
+template <class Enum>
+Result<std::vector<Enum>> parse_list(const std::vector<std::string>& texts, const char* option) {
+  std::vector<Enum> values;
+  for (const std::string& text : texts) {
+    const auto value = enum_table<Enum>().find(text);
+    if (!value) return bad_input("{} {} is not known; use {}", option, text, enum_table<Enum>().choices());
+    values.push_back(static_cast<Enum>(*value));
+  }
+  return values;
+}
+
+Backend backend_for(const TargetName& name) {
+  return name.simulated ? Backend::kHost : compile::backend_of(name.target);
+}
+
+Result<std::vector<KernelConfig>> kernels_of(const PackBuildOptions& options, Target target) {
+  RuleQuery query;
+  query.target = target;
+  WT_TRY_ASSIGN(query.rule_set, parse_rule_set(options.rule_set));
+  WT_TRY_ASSIGN(query.directions, parse_list<Direction>(options.variants, "--variant"));
+  WT_TRY_ASSIGN(query.types, parse_list<DataType>(options.datatypes, "--datatype"));
+  for (const int dims : options.dims) {
+    if (dims < 1 || dims > kMaxDims) return bad_input("--ndim {} is not possible; use 1, 2 or 3", dims);
+  }
+  query.dims = options.dims;
+  std::vector<KernelConfig> kernels = list_kernels(query).kernels;
+  if (kernels.empty()) {
+    return unsupported(
+        "rule set {} has no kernel for {} with these options; wavetile generate --list shows what there is",
+        options.rule_set, options.target);
+  }
+  return kernels;
+}
+
+Result<PackInfo> build(const PackBuildOptions& options) {
+  if (options.output.empty()) return bad_input("pack build needs a file to write: -o FILE");
+  WT_TRY_ASSIGN(const TargetName name, parse_target(options.target));
+  const Backend backend = backend_for(name);
+  WT_TRY(compile::available(backend, name.target));
+  WT_TRY_ASSIGN(const std::vector<KernelConfig> kernels, kernels_of(options, name.target));
+  std::vector<compile::Source> sources;
+  for (const KernelConfig& config : kernels) {
+    WT_TRY_ASSIGN(std::string text, generate_source(config));
+    sources.push_back({name_of(config), std::move(text), name.target});
+  }
+
+  Progress progress(static_cast<int>(sources.size()), options.progress);
+  std::vector<Result<Module>> modules =
+      compile_all(backend, sources, [&](size_t done, const compile::Source& source, const Result<Module>&) {
+        progress.show(static_cast<int>(done), source.name);
+      });
+  progress.clear();
+  std::vector<PackInput> inputs;
+  size_t failed = 0;
+  Status first;
+  for (size_t i = 0; i < modules.size(); ++i) {
+    if (modules[i].ok()) {
+      if (modules[i]->resources.spill_bytes > 0) {
+        fmt::print(stderr, "wavetile: {} spills {} bytes a thread\n", sources[i].name,
+                   modules[i]->resources.spill_bytes);
+      }
+      inputs.push_back({kernels[i], std::move(*modules[i])});
+      continue;
+    }
+    if (failed++ == 0) first = modules[i].status();
+    fmt::print(stderr, "wavetile: {}\n", modules[i].status().message());
+  }
+  if (failed > 0) {
+    return failure(first.code(), "{} of {} kernels did not compile; {} was not written", failed, modules.size(),
+                   options.output);
+  }
+  return compile::write_pack(options.output, backend, name.target, options.rule_set, inputs);
+}
+
+std::string target_text(const PackInfo& info) {
+  return to_text(TargetName{info.target, info.backend == Backend::kHost});
+}
+
+void print_table(const Pack& pack) {
+  const PackInfo& info = pack.info();
+  const Table table({{"kernel", 64, false, true}, {"size", 9, true}, {"registers", 9, true}, {"spills", 6, true}},
+                    output_columns());
+  fmt::print("{}", table.header());
+  for (const PackEntry& entry : pack.entries()) {
+    const auto number = [](int value) { return value == compile::kUnknown ? "-" : fmt::format("{}", value); };
+    fmt::print("{}", table.row({entry.name, bytes_text(static_cast<double>(entry.bytes)),
+                                number(entry.resources.registers), number(entry.resources.spill_bytes)}));
+  }
+  fmt::print("{} kernels for {}, rule set {}, {}; wavetile {}, {}\n", pack.entries().size(), target_text(info),
+             info.rule_set, bytes_text(static_cast<double>(info.bytes)), info.library_version, info.compiler);
+}
+
+void print_json(const Pack& pack) {
+  const PackInfo& info = pack.info();
+  nlohmann::ordered_json json = document("wavetile pack list");
+  json["file"] = info.path.string();
+  json["bytes"] = info.bytes;
+  json["library_version"] = info.library_version;
+  json["headers"] = info.headers_hash;
+  json["target"] = target_text(info);
+  json["rule_set"] = info.rule_set;
+  json["compiler"] = info.compiler;
+  nlohmann::ordered_json kernels = nlohmann::ordered_json::array();
+  for (const PackEntry& entry : pack.entries()) {
+    kernels.push_back({{"name", entry.name},
+                       {"bytes", entry.bytes},
+                       {"sha256", entry.checksum},
+                       {"resources", nlohmann::ordered_json::parse(compile::resources_json(entry.resources))}});
+  }
+  json["kernels"] = std::move(kernels);
+  fmt::print("{}", json_text(json));
+}
+
+}  // namespace
+
+int run_pack_build(const PackBuildOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const Result<PackInfo> info = build(options);
+  if (!info.ok()) return report_failure(info.status());
+  const Result<std::shared_ptr<const Pack>> pack = Pack::open(info->path, info->backend, info->target);
+  if (!pack.ok()) return report_failure(pack.status());
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  fmt::print("{}: {} kernels for {}, {}, {:.1f} s\n", options.output, (*pack)->entries().size(), target_text(*info),
+             bytes_text(static_cast<double>(info->bytes)), seconds);
+  return kExitGood;
+}
+
+int run_pack_list(const PackListOptions& options) {
+  const Result<std::shared_ptr<const Pack>> pack = Pack::read(options.file);
+  if (!pack.ok()) return report_failure(pack.status());
+  if (options.json) {
+    print_json(**pack);
+  } else {
+    print_table(**pack);
+  }
+  return kExitGood;
+}
+
+int run_pack_verify(const PackVerifyOptions& options) {
+  const Result<std::shared_ptr<const Pack>> pack = Pack::read(options.file);
+  if (!pack.ok()) return report_failure(pack.status());
+  if (const Status status = (*pack)->check_version(); !status.ok()) return report_failure(status);
+  if (!options.target.empty()) {
+    const Result<TargetName> name = parse_target(options.target);
+    if (!name.ok()) return report_failure(name.status());
+    const Status status = (*pack)->check_target(backend_for(*name), name->target);
+    if (!status.ok()) return report_failure(status);
+  }
+  const auto faults = (*pack)->verify();
+  for (const auto& [name, fault] : faults) fmt::print("damaged: {}: {}\n", name, fault);
+  fmt::print("{} kernels for {}, {} damaged\n", (*pack)->entries().size(), target_text((*pack)->info()), faults.size());
+  return faults.empty() ? kExitGood : kExitVerificationFailed;
+}
+
+}  // namespace wt::cli

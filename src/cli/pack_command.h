@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/pack_command.h - wavetile pack: build, list and verify files of compiled kernels (compile/pack.h).
+//
+//   config/rules.h: which kernels --> generate/source.h --> compile_all --> write_pack
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace wt::cli {
+
+struct PackBuildOptions {
+  std::string target;  // sm_90a, or sim:sm_90a
+  std::string rule_set = "default";
+  std::string output;                  // file
+  std::vector<std::string> variants;   // fwd, bwd_data, bwd_weight; empty: all
+  std::vector<std::string> datatypes;  // of the inputs; empty: all
+  std::vector<int> dims;               // 1, 2, 3; empty: all
+  bool progress = true;
+};
+
+struct PackListOptions {
+  std::string file;
+  bool json = false;
+};
+
+struct PackVerifyOptions {
+  std::string file;
+  std::string target;  // empty: any
+};
+
+// Compiles every kernel, or writes nothing: the ones that fail are named with the compiler's log.
+int run_pack_build(const PackBuildOptions& options);
+int run_pack_list(const PackListOptions& options);
+int run_pack_verify(const PackVerifyOptions& options);
+
+}  // namespace wt::cli

@@ -81,14 +81,15 @@ class Verification {
   }
 
   void compare(const std::vector<int64_t>* sample, int64_t count) {
-    constexpr int64_t kChunk = 128;
+    constexpr int64_t kChunks = 64;  // chunks, so that a few long sums spread over the threads too
+    const int64_t chunk_size = std::clamp<int64_t>(count / kChunks, 1, 128);
     report_.compared = count;
     const DataType type = p_.output_type();
-    parallel_for((count + kChunk - 1) / kChunk,
+    parallel_for((count + chunk_size - 1) / chunk_size,
                  [&](int64_t chunk) {
                    std::vector<Mismatch> found;
                    double worst = 0, largest = 0;
-                   for (int64_t i = chunk * kChunk; i < std::min(count, (chunk + 1) * kChunk); ++i) {
+                   for (int64_t i = chunk * chunk_size; i < std::min(count, (chunk + 1) * chunk_size); ++i) {
                      const int64_t index = sample ? (*sample)[static_cast<size_t>(i)] : i;
                      const float got = load(type, output_.data(), index);
                      const ReferenceElement element = reference_element(p_, t_, index);

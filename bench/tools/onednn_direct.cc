@@ -161,9 +161,11 @@ bool compare(const std::string& name, const ConvProblem& problem, CpuPath path, 
   std::vector<double> times[3];
   for (const auto& body : bodies) body();
   double spent = 0;
-  // In turn, so that a slow moment of the machine falls on all three.
+  // In turn, so that a slow moment of the machine falls on all three; each once before it is timed, so that none finds
+  // what another left in the caches.
   for (int round = 0; round < 60 && (round < 7 || spent < 1e6); ++round)
     for (int i = 0; i < 3; ++i) {
+      bodies[i]();
       times[i].push_back(time_us(clock, bodies[i]));
       spent += times[i].back();
     }

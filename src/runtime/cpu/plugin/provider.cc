@@ -149,7 +149,7 @@ std::array<memory::desc, 3> any_formats(std::array<memory::desc, 3> formats, boo
 // its vector empty (10 against 35 ms for the first layer of ResNet); other 3x3 are twice as fast with generated code.
 bool gemm_is_good(const Problem& p) {
   const bool pointwise = p.filter[0] * p.filter[1] * p.filter[2] == 1;
-  return pointwise || (p.direction == static_cast<int32_t>(Direction::kBackwardData) && p.c / p.g < 8);
+  return pointwise || (p.direction == static_cast<int32_t>(Direction::kBackwardData) && p.g == 1 && p.c < 8);
 }
 
 // oneDNN's own formats for the weights always; for the activations only where it has nothing good for ours, since

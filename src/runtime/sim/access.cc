@@ -6,7 +6,6 @@
 #include "runtime/sim/report.h"
 
 namespace wt::sim {
-namespace {
 
 void check_shared(const Block& block, u32 address, u32 bytes, u32 alignment, const char* operation, Site site) {
   if (address % alignment) [[unlikely]] {
@@ -39,8 +38,6 @@ void check_global(Cluster& cluster, uintptr_t address, u32 bytes, u32 alignment,
                    describe_address(buffers, address + bytes - 1)));
 }
 
-}  // namespace
-
 int thread_index() { return current->index; }
 Int3 block_index() { return current->block->index; }
 Int3 grid_size() {
@@ -54,7 +51,7 @@ const void* read_shared(SharedAddress address, u32 bytes, u32 alignment, Site si
   Block& block = *thread.block;
   count_step(*block.cluster, site);
   check_shared(block, address, bytes, alignment, "load_shared", site);
-  if (block.cluster->plan->options.checks) block.shadow.read(thread, address, bytes, "load_shared", site);
+  if (block.cluster->plan->options.checks) block.shadow.read(thread, block, address, bytes, "load_shared", site);
   return block.host(address);
 }
 
@@ -63,7 +60,7 @@ void* write_shared(SharedAddress address, u32 bytes, u32 alignment, Site site) {
   Block& block = *thread.block;
   count_step(*block.cluster, site);
   check_shared(block, address, bytes, alignment, "store_shared", site);
-  if (block.cluster->plan->options.checks) block.shadow.write(thread, address, bytes, "store_shared", site);
+  if (block.cluster->plan->options.checks) block.shadow.write(thread, block, address, bytes, "store_shared", site);
   return block.host(address);
 }
 

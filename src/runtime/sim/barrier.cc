@@ -15,6 +15,7 @@ void release(Block& block, NamedBarrier& barrier) {
       released |= uint64_t{1} << warp.index;
       warp.clock.join(barrier.clock);
       ++warp.own();
+      warp.unfenced = 0;
     }
     block.cluster->wake(*waiting);
   }

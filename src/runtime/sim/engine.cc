@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "runtime/sim/report.h"
+#include "runtime/sim/wgmma.h"
 
 namespace wt::sim {
 
@@ -34,15 +35,21 @@ void thread_main() {
   begin_fibre(cluster.main);
   thread.wait.kind = Wait::Kind::kRunning;
   cluster.plan->entry(cluster.plan->params);
+  check_thread_end(thread);
   thread.wait = {Wait::Kind::kDone};
   --thread.block->live;
   --cluster.live;
   finish_block_barrier(*thread.block);
+  finish_cluster_barrier(cluster);
   leave(thread, cluster.pick(), true);
   check_failed(__FILE__, __LINE__, "false", "a simulated thread ran on after its end");
 }
 
 }  // namespace
+
+Block::Block() = default;
+Block::Block(Block&&) noexcept = default;
+Block::~Block() = default;
 
 bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
   plan = &launch;
@@ -59,12 +66,14 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
   ready.clear();
   last_buffer = {};
   main = Fibre{};
+  in_flight.clear();
 
   const int block_count = static_cast<int>(size[0] * size[1] * size[2]);
   const int threads = static_cast<int>(shape.threads);
   const int lanes = launch.target->warp_size;
   const int warps = (threads + lanes - 1) / lanes;
-  actors = block_count * warps;
+  // Targets without mbarriers need no room for them in every clock.
+  actors = block_count * (warps + (launch.target->bulk_tensor_copy ? Block::kMbarriers : 0));
   live = block_count * threads;
   if (!stacks.reserve(live)) return false;
   stacks.forget_poison();
@@ -73,6 +82,10 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
   // Dynamic shared memory is 16-byte aligned by contract, and no more; equal in all blocks of a cluster.
   const uint32_t base = low + static_cast<uint32_t>(random() % 64) * 16;
 
+  barrier.phase = 0;
+  barrier.arrived = 0;
+  barrier.clock.reset(actors);
+  barrier.waiting.clear();
   if (blocks.size() != static_cast<size_t>(block_count)) blocks = std::vector<Block>(block_count);
   for (int rank = 0; rank < block_count; ++rank) {
     Block& block = blocks[rank];
@@ -87,11 +100,14 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
     block.high = base + shape.shared_bytes;
     block.shared.assign(block.high - block.low, 0xff);  // NaN in every float format
     if (launch.options.checks) block.shadow.reset(block.low, block.high);
-    for (NamedBarrier& barrier : block.barriers) {
-      barrier.arrived = 0;
-      barrier.clock.reset(actors);
-      barrier.waiting.clear();
+    for (NamedBarrier& named : block.barriers) {
+      named.arrived = 0;
+      named.clock.reset(actors);
+      named.waiting.clear();
     }
+    block.mbarriers.clear();
+    block.mbarriers.reserve(Block::kMbarriers);  // threads keep pointers into it
+    block.warpgroups.clear();
     if (block.threads.size() != static_cast<size_t>(threads)) block.threads = std::vector<Thread>(threads);
     if (block.warps.size() != static_cast<size_t>(warps)) block.warps = std::vector<Warp>(warps);
     for (int w = 0; w < warps; ++w) {
@@ -100,7 +116,8 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
       warp.index = w;
       warp.actor = rank * warps + w;
       warp.lanes = std::min(lanes, threads - w * lanes);
-      warp.ready = warp.spinning = 0;
+      warp.ready = warp.spinning = warp.unfenced = 0;
+      warp.registers = 0;
       warp.queued = false;
       warp.clock.reset(actors);
       warp.own() = 1;
@@ -113,6 +130,13 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
       thread.index = t;
       thread.lane = t % lanes;
       thread.wait = {};
+      thread.copies.clear();
+      thread.copy_groups.clear();
+      thread.stores.clear();
+      thread.store_groups.clear();
+      thread.cluster_arrivals = thread.cluster_waits = 0;
+      thread.wgmma_issued = thread.wgmma_groups = 0;
+      thread.wgmma_fenced = false;
       const int slot = rank * threads + t;
       make_fibre(thread.fibre, stacks.low(slot), Stacks::kBytes, static_cast<unsigned>(slot), thread_main);
       wake(thread);
@@ -147,12 +171,19 @@ void Cluster::release_spinners() {
 // WHY one warp at a time: a wave that runs alone up to its barrier shows a missing barrier; lock-step would hide it.
 // Staying with a warp also keeps its stacks in the cache.
 Thread* Cluster::pick() {
+  if (!in_flight.empty() && completes_now()) complete_work(*this, random() % in_flight.size());
+  if (!report.empty()) return nullptr;
   if (focus && focus->ready && random() % 64 != 0) {
     const int lane = std::countr_zero(focus->ready);
     focus->ready &= focus->ready - 1;
     return &focus->block->threads[focus->index * plan->target->warp_size + lane];
   }
-  while (!ready.empty()) {
+  while (!ready.empty() || !in_flight.empty()) {
+    if (ready.empty()) {
+      complete_work(*this, random() % in_flight.size());
+      if (!report.empty()) return nullptr;
+      continue;
+    }
     const size_t i = random() % ready.size();
     Warp& warp = *ready[i];
     if (!warp.ready) {
@@ -184,7 +215,11 @@ Outcome Cluster::run() {
       if (!report.empty()) return Outcome::kFailed;
       continue;
     }
-    if (live == 0) return Outcome::kDone;
+    if (!report.empty()) return Outcome::kFailed;
+    if (live == 0) {
+      check_cluster_end(*this);
+      return report.empty() ? Outcome::kDone : Outcome::kFailed;
+    }
     bool spinning = false;
     for (const Block& block : blocks) {
       for (const Warp& warp : block.warps) spinning |= warp.spinning != 0;

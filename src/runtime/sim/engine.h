@@ -21,6 +21,7 @@
 #include "runtime/sim/memory.h"
 #include "runtime/sim/options.h"
 #include "runtime/sim/shadow.h"
+#include "runtime/sim/tensor_map.h"
 #include "target/sim/table.h"
 
 namespace wt::sim {
@@ -42,7 +43,7 @@ struct LaunchPlan {
 
 // What a thread waits for; a deadlock report groups threads by it.
 struct Wait {
-  enum class Kind : uint8_t { kStart, kRunning, kBlock, kNamed, kWarp, kSpin, kDone };
+  enum class Kind : uint8_t { kStart, kRunning, kBlock, kNamed, kWarp, kMbarrier, kCluster, kWgmma, kSpin, kDone };
   Kind kind = Kind::kStart;
   uint64_t a = 0, b = 0;
   Site site{nullptr, 0};
@@ -52,6 +53,29 @@ struct Wait {
   }
 };
 
+// A cp.async of one thread.
+struct AsyncCopy {
+  uint32_t to;
+  const uint8_t* from;
+  uint8_t bytes, valid;
+  bool landed = false;   // the bytes are there
+  bool retired = false;  // and somebody was told
+};
+
+// A bulk store or reduction of one thread. `read`: shared memory has been read into `data`; `written`: data is in
+// global memory. Both may happen any time after the issue; the thread's waits are the latest points.
+struct BulkStore {
+  enum class Kind : uint8_t { kTensor, kTensorAdd, kPlain };
+  Kind kind;
+  bool read = false, written = false, released = false;
+  MapImage map;
+  int32_t at[5];
+  uint8_t* to;  // plain
+  uint32_t from, bytes;
+  std::vector<uint8_t> data;
+  Site site;
+};
+
 struct Thread {
   Fibre fibre;
   Warp* warp = nullptr;
@@ -59,6 +83,15 @@ struct Thread {
   int index = 0;  // in the block
   int lane = 0;
   Wait wait;
+  std::vector<AsyncCopy> copies;
+  std::vector<size_t> copy_groups;  // number of copies at each commit that no wait has covered
+  std::vector<BulkStore> stores;
+  std::vector<size_t> store_groups;
+  uint32_t cluster_arrivals = 0;
+  uint32_t cluster_waits = 0;
+  uint64_t wgmma_issued = 0;  // and committed, of its warpgroup's sequence
+  uint64_t wgmma_groups = 0;
+  bool wgmma_fenced = false;
 };
 
 // A point where all lanes of a warp meet. The last one computes for all.
@@ -76,6 +109,8 @@ struct Warp {
   int lanes = 0;       // that exist
   uint64_t ready = 0;  // lanes that can run
   uint64_t spinning = 0;
+  uint64_t unfenced = 0;  // lanes that wrote shared memory since the last point that ordered the warp, without a fence
+  int registers = 0;      // asked for by take_registers or give_registers
   bool queued = false;  // in Cluster::ready_
   Clock clock;
   Collective collective;
@@ -90,6 +125,23 @@ struct NamedBarrier {
   std::vector<Thread*> waiting;
 };
 
+struct Mbarrier {
+  uint32_t address = 0;
+  uint32_t count = 0;
+  uint32_t pending = 0;  // arrivals missing in this phase
+  int64_t bytes = 0;     // announced minus come
+  uint32_t phase = 0;    // completed ones
+  int actor = 0;
+  Clock arrived, released;  // what arrivals knew; the same up to the last completed phase
+  std::vector<Thread*> waiting;
+  int init_actor = 0;
+  uint32_t init_clock = 0;
+  bool fenced = false;     // known to the asynchronous proxy
+  bool published = false;  // to the whole cluster, by its barrier
+};
+
+struct Warpgroup;
+
 struct Block {
   Cluster* cluster = nullptr;
   int rank = 0;  // in the cluster
@@ -101,8 +153,39 @@ struct Block {
   std::vector<Thread> threads;
   std::vector<Warp> warps;
   std::array<NamedBarrier, 16> barriers;
+  static constexpr int kMbarriers = 64;
+  std::vector<Mbarrier> mbarriers;
+  std::vector<std::unique_ptr<Warpgroup>> warpgroups;
 
+  Block();
+  Block(Block&&) noexcept;
+  ~Block();
   uint8_t* host(uint32_t address) { return shared.data() + (address - low); }
+};
+
+// Work that happens by itself: a bulk load, or the arrival that follows a thread's cp.async.
+struct AsyncWork {
+  enum class Kind : uint8_t { kTensorLoad, kPlainLoad, kCopyArrive };
+  Kind kind;
+  uint16_t blocks = 0;  // ranks that receive the load
+  MapImage map;
+  int32_t at[5];
+  uint16_t offset[3];
+  uint32_t to, bytes;
+  const uint8_t* from;  // plain
+  uint32_t barrier;     // address, the same in every receiving block
+  std::array<uint32_t, 16> phases;  // of each receiving barrier at the issue, by rank
+  size_t copies = 0;    // kCopyArrive: those of the thread that it waits for
+  Clock clock;          // kCopyArrive: what the thread knew
+  Thread* thread;
+  Site site;
+};
+
+struct ClusterBarrier {
+  uint32_t phase = 0;
+  int arrived = 0;
+  Clock clock;
+  std::vector<Thread*> waiting;
 };
 
 enum class Outcome { kDone, kFailed, kSpinning };
@@ -117,6 +200,8 @@ struct Cluster {
   int live = 0;  // threads of all blocks
   int actors = 0;
   uint64_t random_state = 1;
+  std::vector<AsyncWork> in_flight;
+  ClusterBarrier barrier;
   std::vector<Warp*> ready;
   Warp* focus = nullptr;
   int spin_rounds = 0;
@@ -136,6 +221,14 @@ struct Cluster {
   }
   void wake(Thread& thread);
   Thread* pick();
+  // Component of the clocks for a slot of a block's mbarriers; they follow all warps.
+  int mbarrier_actor(int rank, int slot) const {
+    return static_cast<int>(blocks.size() * blocks[0].warps.size()) + rank * Block::kMbarriers + slot;
+  }
+  bool late() const { return plan->options.completion == Completion::kLate; }
+  bool early() const { return plan->options.completion == Completion::kEarly; }
+  // True now and then, by the seed, under the random policy; always or never under the others.
+  bool completes_now() { return early() || (!late() && random() % 8 == 0); }
 
  private:
   void release_spinners();
@@ -154,8 +247,15 @@ void count_step(Cluster& cluster, Site site);
 // Meets the other lanes; `execute` sees every lane's argument and runs once. Returns when it has.
 void collective(const char* operation, void* argument, Site site, void (*execute)(Warp& warp, void** arguments));
 
-// Releases a thread of `barrier`'s threads if a returning thread was the last that sync_block waited for.
+// Barriers do not wait for threads that have returned: these look again when one has.
 void finish_block_barrier(Block& block);
+void finish_cluster_barrier(Cluster& cluster);
+
+// Takes one piece of asynchronous work to its end.
+void complete_work(Cluster& cluster, size_t index);
+// Nothing may be left in flight when a thread, and when a cluster, ends.
+void check_thread_end(Thread& thread);
+void check_cluster_end(Cluster& cluster);
 
 // Runs the grid; a failure is the report of the first thread that was stopped.
 Status run_launch(const LaunchPlan& plan);

@@ -6,7 +6,9 @@
 
 namespace wt::sim {
 
-// access.cc
+// access.cc: every access is inside a buffer, or inside the block's shared memory, and aligned.
+void check_shared(const Block& block, u32 address, u32 bytes, u32 alignment, const char* operation, Site site);
+void check_global(Cluster& cluster, uintptr_t address, u32 bytes, u32 alignment, const char* operation, Site site);
 int thread_index();
 Int3 block_index();
 Int3 grid_size();
@@ -30,7 +32,59 @@ void arrive_named(int id, int threads, Site site);
 void sync_warp(Site site);
 u64 vote(Vote kind, u64 value, int lane, Site site);
 
+bool elect(Site site);
+void load_matrix(u32* to, int count, bool transposed, SharedAddress row, Site site);
+void store_matrix(SharedAddress row, const u32* from, int count, bool transposed, Site site);
+void set_registers(int count, bool take, Site site);
+
 // mma.cc
 void mma(MmaKind kind, float* c, const void* a, const void* b, Site site);
+
+// async_copy.cc
+void copy_async(SharedAddress to, const void* from, int bytes, int valid, Site site);
+void copy_async_commit(Site site);
+void copy_async_wait(int pending, Site site);
+void copy_async_arrive(SharedAddress barrier, Site site);
+void land_copies(Thread& thread, size_t count);  // the first `count` copies' bytes are in shared memory
+void retire_copies(Thread& thread, size_t count, uint32_t clock);
+
+// mbarrier.cc
+void mbarrier_init(SharedAddress barrier, u32 arrivals, Site site);
+void mbarrier_fence_init(Site site);
+void mbarrier_arrive(SharedAddress barrier, u32 bytes, bool expects, Site site);
+void mbarrier_arrive_remote(SharedAddress barrier, u32 rank, Site site);
+bool mbarrier_try_wait(SharedAddress barrier, u32 parity, Site site);
+void mbarrier_wait(SharedAddress barrier, u32 parity, Site site);
+// The barrier at an address, or a report; `user` must be ordered after its init.
+Mbarrier& find_mbarrier(Block& block, SharedAddress barrier, const Thread& user, const char* operation, Site site);
+void finish_phase(Cluster& cluster, Mbarrier& barrier);  // if its arrivals and bytes have come
+
+// tma.cc
+void fence_async_shared(Site site);
+void tma_prefetch(const TensorMap& map, Site site);
+void tma_load(const TmaLoad& load, Site site);
+void tma_store(const TmaStore& store, Site site);
+void bulk_load(SharedAddress to, const void* from, u32 bytes, SharedAddress barrier, Site site);
+void bulk_store(void* to, SharedAddress from, u32 bytes, Site site);
+void bulk_commit(Site site);
+void bulk_wait(int pending, bool read_only, Site site);
+void read_store(Thread& thread, BulkStore& store);   // takes the bytes out of shared memory
+void write_store(Thread& thread, BulkStore& store);  // and puts them into global memory
+
+// cluster.cc: block `rank` of the cluster, or a report.
+Block& remote_block(u32 rank, const char* operation, Site site);
+u32 cluster_rank();
+u32 cluster_blocks();
+void cluster_arrive(bool relaxed, Site site);
+void cluster_wait(Site site);
+u32 cluster_address(SharedAddress local, u32 rank, Site site);
+const void* read_cluster(u32 address, u32 bytes, Site site);
+void* write_cluster(u32 address, u32 bytes, Site site);
+
+// wgmma.cc
+void wgmma_fence(Site site);
+void wgmma_commit(Site site);
+void wgmma_wait(int pending, Site site);
+void wgmma(const WgmmaCall& call, Site site);
 
 }  // namespace wt::sim

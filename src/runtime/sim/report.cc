@@ -67,6 +67,18 @@ std::string wait_text(const Block& block, const Wait& wait) {
       return fmt::format("sync_named {}, {} of {} arrived", wait.a, block.barriers[wait.a].arrived, wait.b);
     }
     case Wait::Kind::kWarp: return fmt::format("{}, for the other lanes of the warp", reinterpret_cast<const char*>(wait.a));
+    case Wait::Kind::kMbarrier: {
+      for (const Mbarrier& barrier : block.mbarriers) {
+        if (barrier.address != wait.a) continue;
+        return fmt::format("mbarrier {:#x} (byte {}) parity {}: phase {} misses {} of {} arrivals and {} bytes", wait.a,
+                           wait.a - block.base, wait.b, barrier.phase, barrier.pending, barrier.count, barrier.bytes);
+      }
+      return fmt::format("mbarrier {:#x}", wait.a);
+    }
+    case Wait::Kind::kCluster: {
+      return fmt::format("cluster_wait, {} of {} arrived", block.cluster->barrier.arrived, block.cluster->live);
+    }
+    case Wait::Kind::kWgmma: return "wgmma_wait, for the other warps of the warpgroup";
     case Wait::Kind::kSpin: return fmt::format("polling {:#x}", wait.a);
   }
   return "?";
@@ -74,10 +86,8 @@ std::string wait_text(const Block& block, const Wait& wait) {
 
 }  // namespace
 
-void fail_for(const Thread& thread, Fault fault, const char* operation, Site site, std::string message) {
+void report_for(const Thread& thread, Fault fault, const char* operation, Site site, const std::string& message) {
   compose(thread, fault, operation, site, message);
-  std::string().swap(message);
-  stop();
 }
 
 void fail(Fault fault, const char* operation, Site site, std::string message) {
@@ -111,6 +121,13 @@ Text shared_text(const Block& block, uint32_t address) {
 }
 
 Text actor_text(const Cluster& cluster, uint32_t actor) {
+  const auto first_barrier = static_cast<uint32_t>(cluster.mbarrier_actor(0, 0));
+  if (actor >= first_barrier) {
+    const uint32_t slot = (actor - first_barrier) % Block::kMbarriers;
+    const Block& block = cluster.blocks[(actor - first_barrier) / Block::kMbarriers];
+    const Mbarrier& barrier = block.mbarriers[slot];
+    return text_of("the bulk copy on mbarrier {:#x} (byte {})", barrier.address, barrier.address - block.base);
+  }
   const auto warps = static_cast<uint32_t>(cluster.blocks[0].warps.size());
   if (cluster.blocks.size() == 1) return text_of("warp {}", actor % warps);
   return text_of("warp {} of the cluster's block {}", actor % warps, actor / warps);

@@ -28,8 +28,9 @@ enum class Fault {
 
 // Stops the running thread, and with it the launch. Never returns. `message` starts with the address or the value.
 [[noreturn]] void fail(Fault fault, const char* operation, Site site, std::string message);
-// The same for work that no thread is doing now (an asynchronous copy): `thread` is who asked for it.
-[[noreturn]] void fail_for(const Thread& thread, Fault fault, const char* operation, Site site, std::string message);
+// The same for work that no thread is doing now (an asynchronous copy): `thread` is who asked for it. Returns; the
+// scheduler stops the launch when it sees the report.
+void report_for(const Thread& thread, Fault fault, const char* operation, Site site, const std::string& message);
 // For the scheduler's own stack, where there is nobody to stop: composes the report and returns.
 void report_block(Cluster& cluster, const Block& block, Fault fault, std::string message);
 

@@ -17,6 +17,7 @@ namespace wt::sim {
 
 struct Thread;
 struct Block;
+struct Warp;
 
 enum class Writer : uint8_t { kNone, kGeneric, kBulk, kCopy };
 
@@ -44,15 +45,26 @@ class Shadow {
   }
   Cell& at(uint32_t address) { return cells_[(address - low_) / kCell]; }
 
-  // Accesses of the generic proxy by `thread` (whose own block need not be this one).
-  void read(Thread& thread, uint32_t address, uint32_t bytes, const char* operation, Site site);
-  void write(Thread& thread, uint32_t address, uint32_t bytes, const char* operation, Site site);
+  // Accesses of the generic proxy by `thread`, to the memory of `block`, which need not be its own.
+  void read(Thread& thread, const Block& block, uint32_t address, uint32_t bytes, const char* operation, Site site);
+  void write(Thread& thread, const Block& block, uint32_t address, uint32_t bytes, const char* operation, Site site);
+
+  // A bulk load, asked for by `thread`, will write these bytes in phase `phase` of the mbarrier `actor`.
+  void bulk_write(Thread& thread, const Block& block, uint32_t address, uint32_t bytes, int actor, uint32_t phase,
+                  const char* operation, Site site);
+  // A cp.async of `thread` will write these bytes; `copy_landed` when the thread, or its mbarrier, knows that it did.
+  void copy_write(Thread& thread, const Block& block, uint32_t address, uint32_t bytes, Site site);
+  void copy_landed(const Warp& warp, uint32_t address, uint32_t bytes, uint32_t clock);
+
+  // The asynchronous proxy is about to read 16 bytes for `thread`: every write must be ordered before and fenced.
+  void async_read(Thread& thread, const Block& block, uint32_t address, const char* operation, Site site);
+  void note_async_read(Thread& thread, uint32_t address);  // done, as a read of its warp at this time
 
  private:
   void note_read(Cell& cell, uint16_t mask, uint16_t actor, uint32_t clock, const Clock& known);
-  [[noreturn]] void report_read(const Cell& cell, uint32_t address, const char* operation, Site site);
-  void check_write(const Cell& cell, uint16_t mask, uint16_t actor, const Clock& known, uint32_t address,
-                   const char* operation, Site site);
+  [[noreturn]] void report_read(const Cell& cell, const Block& block, uint32_t address, const char* operation, Site site);
+  void check_write(const Cell& cell, uint16_t mask, uint16_t actor, const Clock& known, const Block& block,
+                   uint32_t address, const char* operation, Site site);
 
   uint32_t low_ = 0;
   std::vector<Cell> cells_;

@@ -56,7 +56,13 @@ void uniform(Warp& warp, void** lanes) {
 
 }  // namespace
 
-void sync_warp(Site site) { collective("sync_warp", nullptr, site, nullptr); }
+void sync_warp(Site site) {
+  // Orders the lanes' memory: what they wrote before is old from here on.
+  collective("sync_warp", nullptr, site, [](Warp& warp, void**) {
+    ++warp.own();
+    warp.unfenced = 0;
+  });
+}
 
 u64 vote(Vote kind, u64 value, int lane, Site site) {
   Ballot ballot_of_lane{kind, value, lane, 0, site};

@@ -4,9 +4,11 @@
 #pragma once
 
 #include "target/sim/arithmetic.h"
+#include "target/sim/async_copy.h"
 #include "target/sim/barrier.h"
 #include "target/sim/collective.h"
 #include "target/sim/convert.h"
 #include "target/sim/identity.h"
+#include "target/sim/matrix.h"
 #include "target/sim/memory.h"
 #include "target/sim/mma.h"

@@ -38,6 +38,36 @@ enum class MmaKind : int {
   kWmma16x16x16Bf16Gfx12,
 };
 
+// A bulk tensor load. Coordinates and, for im2col, the tap's offsets: innermost first.
+struct TmaLoad {
+  SharedAddress to;
+  const TensorMap* map;
+  SharedAddress barrier;
+  bool im2col;
+  u16 mask;  // of the cluster's blocks; 0: this one
+  int rank;
+  i32 at[5];
+  u16 offset[3];
+};
+struct TmaStore {
+  const TensorMap* map;
+  SharedAddress from;
+  bool im2col;
+  bool add;
+  int rank;
+  i32 at[5];
+};
+
+struct WgmmaCall {
+  DataType type_a, type_b;
+  int n;
+  bool mn_major_a, mn_major_b;
+  bool accumulate;
+  const u32* registers;  // of A; null: descriptor_a
+  u64 descriptor_a, descriptor_b;
+  float* d;
+};
+
 struct Table {
   u32 version;
   u32 bytes;
@@ -65,8 +95,47 @@ struct Table {
   void (*sync_warp)(Site site);
   u64 (*vote)(Vote kind, u64 value, int lane, Site site);
   void (*mma)(MmaKind kind, float* c, const void* a, const void* b, Site site);
+
+  void (*copy_async)(SharedAddress to, const void* from, int bytes, int valid, Site site);
+  void (*copy_async_commit)(Site site);
+  void (*copy_async_wait)(int pending, Site site);
+  void (*copy_async_arrive)(SharedAddress barrier, Site site);
+  void (*load_matrix)(u32* to, int count, bool transposed, SharedAddress row, Site site);
+  void (*store_matrix)(SharedAddress row, const u32* from, int count, bool transposed, Site site);
+
+  void (*mbarrier_init)(SharedAddress barrier, u32 arrivals, Site site);
+  void (*mbarrier_fence_init)(Site site);
+  void (*mbarrier_arrive)(SharedAddress barrier, u32 bytes, bool expects, Site site);
+  void (*mbarrier_arrive_remote)(SharedAddress barrier, u32 rank, Site site);
+  bool (*mbarrier_try_wait)(SharedAddress barrier, u32 parity, Site site);
+  void (*mbarrier_wait)(SharedAddress barrier, u32 parity, Site site);
+
+  void (*fence_async_shared)(Site site);
+  void (*tma_prefetch)(const TensorMap& map, Site site);
+  void (*tma_load)(const TmaLoad& load, Site site);
+  void (*tma_store)(const TmaStore& store, Site site);
+  void (*bulk_load)(SharedAddress to, const void* from, u32 bytes, SharedAddress barrier, Site site);
+  void (*bulk_store)(void* to, SharedAddress from, u32 bytes, Site site);
+  void (*bulk_commit)(Site site);
+  void (*bulk_wait)(int pending, bool read_only, Site site);
+
+  u32 (*cluster_rank)();
+  u32 (*cluster_blocks)();
+  void (*cluster_arrive)(bool relaxed, Site site);
+  void (*cluster_wait)(Site site);
+  u32 (*cluster_address)(SharedAddress local, u32 rank, Site site);
+  const void* (*read_cluster)(u32 address, u32 bytes, Site site);
+  void* (*write_cluster)(u32 address, u32 bytes, Site site);
+
+  void (*wgmma_fence)(Site site);
+  void (*wgmma_commit)(Site site);
+  void (*wgmma_wait)(int pending, Site site);
+  void (*wgmma)(const WgmmaCall& call, Site site);
+
+  bool (*elect)(Site site);
+  void (*set_registers)(int count, bool take, Site site);
 };
 
-inline constexpr u32 kTableVersion = 1;
+inline constexpr u32 kTableVersion = 2;
 
 }  // namespace wt::sim

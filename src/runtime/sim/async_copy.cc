@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/sim/async_copy.cc - cp.async: copies of one thread that land between their issue and its wait.
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/sim/primitives.h"
+#include "runtime/sim/report.h"
+
+namespace wt::sim {
+namespace {
+
+void land(Block& block, AsyncCopy& copy) {
+  if (copy.landed) return;
+  copy.landed = true;
+  uint8_t* to = block.host(copy.to);
+  std::memcpy(to, copy.from, copy.valid);
+  std::memset(to + copy.valid, 0, copy.bytes - copy.valid);
+}
+
+}  // namespace
+
+void land_copies(Thread& thread, size_t count) {
+  for (size_t i = 0; i < count; ++i) land(*thread.block, thread.copies[i]);
+}
+
+void retire_copies(Thread& thread, size_t count, uint32_t clock) {
+  land_copies(thread, count);
+  if (!thread.block->cluster->plan->options.checks) return;
+  for (size_t i = 0; i < count; ++i) {
+    AsyncCopy& copy = thread.copies[i];
+    if (copy.retired) continue;
+    copy.retired = true;
+    thread.block->shadow.copy_landed(*thread.warp, copy.to, copy.bytes, clock);
+  }
+}
+
+void copy_async(SharedAddress to, const void* from, int bytes, int valid, Site site) {
+  Thread& thread = *current;
+  Block& block = *thread.block;
+  Cluster& cluster = *block.cluster;
+  count_step(cluster, site);
+  const auto size = static_cast<u32>(bytes);
+  check_shared(block, to, size, size, "copy_async", site);
+  if (valid < 0 || valid > bytes) {
+    fail(Fault::kUse, "copy_async", site, fmt::format("{} valid bytes of a copy of {}", valid, bytes));
+  }
+  const auto address = reinterpret_cast<uintptr_t>(from);
+  if (address % size) {
+    fail(Fault::kAlignment, "copy_async", site,
+         fmt::format("global address {:#x} is not a multiple of the copy's {} bytes", address, bytes));
+  }
+  if (valid > 0) check_global(cluster, address, static_cast<u32>(valid), 1, "copy_async", site);
+  if (cluster.plan->options.checks) block.shadow.copy_write(thread, block, to, size, site);
+  AsyncCopy copy{to, static_cast<const uint8_t*>(from), static_cast<uint8_t>(bytes), static_cast<uint8_t>(valid)};
+  std::memset(block.host(to), 0xff, size);  // until it lands
+  if (cluster.completes_now()) land(block, copy);
+  thread.copies.push_back(copy);
+}
+
+void copy_async_commit(Site site) {
+  count_step(*current->block->cluster, site);
+  current->copy_groups.push_back(current->copies.size());
+}
+
+void copy_async_wait(int pending, Site site) {
+  Thread& thread = *current;
+  count_step(*thread.block->cluster, site);
+  auto& groups = thread.copy_groups;
+  if (groups.size() <= static_cast<size_t>(pending)) return;
+  const size_t done = groups.size() - static_cast<size_t>(pending), count = groups[done - 1];
+  retire_copies(thread, count, thread.warp->own());
+  // An arrival that still waits for these copies counts from the front.
+  for (AsyncWork& work : thread.block->cluster->in_flight) {
+    if (work.kind == AsyncWork::Kind::kCopyArrive && work.thread == &thread) work.copies -= std::min(work.copies, count);
+  }
+  thread.copies.erase(thread.copies.begin(), thread.copies.begin() + static_cast<std::ptrdiff_t>(count));
+  groups.erase(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(done));
+  for (size_t& group : groups) group -= count;
+}
+
+void copy_async_arrive(SharedAddress address, Site site) {
+  Thread& thread = *current;
+  Block& block = *thread.block;
+  Cluster& cluster = *block.cluster;
+  count_step(cluster, site);
+  find_mbarrier(block, address, thread, "copy_async_arrive", site);
+  AsyncWork work{};
+  work.kind = AsyncWork::Kind::kCopyArrive;
+  work.barrier = address;
+  work.copies = thread.copies.size();
+  work.clock = thread.warp->clock;
+  work.thread = &thread;
+  work.site = site;
+  ++thread.warp->own();
+  cluster.in_flight.push_back(std::move(work));
+  if (cluster.early()) {
+    complete_work(cluster, cluster.in_flight.size() - 1);
+    if (!cluster.report.empty()) block_current({Wait::Kind::kRunning, 0, 0, site});
+  }
+}
+
+}  // namespace wt::sim

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/sim/role.cc - the elected lane, registers moved between roles, and what must be over when a thread ends.
+#include "runtime/sim/primitives.h"
+#include "runtime/sim/report.h"
+#include "runtime/sim/wgmma.h"
+
+namespace wt::sim {
+namespace {
+
+struct Election {
+  bool chosen;
+};
+
+constexpr int kRegistersOfUnit = 65536;
+
+}  // namespace
+
+// WHY not lane 0: the instruction promises one lane, and the same one each time, but not which.
+bool elect(Site site) {
+  Election election{false};
+  collective("elect", &election, site, [](Warp& warp, void** lanes) {
+    const uint64_t seed = warp.block->cluster->plan->options.seed + static_cast<uint64_t>(warp.index) * 7;
+    static_cast<Election*>(lanes[seed % static_cast<uint64_t>(warp.lanes)])->chosen = true;
+  });
+  return election.chosen;
+}
+
+void set_registers(int count, bool take, Site site) {
+  const char* operation = take ? "take_registers" : "give_registers";
+  if (count % 8 || count < 24 || count > 256) {
+    fail(Fault::kUse, operation, site, fmt::format("{} registers are not a multiple of 8 from 24 to 256", count));
+  }
+  collective(operation, nullptr, site, nullptr);
+  current->warp->registers = count;
+}
+
+void check_thread_end(Thread& thread) {
+  constexpr Site kEnd{nullptr, 0};
+  for (BulkStore& store : thread.stores) {
+    if (!store.released) {
+      fail(Fault::kExit, "bulk store", store.site,
+           "the thread returns while the store may still read shared memory; bulk_wait_read must come before");
+    }
+    write_store(thread, store);
+  }
+  for (const AsyncCopy& copy : thread.copies) {
+    if (!copy.retired) {
+      bool arrives = false;
+      for (const AsyncWork& work : thread.block->cluster->in_flight) arrives |= work.thread == &thread;
+      if (arrives) break;
+      fail(Fault::kExit, "copy_async", kEnd,
+           fmt::format("the thread returns while its copy to {} is in flight; copy_async_wait must come before",
+                       shared_text(*thread.block, copy.to).text));
+    }
+  }
+  if (thread.cluster_arrivals != thread.cluster_waits && thread.block->cluster->blocks.size() > 1) {
+    fail(Fault::kExit, "cluster_arrive", kEnd, "the thread returns between cluster_arrive and cluster_wait");
+  }
+  check_wgmma_end(thread);
+}
+
+void check_cluster_end(Cluster& cluster) {
+  for (const Block& block : cluster.blocks) {
+    const auto unfinished = [&](std::string message) { report_block(cluster, block, Fault::kExit, std::move(message)); };
+    for (const Mbarrier& barrier : block.mbarriers) {
+      if (barrier.bytes) {
+        return unfinished(fmt::format("mbarrier {:#x} (byte {}) still waits for {} announced bytes in phase {}",
+                                      barrier.address, barrier.address - block.base, barrier.bytes, barrier.phase));
+      }
+    }
+    for (size_t id = 0; id < block.barriers.size(); ++id) {
+      const NamedBarrier& barrier = block.barriers[id];
+      if (barrier.arrived) {
+        return unfinished(fmt::format("named barrier {} has {} of {} arrivals, and nobody is left", id, barrier.arrived,
+                                      barrier.expected));
+      }
+    }
+    int registers = 0;
+    bool all = true;
+    for (const Warp& warp : block.warps) {
+      all &= warp.registers != 0;
+      registers += warp.registers * warp.lanes;
+    }
+    if (all && registers > kRegistersOfUnit) {
+      return unfinished(fmt::format("the roles ask for {} registers, a multiprocessor has {}: take_registers would wait "
+                                    "for ever",
+                                    registers, kRegistersOfUnit));
+    }
+  }
+  if (!cluster.in_flight.empty()) {
+    const AsyncWork& work = cluster.in_flight.front();
+    report_for(*work.thread, Fault::kExit, "bulk copy", work.site, "it is still in flight when its cluster ends");
+  }
+}
+
+}  // namespace wt::sim

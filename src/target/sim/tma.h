@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// target/sim/tma.h - bulk copies between global and shared memory. Words: target/cuda/tma.h.
+#pragma once
+
+#include "target/sim/identity.h"
+
+namespace wt::device {
+
+WT_DEVICE void fence_async_shared(WT_SITE) { sim::table->fence_async_shared(site); }
+WT_DEVICE void tma_prefetch(const TensorMap& map, WT_SITE) { sim::table->tma_prefetch(map, site); }
+
+// Tiled loads, rank 1 to 5 by the number of coordinates.
+WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, WT_SITE) {
+  sim::table->tma_load({to, &map, barrier, false, 0, 1, {c0}, {}}, site);
+}
+WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1, WT_SITE) {
+  sim::table->tma_load({to, &map, barrier, false, 0, 2, {c0, c1}, {}}, site);
+}
+WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1, i32 c2, WT_SITE) {
+  sim::table->tma_load({to, &map, barrier, false, 0, 3, {c0, c1, c2}, {}}, site);
+}
+WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1, i32 c2, i32 c3,
+                        WT_SITE) {
+  sim::table->tma_load({to, &map, barrier, false, 0, 4, {c0, c1, c2, c3}, {}}, site);
+}
+WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1, i32 c2, i32 c3,
+                        i32 c4, WT_SITE) {
+  sim::table->tma_load({to, &map, barrier, false, 0, 5, {c0, c1, c2, c3, c4}, {}}, site);
+}
+
+// The same box to the same address of every block in `mask` of the cluster; each block's barrier gets its bytes.
+WT_DEVICE void tma_load_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c0, i32 c1,
+                                  WT_SITE) {
+  sim::table->tma_load({to, &map, barrier, false, mask, 2, {c0, c1}, {}}, site);
+}
+WT_DEVICE void tma_load_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c0, i32 c1,
+                                  i32 c2, WT_SITE) {
+  sim::table->tma_load({to, &map, barrier, false, mask, 3, {c0, c1, c2}, {}}, site);
+}
+
+// im2col loads: channel, start pixel (w, h, d), image; tap offsets (w, h, d).
+WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c, i32 w, i32 n,
+                               u16 tap_w, WT_SITE) {
+  sim::table->tma_load({to, &map, barrier, true, 0, 3, {c, w, n}, {tap_w}}, site);
+}
+WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c, i32 w, i32 h, i32 n,
+                               u16 tap_w, u16 tap_h, WT_SITE) {
+  sim::table->tma_load({to, &map, barrier, true, 0, 4, {c, w, h, n}, {tap_w, tap_h}}, site);
+}
+WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c, i32 w, i32 h, i32 d,
+                               i32 n, u16 tap_w, u16 tap_h, u16 tap_d, WT_SITE) {
+  sim::table->tma_load({to, &map, barrier, true, 0, 5, {c, w, h, d, n}, {tap_w, tap_h, tap_d}}, site);
+}
+WT_DEVICE void tma_load_im2col_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c,
+                                         i32 w, i32 n, u16 tap_w, WT_SITE) {
+  sim::table->tma_load({to, &map, barrier, true, mask, 3, {c, w, n}, {tap_w}}, site);
+}
+WT_DEVICE void tma_load_im2col_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c,
+                                         i32 w, i32 h, i32 n, u16 tap_w, u16 tap_h, WT_SITE) {
+  sim::table->tma_load({to, &map, barrier, true, mask, 4, {c, w, h, n}, {tap_w, tap_h}}, site);
+}
+WT_DEVICE void tma_load_im2col_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c,
+                                         i32 w, i32 h, i32 d, i32 n, u16 tap_w, u16 tap_h, u16 tap_d, WT_SITE) {
+  sim::table->tma_load({to, &map, barrier, true, mask, 5, {c, w, h, d, n}, {tap_w, tap_h, tap_d}}, site);
+}
+
+// Stores and reductions of a box; elements outside the tensor are dropped.
+WT_DEVICE void tma_store(const TensorMap& map, SharedAddress from, i32 c0, i32 c1, WT_SITE) {
+  sim::table->tma_store({&map, from, false, false, 2, {c0, c1}}, site);
+}
+WT_DEVICE void tma_store(const TensorMap& map, SharedAddress from, i32 c0, i32 c1, i32 c2, WT_SITE) {
+  sim::table->tma_store({&map, from, false, false, 3, {c0, c1, c2}}, site);
+}
+WT_DEVICE void tma_store(const TensorMap& map, SharedAddress from, i32 c0, i32 c1, i32 c2, i32 c3, WT_SITE) {
+  sim::table->tma_store({&map, from, false, false, 4, {c0, c1, c2, c3}}, site);
+}
+WT_DEVICE void tma_store(const TensorMap& map, SharedAddress from, i32 c0, i32 c1, i32 c2, i32 c3, i32 c4, WT_SITE) {
+  sim::table->tma_store({&map, from, false, false, 5, {c0, c1, c2, c3, c4}}, site);
+}
+WT_DEVICE void tma_store_im2col(const TensorMap& map, SharedAddress from, i32 c, i32 w, i32 n, WT_SITE) {
+  sim::table->tma_store({&map, from, true, false, 3, {c, w, n}}, site);
+}
+WT_DEVICE void tma_store_im2col(const TensorMap& map, SharedAddress from, i32 c, i32 w, i32 h, i32 n, WT_SITE) {
+  sim::table->tma_store({&map, from, true, false, 4, {c, w, h, n}}, site);
+}
+WT_DEVICE void tma_store_im2col(const TensorMap& map, SharedAddress from, i32 c, i32 w, i32 h, i32 d, i32 n, WT_SITE) {
+  sim::table->tma_store({&map, from, true, false, 5, {c, w, h, d, n}}, site);
+}
+WT_DEVICE void tma_reduce_add(const TensorMap& map, SharedAddress from, i32 c0, i32 c1, WT_SITE) {
+  sim::table->tma_store({&map, from, false, true, 2, {c0, c1}}, site);
+}
+
+// Plain bulk copies of a multiple of 16 bytes.
+WT_DEVICE void bulk_load(SharedAddress to, const void* from, u32 bytes, SharedAddress barrier, WT_SITE) {
+  sim::table->bulk_load(to, from, bytes, barrier, site);
+}
+WT_DEVICE void bulk_store(void* to, SharedAddress from, u32 bytes, WT_SITE) {
+  sim::table->bulk_store(to, from, bytes, site);
+}
+
+WT_DEVICE void bulk_commit(WT_SITE) { sim::table->bulk_commit(site); }
+template <int kPending> WT_DEVICE void bulk_wait(WT_SITE) { sim::table->bulk_wait(kPending, false, site); }
+template <int kPending> WT_DEVICE void bulk_wait_read(WT_SITE) { sim::table->bulk_wait(kPending, true, site); }
+
+}  // namespace wt::device

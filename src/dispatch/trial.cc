@@ -17,6 +17,20 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// On the host where its reference is quick; a GPU does more in less time.
+Result<VerifyReport> compare(TrialTensors& tensors, const TrialOptions& options) {
+  const ConvProblem& problem = tensors.problem();
+  const ErrorModel model{.exact = options.exact};
+  const bool large = problem.flops() / 2 > static_cast<double>(options.verify_work_limit);
+  if (large && tensors.device()->info().kind == DeviceKind::kCuda) {
+    WT_TRY_ASSIGN(DeviceReference * right, tensors.device_reference({.model = model, .seed = options.seed}));
+    return right->compare(tensors.pointers(), model);
+  }
+  WT_TRY(tensors.fetch_outputs());
+  return verify(problem, tensors.host(),
+                {.model = model, .work_limit = options.verify_work_limit, .seed = options.seed});
+}
+
 Status execute_and_verify(TrialTensors& tensors, const Plan& plan, const TrialOptions& options, TrialResult& result) {
   Device& device = *tensors.device();
   WT_TRY(tensors.poison_outputs(nullptr));
@@ -25,12 +39,7 @@ Status execute_and_verify(TrialTensors& tensors, const Plan& plan, const TrialOp
   WT_TRY(plan.execute(tensors.pointers(), nullptr));
   WT_TRY(device.synchronize(nullptr));
   result.first_seconds = seconds_since(start);
-  WT_TRY(tensors.fetch_outputs());
-  VerifyOptions verify_options;
-  verify_options.model.exact = options.exact;
-  verify_options.work_limit = options.verify_work_limit;
-  verify_options.seed = options.seed;
-  result.verification = verify(tensors.problem(), tensors.host(), verify_options);
+  WT_TRY_ASSIGN(result.verification, compare(tensors, options));
   result.verified = result.verification.passed();
   return result.verification.status();
 }
@@ -112,6 +121,13 @@ Status TrialTensors::upload(Tensor role, const Buffer& content, bool is_output) 
   if (content.empty()) return {};
   WT_TRY_ASSIGN(pointers_[role], device_->allocate(content.size()));
   return is_output ? Status{} : device_->copy_in(pointers_[role], content.data(), content.size());
+}
+
+Result<DeviceReference*> TrialTensors::device_reference(const DeviceVerifyOptions& options) {
+  if (!reference_) {
+    WT_TRY_ASSIGN(reference_, DeviceReference::make(device_, problem_, pointers_, options));
+  }
+  return reference_.get();
 }
 
 Status TrialTensors::reserve_workspace(int64_t bytes) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "dispatch/gpu_verify.h"
 #include "dispatch/plan.h"
 #include "problem/tensor_data.h"
 #include "problem/verify.h"
@@ -21,8 +22,9 @@ namespace wt {
 
 struct TrialOptions {
   PlanOptions plan;
-  bool exact = false;                                      // small integers, compared exactly
-  uint64_t seed = 1;                                       // of the data and of the verified sample
+  bool exact = false;  // small integers, compared exactly
+  uint64_t seed = 1;   // of the data and of the verified sample
+  // On the host; a GPU verifies larger problems itself (gpu_verify.h), with its own limit.
   int64_t verify_work_limit = VerifyOptions{}.work_limit;  // multiply-adds; beyond it a sample is compared
   bool time = true;                                        // a simulator is never timed
   int repeat = 0;                                          // timed executions; 0: as many as make the median steady
@@ -59,6 +61,9 @@ class TrialTensors {
   const HostTensors& host() const { return host_; }
   const TensorPointers& pointers() const { return pointers_; }
 
+  // The right output, computed on the device when first asked for.
+  Result<DeviceReference*> device_reference(const DeviceVerifyOptions& options);
+
   Status reserve_workspace(int64_t bytes);  // grows only
   Status poison_outputs(Stream stream);     // on the device
   Status fetch_outputs();                   // into host()
@@ -72,6 +77,7 @@ class TrialTensors {
   HostTensors host_;
   TensorPointers pointers_;
   int64_t workspace_bytes_ = 0;
+  std::unique_ptr<DeviceReference> reference_;
 };
 
 // Everything, from tensors to time. The failure of any step is in the result's status.

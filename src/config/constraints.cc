@@ -20,14 +20,21 @@ bool all_hold(std::span<const Constraint> rows, const Case& at) {
   return std::ranges::none_of(rows, [&](const Constraint& row) { return trips(row, at); });
 }
 
+std::vector<Constraint> join(std::initializer_list<std::span<const Constraint>> parts) {
+  std::vector<Constraint> rows;
+  for (const auto part : parts) rows.insert(rows.end(), part.begin(), part.end());
+  return rows;
+}
+
 }  // namespace
 
 std::span<const Constraint> target_rows() {
-  static const std::vector<Constraint> rows = [] {
-    std::vector<Constraint> all;
-    for (const auto part : {shape_rows(), feature_rows()}) all.insert(all.end(), part.begin(), part.end());
-    return all;
-  }();
+  static const std::vector<Constraint> rows = join({shape_rows(), feature_rows(), tma_rows()});
+  return rows;
+}
+
+std::span<const Constraint> problem_rows() {
+  static const std::vector<Constraint> rows = join({general_problem_rows(), tma_problem_rows()});
   return rows;
 }
 

@@ -306,6 +306,6 @@ constexpr Constraint kRows[] = {
 
 }  // namespace
 
-std::span<const Constraint> problem_rows() { return kRows; }
+std::span<const Constraint> general_problem_rows() { return kRows; }
 
 }  // namespace wt

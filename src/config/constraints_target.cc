@@ -65,6 +65,12 @@ std::string mma_choices(const Case& at) {
   return join(choices);
 }
 
+// Rows of the matrix instruction that one warp holds: wgmma's 64 belong to four.
+int mma_rows(const Case& at) {
+  const MmaShape* mma = find_mma(at.target, multiply_type(at.config), at.config.gemm.mma);
+  return mma && mma->path == MmaPath::kWgmma ? at.config.gemm.mma.m / 4 : at.config.gemm.mma.m;
+}
+
 bool positive(const Extent3& extent) { return extent.m > 0 && extent.n > 0 && extent.k > 0; }
 bool extents_positive(const GemmConfig& gemm) {
   return positive(gemm.tile) && positive(gemm.warps) && positive(gemm.mma);
@@ -159,7 +165,7 @@ constexpr Constraint kRows[] = {
     {"tile-warps", "warps times mma divide the tile in every direction", is_sound_gemm,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
-       return gemm.tile.m % (gemm.warps.m * gemm.mma.m) == 0 && gemm.tile.n % (gemm.warps.n * gemm.mma.n) == 0 &&
+       return gemm.tile.m % (gemm.warps.m * mma_rows(at)) == 0 && gemm.tile.n % (gemm.warps.n * gemm.mma.n) == 0 &&
               gemm.tile.k % (gemm.warps.k * gemm.mma.k) == 0;
      },
      [](const Case& at) {
@@ -167,7 +173,7 @@ constexpr Constraint kRows[] = {
        return fmt::format(
            "tile={} is not a multiple of warps={} times mma={}, which is {}x{}x{}; enlarge the tile or "
            "use fewer warps",
-           text(gemm.tile), text(gemm.warps), text(gemm.mma), gemm.warps.m * gemm.mma.m, gemm.warps.n * gemm.mma.n,
+           text(gemm.tile), text(gemm.warps), text(gemm.mma), gemm.warps.m * mma_rows(at), gemm.warps.n * gemm.mma.n,
            gemm.warps.k * gemm.mma.k);
      }},
 

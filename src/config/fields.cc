@@ -145,7 +145,9 @@ const KernelConfig kDefaults{};
 
 std::string hex(uint64_t value) { return fmt::format("{:016x}", value); }
 
-// A value as part of a name: identifiers have no minus sign.
+// A number as part of a name: identifiers have no minus sign.
+std::string number(int64_t value) { return value < 0 ? fmt::format("m{}", -value) : fmt::format("{}", value); }
+
 std::string name_value(const Field& field, const KernelConfig& config) {
   const int64_t value = field.get(config);
   switch (field.kind) {
@@ -158,7 +160,7 @@ std::string name_value(const Field& field, const KernelConfig& config) {
     case Field::Kind::kInteger:
       break;
   }
-  return value < 0 ? fmt::format("m{}", -value) : fmt::format("{}", value);
+  return number(value);
 }
 
 std::string layout_token(Layout layout, int dims) {
@@ -174,13 +176,15 @@ std::string target_token(Target target) {
   return token;
 }
 
-// direction, types, layout and dims, target, family, and for the gemm family its pipeline.
+// direction, types, layout and dims, target, family, and for the gemm family its pipeline and tile.
 std::string prefix_of(const KernelConfig& config) {
   std::string name = fmt::format("wt_{}_{}", text_of(config.direction), text_of(config.x));
   if (config.w != config.x || config.y != config.x) name += fmt::format("_{}_{}", text_of(config.w), text_of(config.y));
   name += fmt::format("_{}_{}_{}", layout_token(config.layout, config.dims), target_token(config.target),
                       text_of(config.family));
-  if (config.family == Family::kGemm) name += fmt::format("_{}", text_of(config.gemm.pipeline));
+  if (config.family == Family::kGemm)
+    name += fmt::format("_{}_t{}x{}x{}", text_of(config.gemm.pipeline), number(config.gemm.tile.m),
+                        number(config.gemm.tile.n), number(config.gemm.tile.k));
   return name;
 }
 
@@ -193,7 +197,7 @@ bool extent_changed(size_t index, const KernelConfig& config) {
 
 void append_optional(std::string& name, size_t index, const KernelConfig& config) {
   const Field& field = kFields[index];
-  // A pipeline is in the prefix of a gemm kernel only, and a gemm kernel always says its tile.
+  // Pipeline and tile are in the prefix of a gemm kernel only.
   const bool is_gemm = config.family == Family::kGemm;
   switch (field.place) {
     case Place::kCarried:
@@ -205,7 +209,7 @@ void append_optional(std::string& name, size_t index, const KernelConfig& config
       if (!is_changed(field, config)) return;
       break;
     case Place::kExtent:
-      if (!extent_changed(index, config) && !(is_gemm && field.path == "gemm.tile.m")) return;
+      if (!extent_changed(index, config) || (is_gemm && field.path == "gemm.tile.m")) return;
       name += fmt::format("_{}{}x{}x{}", field.tag, name_value(field, config), name_value(kFields[index + 1], config),
                           name_value(kFields[index + 2], config));
       return;

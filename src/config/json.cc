@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // config/json.cc - a KernelConfig to JSON text and back, from the list of fields (fields.h).
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "config/fields.h"
 
@@ -9,19 +10,6 @@ namespace wt {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json value_of(const Field& field, const KernelConfig& config) {
-  switch (field.kind) {
-    case Field::Kind::kBool:
-      return field.get(config) != 0;
-    case Field::Kind::kInteger:
-      return field.get(config);
-    case Field::Kind::kEnum:
-    case Field::Kind::kHash:
-      break;  // 64 bits do not fit every JSON reader's numbers
-  }
-  return field.text(config);
-}
 
 Status read_value(KernelConfig& config, const std::string& path, const Json& value) {
   const Field* field = find_field(path);
@@ -51,17 +39,28 @@ Status read_object(KernelConfig& config, const std::string& prefix, const Json& 
 
 }  // namespace
 
+// Written by hand: a rule set lists tens of thousands of these. No value needs escaping.
 std::string to_json(const KernelConfig& config, JsonFields which) {
-  Json root = Json::object();
+  std::string text = "{";
+  std::vector<std::string_view> open;  // the objects that the last field lies in
   for (const Field& field : fields()) {
     if (which == JsonFields::kChanged && field.get(config) == field.default_value()) continue;
-    Json* at = &root;
-    std::string_view rest = field.path;
-    for (size_t dot; (dot = rest.find('.')) != std::string_view::npos; rest.remove_prefix(dot + 1))
-      at = &(*at)[std::string(rest.substr(0, dot))];
-    (*at)[std::string(rest)] = value_of(field, config);
+    std::vector<std::string_view> parents;
+    std::string_view name = field.path;
+    for (size_t dot; (dot = name.find('.')) != std::string_view::npos; name.remove_prefix(dot + 1))
+      parents.push_back(name.substr(0, dot));
+    size_t shared = 0;
+    while (shared < open.size() && shared < parents.size() && open[shared] == parents[shared]) ++shared;
+    text.append(open.size() - shared, '}');
+    if (text.back() != '{') text += ',';
+    for (size_t i = shared; i < parents.size(); ++i) text += fmt::format("\"{}\":{{", parents[i]);
+    open = std::move(parents);
+    const bool is_text = field.kind == Field::Kind::kEnum || field.kind == Field::Kind::kHash;
+    text += is_text ? fmt::format("\"{}\":\"{}\"", name, field.text(config))
+                    : fmt::format("\"{}\":{}", name, field.text(config));
   }
-  return root.dump();
+  text.append(open.size(), '}');
+  return text + "}";
 }
 
 Result<KernelConfig> config_from_json(std::string_view text) {

@@ -7,11 +7,13 @@
 
 namespace wt {
 
+extern const KernelKind kGemmTma;    // config/kernels/gemm_tma.cc
 extern const KernelKind kGemmBasic;  // config/kernels/gemm_basic.cc
 
 namespace {
 
 constexpr const KernelKind* kKinds[] = {
+    &kGemmTma,
     &kGemmBasic,
 };
 

@@ -14,6 +14,15 @@ struct Quarantined {
 
 std::span<const Quarantined> quarantine_list();
 
+// Puts another list in place while it lives, for the tests. Not for several threads at once.
+class ScopedQuarantine {
+ public:
+  explicit ScopedQuarantine(std::span<const Quarantined> list);
+  ~ScopedQuarantine();
+  ScopedQuarantine(const ScopedQuarantine&) = delete;
+  ScopedQuarantine& operator=(const ScopedQuarantine&) = delete;
+};
+
 // The entry in `list` for `name`; null where there is none.
 const Quarantined* find_quarantined(std::string_view name, std::span<const Quarantined> list);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernel/gemm/storage.h"
+#include "kernel/gemm/tma/layout.h"
 
 namespace wt {
 
@@ -28,6 +29,8 @@ int64_t shared_bytes_of(const KernelConfig& config) {
   if (config.family == Family::kDirect) return 0;
   const GemmConfig& gemm = config.gemm;
   if (gemm.pipeline == Pipeline::kBasicV1) return shared_bytes(config);
+  // Without a swizzle there is no box to count; the constraint tma-swizzle says so.
+  if (gemm.pipeline == Pipeline::kTma && tma_layout::box_k(config) > 0) return tma_layout::shared_bytes(config);
   const int64_t stages = int64_t{gemm.stages} * gemm_storage::tile_bytes(config);
   const int64_t out_m = gemm.out_tile_m ? gemm.out_tile_m : gemm.tile.m;
   const int64_t out_n = gemm.out_tile_n ? gemm.out_tile_n : gemm.tile.n;
@@ -45,7 +48,13 @@ int registers_of(const KernelConfig& config) {
   // wgmma and tcgen05 read their operands from shared memory.
   if (mma && (mma->path == MmaPath::kWgmma || mma->path == MmaPath::kTcgen05)) return kAddressRegisters + accumulators;
   const int fragments = ceil_divide((m + n) * gemm.mma.k * size_of(multiply_type(config)), int64_t{warp} * 4);
-  return kAddressRegisters + accumulators + fragments;
+  // Elements on their way to shared memory wait in registers, one each; they and the fragments do not live together.
+  const bool through_registers = gemm.loader_a == Loader::kGather || gemm.loader_b == Loader::kGather;
+  const int64_t loading = int64_t{warp} * (gemm.load_warps ? gemm.load_warps : product(gemm.warps));
+  const int staged = through_registers
+                         ? ceil_divide(int64_t{gemm.tile.m + gemm.tile.n} * gemm.tile.k, std::max<int64_t>(loading, 1))
+                         : 0;
+  return kAddressRegisters + accumulators + std::max(fragments, staged);
 }
 
 int register_limit(const KernelConfig& config) {

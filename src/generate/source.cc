@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generate/source.h"
 
+#include "base/version.h"
 #include "config/constraints.h"
 #include "config/fields.h"
 #include "config/kernels.h"
-#include "base/version.h"
 
 namespace wt {
 

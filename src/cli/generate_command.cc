@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/generate_command.h"
+
+#include <cstdio>
+
+#include "cli/exit_code.h"
+#include "cli/progress.h"
+#include "compile/embedded_headers.h"
+#include "generate/export.h"
+#include "generate/listing.h"
+#include "generate/request.h"
+
+namespace wt::cli {
+
+namespace {
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+std::vector<DeviceHeader> device_headers() {
+  std::vector<DeviceHeader> headers;
+  for (const compile::EmbeddedHeader& header : compile::embedded_headers())
+    headers.push_back({std::string(header.name), std::string(header.text)});
+  return headers;
+}
+
+// Several targets get a folder each: a tree is compiled for one.
+Result<ExportReport> export_target(const GenerateRequest& request, const TargetKernels& list) {
+  ExportRequest tree{.folder = request.output,
+                     .target = list.target,
+                     .rule_set = std::string(request.single ? "single" : name_of(request.query.rule_set)),
+                     .kernels = list.result.kernels,
+                     .headers = device_headers()};
+  if (request.targets.size() > 1) {
+    std::string folder = to_text(list.target);
+    for (char& c : folder)
+      if (c == ':') c = '_';
+    tree.folder /= folder;
+  }
+  Progress progress(static_cast<int>(tree.kernels.size()), true);
+  tree.progress = [&progress](int done, int, const std::string& name) { progress.show(done, name); };
+  WT_TRY_ASSIGN(ExportReport report, export_kernels(tree));
+  progress.clear();
+  fmt::print("{}: {} kernels in {} ({} files written, {} unchanged, {} removed)\n", to_text(list.target),
+             report.kernels, tree.folder.string(), report.written, report.unchanged, report.removed);
+  return report;
+}
+
+Status generate(const GenerateRequest& request) {
+  using Action = GenerateRequest::Action;
+  if (request.action == Action::kConstraints) {
+    print(constraint_text());
+    return {};
+  }
+  if (request.action == Action::kCount) {
+    print(count_text(request.targets, request.query));
+    return {};
+  }
+  for (const std::string& note : request.notes) fmt::print(stderr, "wavetile: {}\n", note);
+  std::vector<TargetKernels> lists;
+  for (const TargetName& target : request.targets) {
+    lists.push_back({target, kernels_of(request, target)});
+    if (lists.back().result.kernels.empty())
+      return unsupported(
+          "no kernel of this version for {} is what --variant, --datatype, --ndim and --layout ask for; "
+          "`wavetile generate --count --target {}` shows what there is",
+          to_text(target), to_text(target));
+  }
+  if (request.action == Action::kList) {
+    print(list_text(lists, request.format, request.verbose));
+    return {};
+  }
+  int failures = 0;
+  for (const TargetKernels& list : lists) {
+    WT_TRY_ASSIGN(const ExportReport report, export_target(request, list));
+    for (const auto& [name, message] : report.failures) fmt::print(stderr, "wavetile: {}: {}\n", name, message);
+    failures += static_cast<int>(report.failures.size());
+  }
+  if (failures) return failure(Code::kIo, "{} kernels or files could not be written; they are named above", failures);
+  return {};
+}
+
+}  // namespace
+
+int run_generate(const GenerateValues& values) {
+  const Result<GenerateRequest> request = parse_generate(values);
+  if (!request.ok()) return report_failure(request.status());
+  const Status status = generate(*request);
+  return status.ok() ? kExitGood : report_failure(status);
+}
+
+}  // namespace wt::cli

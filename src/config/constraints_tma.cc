@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/constraints_tma.cc - the rows of the Hopper kernels in kernel/gemm/tma; limits of TMA itself are with the features.
+#include "config/constraint_rows.h"
+#include "config/enum_names.h"
+#include "kernel/gemm/tma/layout.h"
+#include "problem/gemm_view.h"
+
+namespace wt {
+
+namespace {
+
+bool is_tma_kernel(const Case& at) {
+  return at.config.family == Family::kGemm && at.config.gemm.pipeline == Pipeline::kTma;
+}
+bool stores_bulk(const Case& at) { return is_tma_kernel(at) && at.config.gemm.staging == Staging::kTmaStore; }
+bool is_forward(const Case& at) { return at.config.direction == Direction::kForward; }
+
+int64_t depth(const Case& at) { return is_forward(at) ? at.problem->c_per_group() : at.problem->k_per_group(); }
+int64_t columns(const Case& at) { return is_forward(at) ? at.problem->k_per_group() : at.problem->c_per_group(); }
+int64_t out_channels(const Case& at) { return is_forward(at) ? at.problem->k : at.problem->c; }
+size_t phases(const Case& at) { return is_forward(at) ? 1 : stride_phases(*at.problem).size(); }
+
+constexpr Constraint kTargetRows[] = {
+    {"tma-roles", "a producer warpgroup and whole consumer warpgroups of 64-row fragments", is_tma_kernel,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return gemm.load_warps == 4 && gemm.persistent && gemm.warps.n == 1 && gemm.warps.m % 4 == 0 &&
+              gemm.tile.m % (gemm.warps.m * 16) == 0 && gemm.wave_groups == (gemm.ping_pong ? 2 : 1) &&
+              (!gemm.ping_pong || gemm.warps.m == 4);
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "load_warps={} persistent={} warps={}x{} wave_groups={} tile.m={}: pipeline tma has load_warps=4, "
+           "persistent=true, warps.n=1, four warps for each 64 rows or multiple of it, and wave_groups=2 with warps.m=4 "
+           "for ping_pong",
+           gemm.load_warps, gemm.persistent, gemm.warps.m, gemm.warps.n, gemm.wave_groups, gemm.tile.m);
+     }},
+
+    {"tma-swizzle", "a box of channels is one swizzle span, the same for both operands", is_tma_kernel,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return gemm.swizzle_a >= 32 && gemm.swizzle_b == gemm.swizzle_a;
+     },
+     [](const Case& at) {
+       return fmt::format("swizzle_a={} and swizzle_b={} must be equal and 32, 64 or 128 bytes for pipeline tma",
+                          at.config.gemm.swizzle_a, at.config.gemm.swizzle_b);
+     }},
+
+    {"tma-major", "wgmma reads an operand across its channels for 16-bit types only",
+     [](const Case& at) { return is_tma_kernel(at) && tma_layout::b_is_mn_major(at.config); },
+     [](const Case& at) { return size_of(operand_b(at.config)) == 2; },
+     [](const Case& at) {
+       return fmt::format("direction={} sums across the filter's channels, which wgmma reads for 16-bit types only, not {}",
+                          text_of(at.config.direction), text_of(operand_b(at.config)));
+     }},
+
+    {"tma-store-type", "bulk stores stage 16-bit outputs", stores_bulk,
+     [](const Case& at) { return size_of(output_type(at.config)) == 2; },
+     [](const Case& at) {
+       return fmt::format("staging=tma_store with output {}; use staging=direct", text_of(output_type(at.config)));
+     }},
+};
+
+constexpr Constraint kProblemRows[] = {
+    {"tma-groups", "a box of channels lies inside one group",
+     [](const Case& at) { return is_tma_kernel(at) && at.problem->g > 1; },
+     [](const Case& at) { return depth(at) % tma_layout::box_k(at.config) == 0; },
+     [](const Case& at) {
+       return fmt::format("{} channels per group are summed in boxes of {}, which would reach into the next group; use a "
+                          "narrower swizzle or another kernel",
+                          depth(at), tma_layout::box_k(at.config));
+     }},
+
+    {"tma-store-stride", "rows of an output that TMA writes are multiples of 16 bytes", stores_bulk,
+     [](const Case& at) { return out_channels(at) % 8 == 0; },
+     [](const Case& at) {
+       return fmt::format("{} output channels of 2 bytes are not a multiple of 16 bytes; use staging=direct",
+                          out_channels(at));
+     }},
+
+    {"tma-store-groups", "a bulk store's columns lie inside one group",
+     [](const Case& at) { return stores_bulk(at) && at.problem->g > 1; },
+     [](const Case& at) { return columns(at) % at.config.gemm.tile.n == 0; },
+     [](const Case& at) {
+       return fmt::format("{} output channels per group are not a multiple of tile.n={}; use staging=direct", columns(at),
+                          at.config.gemm.tile.n);
+     }},
+
+    {"tma-store-view", "a bulk store writes consecutive pixels", stores_bulk, [](const Case& at) { return phases(at) == 1; },
+     [](const Case& at) {
+       return fmt::format("strided backward data writes {} interleaved sets of pixels; use staging=direct", phases(at));
+     }},
+
+    {"tma-regions", "the phases of a problem fit the parameter block", is_tma_kernel,
+     [](const Case& at) { return phases(at) <= static_cast<size_t>(tma_layout::regions(at.config)); },
+     [](const Case& at) {
+       return fmt::format("{} stride phases; this kernel has room for {}; use basic_v1", phases(at),
+                          tma_layout::regions(at.config));
+     }},
+};
+
+}  // namespace
+
+std::span<const Constraint> tma_rows() { return kTargetRows; }
+std::span<const Constraint> tma_problem_rows() { return kProblemRows; }
+
+}  // namespace wt

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/kernels/gemm_tma.cc - Hopper's implicit GEMM: bulk tensor copies and wgmma; forward and backward data.
+#include <algorithm>
+
+#include "config/kernels.h"
+#include "kernel/gemm/tma/layout.h"
+
+namespace wt {
+
+namespace {
+
+constexpr Pipeline kPipelines[] = {Pipeline::kTma};
+constexpr Target kTargets[] = {Target::kSm90a};
+constexpr std::string_view kReadFields[] = {
+    "gemm.tile",      "gemm.warps",     "gemm.mma",       "gemm.pipeline",    "gemm.stages",
+    "gemm.wave_groups", "gemm.loader_a", "gemm.loader_b", "gemm.ping_pong",   "gemm.swizzle_a",
+    "gemm.swizzle_b", "gemm.raster",    "gemm.block_swizzle", "gemm.persistent", "gemm.staging",
+    "gemm.specialization", "gemm.load_warps"};
+
+constexpr int64_t kSharedBytes = 227 * 1024;
+constexpr int kMaxStages = 8;
+
+struct Shape {
+  short m, n;
+  bool ping_pong;
+  Breadth breadth;
+};
+
+constexpr Shape kShapes[] = {
+    {128, 128, false, Breadth::kFew}, {128, 256, false, Breadth::kFew}, {256, 128, false, Breadth::kFew},
+    {128, 64, false, Breadth::kFew},  {64, 64, false, Breadth::kFew},   {64, 128, false, Breadth::kFew},
+    {128, 40, false, Breadth::kFew},  {64, 256, true, Breadth::kFew},   {128, 128, true, Breadth::kFew},
+    {128, 16, false, Breadth::kFew},  {64, 32, false, Breadth::kAll},   {64, 40, false, Breadth::kAll},
+    {64, 96, false, Breadth::kAll},   {64, 160, false, Breadth::kAll},  {64, 192, false, Breadth::kAll},
+    {128, 32, false, Breadth::kAll},  {128, 80, false, Breadth::kAll},  {128, 96, false, Breadth::kAll},
+    {128, 112, false, Breadth::kAll}, {128, 160, false, Breadth::kAll}, {128, 192, false, Breadth::kAll},
+    {128, 224, false, Breadth::kAll}, {256, 64, false, Breadth::kAll},  {256, 80, false, Breadth::kAll},
+    {256, 88, false, Breadth::kAll},  {256, 96, false, Breadth::kAll},  {256, 112, false, Breadth::kAll},
+    {64, 128, true, Breadth::kAll},   {64, 192, true, Breadth::kAll},   {128, 64, true, Breadth::kAll},
+    {128, 96, true, Breadth::kAll},
+};
+
+// As many stages as fit, so that the copies run ahead as far as they can.
+int most_stages(KernelConfig config) {
+  int stages = kMaxStages;
+  for (; stages > 1; --stages) {
+    config.gemm.stages = static_cast<unsigned char>(stages);
+    if (tma_layout::shared_bytes(config) <= kSharedBytes) break;
+  }
+  return stages;
+}
+
+bool is_16_bit(DataType type) { return size_of(type) == 2; }
+
+void propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Loader loader_a, Staging staging,
+                   std::vector<KernelConfig>& configs) {
+  KernelConfig config = base;
+  GemmConfig& gemm = config.gemm;
+  config.family = Family::kGemm;
+  gemm.pipeline = Pipeline::kTma;
+  gemm.tile = {shape.m, shape.n, static_cast<short>(128 / size_of(operand_a(base)))};
+  gemm.mma = {64, shape.n, static_cast<short>(32 / size_of(operand_a(base)))};
+  gemm.warps = {static_cast<short>(shape.ping_pong || shape.m == 64 ? 4 : 8), 1, 1};
+  gemm.wave_groups = shape.ping_pong ? 2 : 1;
+  gemm.ping_pong = shape.ping_pong;
+  gemm.load_warps = 4;
+  gemm.persistent = true;
+  gemm.loader_a = loader_a;
+  gemm.loader_b = Loader::kTmaTiled;
+  gemm.specialization = loader_a == Loader::kTmaTiled ? Specialization::kFilter1x1Stride1Pad0 : Specialization::kDefault;
+  gemm.swizzle_a = static_cast<unsigned char>(swizzle);
+  gemm.swizzle_b = static_cast<unsigned char>(swizzle);
+  gemm.block_swizzle = 8;
+  gemm.staging = staging;
+  gemm.stages = static_cast<unsigned char>(most_stages(config));
+  configs.push_back(config);
+}
+
+void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
+  // Weight gradients sum over pixels and have their own kernel; backward data reads the filter across its channels,
+  // which wgmma can for 16-bit types only.
+  if (base.direction == Direction::kBackwardWeight || base.layout != Layout::kChannelsLast) return;
+  if (operand_a(base) == DataType::kF32 || size_of(operand_a(base)) != size_of(operand_b(base))) return;
+  if (is_16_bit(operand_a(base)) && operand_a(base) != operand_b(base)) return;
+  if (base.direction == Direction::kBackwardData && !is_16_bit(operand_a(base))) return;
+  const bool all = breadth == Breadth::kAll;
+  for (const Loader loader : {Loader::kTmaTiled, Loader::kTmaIm2col}) {
+    for (const int swizzle : {128, 64, 32}) {
+      if (swizzle != 128 && (loader == Loader::kTmaTiled || !all)) continue;
+      for (const Shape& shape : kShapes) {
+        if (!all && shape.breadth != Breadth::kFew) continue;
+        if (is_16_bit(output_type(base))) {
+          propose_shape(base, shape, swizzle, loader, Staging::kTmaStore, configs);
+        }
+        propose_shape(base, shape, swizzle, loader, Staging::kDirect, configs);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+extern const KernelKind kGemmTma = {.id = "gemm-tma",
+                                    .header = "kernel/gemm/tma/kernel.h",
+                                    .class_name = "wt::TmaGemm",
+                                    .family = Family::kGemm,
+                                    .pipelines = kPipelines,
+                                    .targets = kTargets,
+                                    .fields = kReadFields,
+                                    .generic = false,
+                                    .propose = propose};
+
+}  // namespace wt

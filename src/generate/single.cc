@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generate/single.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "config/constraints.h"
+#include "config/fields.h"
+#include "config/kernels.h"
+#include "config/pipelines.h"
+#include "config/signature.h"
+#include "generate/request.h"
+#include "kernel/gemm/storage.h"
+
+namespace wt {
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+// Other spellings of a knob's value, and those that stand for something this project does not have.
+Result<std::string> knob_value(const GenerateOption& option, const std::string& text) {
+  const std::string name = lower(text);
+  if (option.key == "pipeline") {
+    if (name == "compv1") return std::string("basic_v1");
+    if (name == "compv2") return std::string("basic_v2");
+    if (name.starts_with("preshuffle"))
+      return unsupported("--pipeline {}: preshuffled weights are not mapped; see docs/rule-sets.md", text);
+    return name;
+  }
+  if (option.key == "epilogue") {
+    if (name == "cshuffle") return std::string("shared");
+    if (name == "default") return std::string("direct");
+    return bad_input("--epilogue {} must be cshuffle or default", text);
+  }
+  if (option.key == "scheduler") return name;
+  if (option.key == "streamk-reduction-strategy") {
+    if (name != "tree" && name != "linear")
+      return bad_input("--streamk-reduction-strategy {} must be TREE or LINEAR", text);
+    return name;
+  }
+  return text;
+}
+
+class Knobs {
+ public:
+  static Result<Knobs> read(const GenerateValues& values) {
+    Knobs knobs;
+    for (const auto& [key, given] : values) {
+      const GenerateOption& option = *find_generate_option(key);
+      if (key == "set") {
+        for (const std::string& text : given) WT_TRY(knobs.add_assignment(text));
+      } else if (!option.field.empty()) {
+        WT_TRY(knobs.add_option(option, given.empty() ? "" : given.back()));
+      }
+    }
+    return knobs;
+  }
+
+  // Sets what was given; the signature first, because the query has already set it.
+  Status apply(KernelConfig& config) const {
+    for (const auto& [path, value] : values_) WT_TRY(set_field(config, path, value));
+    return {};
+  }
+
+  bool has(std::string_view path) const {
+    return std::ranges::any_of(values_, [&](const auto& pair) {
+      return pair.first.starts_with(path) && (pair.first.size() == path.size() || pair.first[path.size()] == '.');
+    });
+  }
+
+ private:
+  Status add_assignment(const std::string& text) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) return bad_input("--set {} must be FIELD=VALUE, such as gemm.stages=2", text);
+    KernelConfig probe;
+    WT_TRY(set_field(probe, text.substr(0, equals), text.substr(equals + 1)));
+    values_.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    return {};
+  }
+
+  Status add_option(const GenerateOption& option, const std::string& text) {
+    const std::string name = fmt::format("--{}", option.key);
+    std::string value;
+    if (option.value == "BOOL" || option.value.empty()) {
+      WT_TRY_ASSIGN(const bool on, parse_bool(name, text));
+      if (option.key == "streamk-enabled") {
+        // The strategy, where given, says more.
+        if (has("gemm.stream_k")) return {};
+        value = on ? "tree" : "off";
+      } else {
+        value = on ? "true" : "false";
+      }
+    } else {
+      WT_TRY_ASSIGN(value, knob_value(option, text));
+    }
+    KernelConfig probe;
+    if (const Status status = set_field(probe, option.field, value); !status.ok()) return status.with_context(name);
+    values_.emplace_back(option.field, value);
+    return {};
+  }
+
+  std::vector<std::pair<std::string, std::string>> values_;
+};
+
+class Builder {
+ public:
+  Builder(const Knobs& knobs, std::vector<std::string>& notes) : knobs_(knobs), notes_(notes) {}
+
+  Result<KernelConfig> build(KernelConfig config) {
+    WT_TRY(knobs_.apply(config));
+    if (config.family == Family::kGemm) fill_gemm(config);
+    std::vector<Decline> reasons = declines(config);
+    if (!reasons.empty() && config.family == Family::kGemm && take_proposed_tile(config, reasons))
+      reasons = declines(config);
+    if (!reasons.empty()) return unsupported("no such kernel for {}: {}", text_of(config.target), to_text(reasons));
+    return config;
+  }
+
+ private:
+  void note(const KernelConfig& config, const std::string& text) {
+    const std::string line = fmt::format("{}: {}", text_of(config.target), text);
+    if (std::ranges::find(notes_, line) == notes_.end()) notes_.push_back(line);
+  }
+
+  // The defaults of a single kernel: 128x128x64 by 2x2x1 warps of 32x32x16, compv4, vectors of 4, 8, 8, cshuffle.
+  void fill_gemm(KernelConfig& config) {
+    const TargetInfo& target = info_of(config.target);
+    GemmConfig& gemm = config.gemm;
+    if (!knobs_.has("gemm.pipeline")) {
+      gemm.pipeline = Pipeline::kCompV4;
+      if (!kind_of(config)) {
+        gemm.pipeline = Pipeline::kBasicV1;
+        note(config, "pipeline compv4, the default, has no kernel in this version; basic_v1 stands in");
+      }
+    }
+    const PipelineInfo& pipeline = info_of(gemm.pipeline);
+    const KernelKind* kind = kind_of(config);
+    if (!knobs_.has("gemm.tile.m")) gemm.tile.m = 128;
+    if (!knobs_.has("gemm.tile.n")) gemm.tile.n = 128;
+    if (!knobs_.has("gemm.tile.k")) gemm.tile.k = 64;
+    if (!knobs_.has("gemm.mma")) {
+      gemm.mma = {32, 32, 16};
+      const std::vector<MmaShape> shapes = mma_shapes(target, multiply_type(config));
+      if (!find_mma(target, multiply_type(config), gemm.mma) && !shapes.empty()) {
+        gemm.mma = largest(shapes);
+        note(config, fmt::format("32x32x16, the default warp tile, is no matrix instruction for {}; {}x{}x{} stands in",
+                                 text_of(multiply_type(config)), gemm.mma.m, gemm.mma.n, gemm.mma.k));
+      }
+    }
+    if (!knobs_.has("gemm.double_buffer")) gemm.double_buffer = pipeline.double_buffer;
+    if (!knobs_.has("gemm.stages")) gemm.stages = static_cast<unsigned char>(pipeline.min_stages);
+    // Defaults of fields that the kernel does not read would only make a second name for it.
+    const auto reads = [&](std::string_view path) {
+      return kind && std::ranges::find(kind->fields, path) != kind->fields.end();
+    };
+    if (!knobs_.has("gemm.staging") && reads("gemm.staging")) gemm.staging = Staging::kShared;
+    if (!knobs_.has("gemm.vector_a") && reads("gemm.vector_a")) gemm.vector_a = 4;
+    if (!knobs_.has("gemm.vector_b") && reads("gemm.vector_b")) gemm.vector_b = 8;
+    if (!knobs_.has("gemm.vector_c") && reads("gemm.vector_c")) gemm.vector_c = 8;
+    if (kind && !reads("gemm.staging"))
+      note(config,
+           fmt::format("kernel {} stores directly, an element at a time; cshuffle and vectors do not apply", kind->id));
+  }
+
+  static Extent3 largest(const std::vector<MmaShape>& shapes) {
+    Extent3 best = shapes.front().shape;
+    for (const MmaShape& mma : shapes)
+      if (mma.portable && mma.shape.m * mma.shape.n > best.m * best.n) best = mma.shape;
+    return best;
+  }
+
+  // Where the default tile does not fit and nobody asked for it, the first valid proposal's tile and warps do.
+  bool take_proposed_tile(KernelConfig& config, const std::vector<Decline>& reasons) {
+    const KernelKind* kind = kind_of(config);
+    if (!kind || knobs_.has("gemm.tile") || knobs_.has("gemm.warps")) return false;
+    std::vector<KernelConfig> proposals;
+    kind->propose(config, info_of(config.target), Breadth::kAll, proposals);
+    for (const KernelConfig& proposal : proposals) {
+      KernelConfig attempt = config;
+      attempt.gemm.tile = proposal.gemm.tile;
+      attempt.gemm.warps = proposal.gemm.warps;
+      if (!is_valid(attempt)) continue;
+      note(config,
+           fmt::format("128x128x64, the default tile, is not possible ({}); {}x{}x{} by {}x{}x{} warps stands in",
+                       reasons.front().id, attempt.gemm.tile.m, attempt.gemm.tile.n, attempt.gemm.tile.k,
+                       attempt.gemm.warps.m, attempt.gemm.warps.n, attempt.gemm.warps.k));
+      config = attempt;
+      return true;
+    }
+    return false;
+  }
+
+  const Knobs& knobs_;
+  std::vector<std::string>& notes_;
+};
+
+template <class T>
+std::vector<T> or_default(const std::vector<T>& list, T standard) {
+  return list.empty() ? std::vector<T>{standard} : list;
+}
+
+// The output type that goes with an input type, where nobody names one.
+DataType output_for(DataType in) {
+  for (const TypeCombination& types : type_combinations(false))
+    if (types.a == in) return types.out;
+  return DataType::kF32;
+}
+
+}  // namespace
+
+bool asks_for_single_kernel(const GenerateValues& values) {
+  return std::ranges::any_of(values, [](const auto& pair) {
+    const GenerateOption* option = find_generate_option(pair.first);
+    return pair.first == "set" || (option && !option->field.empty());
+  });
+}
+
+Result<SingleKernels> single_kernels(const GenerateValues& values, const std::vector<TargetName>& targets,
+                                     const RuleQuery& query) {
+  WT_TRY_ASSIGN(const Knobs knobs, Knobs::read(values));
+  SingleKernels single;
+  Builder builder(knobs, single.notes);
+  for (const TargetName& target : targets) {
+    for (const Direction direction : or_default(query.directions, Direction::kForward)) {
+      for (const DataType type : or_default(query.types, DataType::kBf16)) {
+        for (const int dims : or_default(query.dims, 2)) {
+          for (const Layout layout : or_default(query.layouts, Layout::kChannelsLast)) {
+            KernelConfig config{.direction = direction,
+                                .target = target.target,
+                                .layout = layout,
+                                .dims = static_cast<unsigned char>(dims)};
+            set_types(config, type, output_for(type));
+            WT_TRY_ASSIGN(config, builder.build(config));
+            single.kernels.push_back(config);
+          }
+        }
+      }
+    }
+  }
+  std::ranges::sort(single.kernels, ConfigLess{});
+  const auto [first, last] = std::ranges::unique(single.kernels);
+  single.kernels.erase(first, last);
+  return single;
+}
+
+}  // namespace wt

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+// One case a row of the constraint table: it trips the row and reads the message. AllRowsAreTripped fails for a row
+// without a case.
+#include "config/constraints.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "config/fields.h"
+#include "config/signature.h"
+#include "config/storage.h"
+#include "kernel/gemm/storage.h"
+#include "problem/random_problem.h"
+
+namespace wt {
+namespace {
+
+using testing::HasSubstr;
+
+struct RowCase {
+  std::string id;
+  void (*change)(KernelConfig&);
+  std::string message;  // a part with the values
+  const char* problem = nullptr;
+  Requests requests = {};
+};
+
+void PrintTo(const RowCase& row, std::ostream* out) { *out << row.id; }
+
+void hopper(KernelConfig& c) {
+  c.target = Target::kSm90a;
+  c.gemm.pipeline = Pipeline::kTma;
+  c.gemm.loader_a = Loader::kTmaIm2col;
+  c.gemm.loader_b = Loader::kTmaTiled;
+  c.gemm.mma = {64, 128, 16};
+  c.gemm.warps = {8, 1, 1};
+  c.gemm.tile = {128, 128, 64};
+  c.gemm.stages = 4;
+  c.gemm.load_warps = 4;
+  c.gemm.persistent = true;
+  c.gemm.swizzle_a = 128;
+  c.gemm.swizzle_b = 128;
+}
+
+// A kernel of pipeline tma with bulk stores, and one change.
+template <class Change>
+void hopper_with(KernelConfig& c, Change change) {
+  hopper(c);
+  c.gemm.staging = Staging::kTmaStore;
+  change(c);
+}
+
+const RowCase kTargetCases[] = {
+    {"kernel-exists", [](KernelConfig& c) { c.gemm.pipeline = Pipeline::kCompV4; },
+     "pipeline=compv4 has no kernel for sm_80 in this version; choose one of: gemm basic_v1"},
+    {"foreign-field", [](KernelConfig& c) { c.direct.tile_h = 8; },
+     "direct.tile_h=8 belongs to another family than gemm"},
+    {"unread-field", [](KernelConfig& c) { c.gemm.block_swizzle = 4; },
+     "gemm.block_swizzle=4 means nothing to kernel gemm-basic; leave it at 1"},
+    {"dims-range", [](KernelConfig& c) { c.dims = 4; }, "dims=4 must be 1, 2 or 3"},
+    {"accumulation", [](KernelConfig& c) { c.acc = DataType::kF16; }, "acc=fp16"},
+    {"output-type", [](KernelConfig& c) { c.y = DataType::kTf32; }, "output type tf32"},
+    {"min-blocks", [](KernelConfig& c) { c.min_blocks = 17; }, "min_blocks=17 with 128 threads a block"},
+    {"tile-positive", [](KernelConfig& c) { c.gemm.tile.k = 0; }, "tile=64x64x0"},
+    {"mma-shape",
+     [](KernelConfig& c) {
+       c.gemm.mma = {32, 32, 8};
+     },
+     "mma=32x32x8 is no matrix instruction of sm_80 for bf16; choose one of 16x8x16 (mma.sync)"},
+    {"tile-warps", [](KernelConfig& c) { c.gemm.tile.m = 48; },
+     "tile=48x64x32 is not a multiple of warps=2x2x1 times mma=16x8x16, which is 32x16x16"},
+    {"warps-k", [](KernelConfig& c) { c.gemm.warps.k = 2; }, "warps.k=2 has no kernel"},
+    {"block-threads",
+     [](KernelConfig& c) {
+       c.gemm.warps = {8, 8, 1};
+     },
+     "are 2048 threads; sm_80 allows 1024"},
+    {"tile-coverage",
+     [](KernelConfig& c) {
+       c.gemm.warps = {8, 1, 1};
+       c.gemm.tile = {128, 8, 16};
+     },
+     "tile=128x8x16 with vectors of 1 and 1 does not divide evenly among 256 threads"},
+    {"shared-capacity",
+     [](KernelConfig& c) {
+       c.gemm.tile = {256, 256, 256};
+     },
+     "of shared memory; sm_80 has 166912"},
+    {"shared-blocks",
+     [](KernelConfig& c) {
+       c.gemm.tile = {64, 64, 128};
+       c.min_blocks = 8;
+     },
+     "min_blocks=8 blocks of"},
+    {"register-estimate",
+     [](KernelConfig& c) {
+       c.gemm.tile = {256, 256, 32};
+     },
+     "tile=256x256x32 over warps=2x2x1 needs about"},
+    {"stages-range", [](KernelConfig& c) { c.gemm.stages = 3; }, "stages=3 is outside 1..1 of pipeline basic_v1"},
+    {"double-buffer", [](KernelConfig& c) { c.gemm.pipeline = Pipeline::kCompV4; },
+     "pipeline compv4 has two shared buffers by definition; set double_buffer=true"},
+    {"wave-groups", [](KernelConfig& c) { c.gemm.wave_groups = 3; }, "wave_groups=3"},
+    {"scheduler", [](KernelConfig& c) { c.gemm.scheduler = Scheduler::kInterwave; },
+     "scheduler=interwave is not defined for pipeline basic_v1"},
+    {"load-warps", [](KernelConfig& c) { c.gemm.load_warps = 4; }, "load_warps=4: every warp of pipeline basic_v1"},
+    {"async-copy",
+     [](KernelConfig& c) {
+       c.target = Target::kGfx942;
+       c.gemm.pipeline = Pipeline::kCompAsync;
+     },
+     "needs asynchronous copies, which gfx942 has not"},
+    {"tma-target", [](KernelConfig& c) { c.gemm.pipeline = Pipeline::kTma; }, "sm_80 has no bulk tensor copies"},
+    {"tma-loader", [](KernelConfig& c) { c.gemm.loader_a = Loader::kTmaTiled; },
+     "loaders tma_tiled and gather with pipeline basic_v1"},
+    {"tma-box",
+     [](KernelConfig& c) {
+       hopper(c);
+       c.gemm.tile.n = 512;
+     },
+     "tile=128x512x64: a TMA box has at most 256"},
+    {"tma-roles", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.load_warps = 1; }); },
+     "load_warps=1 persistent=true warps=8x1"},
+    {"tma-swizzle", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.swizzle_b = 64; }); },
+     "swizzle_a=128 and swizzle_b=64 must be equal"},
+    {"tma-major",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.direction = Direction::kBackwardData;
+         t.y = t.w = DataType::kTf32;
+       });
+     },
+     "direction=bwd_data sums across the filter's channels"},
+    {"tma-store-type", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.y = DataType::kF32; }); },
+     "staging=tma_store with output fp32"},
+    {"swizzle-value", [](KernelConfig& c) { c.gemm.swizzle_a = 48; }, "swizzle_a=48"},
+    {"swizzle-row", [](KernelConfig& c) { c.gemm.swizzle_b = 128; }, "rows of 64 and 64 bytes"},
+    {"vector-width", [](KernelConfig& c) { c.gemm.vector_c = 16; }, "vector_c=16 of 2, 2 and 2 bytes an element"},
+    {"vector-loader", [](KernelConfig& c) { c.gemm.vector_a = 8; }, "vector_a=8 with loader gather"},
+    {"layout-loader",
+     [](KernelConfig& c) {
+       c.layout = Layout::kChannelsFirst;
+       c.gemm.loader_a = Loader::kVector;
+     },
+     "read consecutive channels, which channels-first tensors do not have"},
+    {"cluster-size", [](KernelConfig& c) { c.gemm.cluster_m = 2; }, "cluster of 2x1 blocks; sm_80 allows 1 to 1"},
+    {"multicast", [](KernelConfig& c) { c.gemm.multicast_a = true; }, "multicast_a=true with cluster_n=1"},
+    {"ping-pong", [](KernelConfig& c) { c.gemm.ping_pong = true; }, "ping_pong with pipeline=basic_v1 wave_groups=1"},
+    {"persistent", [](KernelConfig& c) { c.gemm.persistent = true; },
+     "persistent=true is not defined for pipeline basic_v1"},
+    {"raster", [](KernelConfig& c) { c.gemm.block_swizzle = 0; }, "block_swizzle=0 must be at least 1"},
+    {"out-tile", [](KernelConfig& c) { c.gemm.out_tile_m = 48; }, "out_tile 48x0 with staging=direct and tile 64x64"},
+    {"k-group", [](KernelConfig& c) { c.gemm.k_group = 3; }, "k_group=3 steps of 16 do not divide tile.k=32"},
+    {"two-stage", [](KernelConfig& c) { c.gemm.two_stage = true; }, "two_stage with direction=fwd and output bf16"},
+    {"stream-k", [](KernelConfig& c) { c.gemm.stream_k = StreamK::kTree; },
+     "stream_k=tree with direction=fwd and pipeline=basic_v1"},
+    {"stream-k-split",
+     [](KernelConfig& c) {
+       c.direction = Direction::kBackwardWeight;
+       c.gemm.stream_k = StreamK::kLinear;
+       c.gemm.split_k = SplitK::kWorkspace;
+     },
+     "stream_k=linear with split_k=workspace"},
+    {"stream-k-persistent", [](KernelConfig& c) { c.gemm.stream_k_persistent = true; }, "with stream_k=off"},
+    {"split-k-cluster", [](KernelConfig& c) { c.gemm.split_k = SplitK::kCluster; },
+     "split_k=cluster on sm_80, which has no clusters"},
+    {"explicit-gemm", [](KernelConfig& c) { c.gemm.explicit_gemm = true; },
+     "explicit_gemm with specialization=default"},
+    {"groups-finite", [](KernelConfig& c) { c.gemm.groups_per_tile = 4; }, "groups_per_tile=4 with finite_only=false"},
+    {"direct-tile",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.tile_h = 3;
+       c.direct.sub_h = 2;
+     },
+     "tile 3x1 is not a multiple of sub-tile 2x1"},
+    {"direct-block",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.block_size = 65;
+     },
+     "block_size=65 must be a multiple of 32 up to 1024 on sm_80"},
+};
+
+const RowCase kProblemCases[] = {
+    {"signature", [](KernelConfig& c) { c.x = DataType::kF16; }, "x=fp16, the problem's is bf16",
+     "fwd bf16 n1 c8 k8 i8x8 f3x3"},
+    {"deterministic", [](KernelConfig& c) { c.gemm.split_k = SplitK::kAtomic; },
+     "split_k=atomic adds in no fixed order", "fwd bf16 n1 c8 k8 i8x8 f3x3"},
+    {"finite-only",
+     [](KernelConfig& c) { c.finite_only = true; },
+     "finite_only: a non-finite input",
+     "fwd bf16 n1 c8 k8 i8x8 f3x3",
+     {.strict_nonfinite = true}},
+    {"specialization", [](KernelConfig& c) { c.gemm.specialization = Specialization::kFilter1x1Stride1Pad0; },
+     "filter=1x1 stride=2x2 dilation=1x1 pad=0x0/0x0 is not filter1x1_stride1_pad0", "fwd bf16 n1 c8 k8 i8x8 f1x1 s2"},
+    {"vector-channels",
+     [](KernelConfig& c) {
+       c.gemm.loader_a = Loader::kVector;
+       c.gemm.vector_a = 8;
+     },
+     "12, 12 and 8 channels per group for A, B and the output are not multiples of vector_a=8",
+     "fwd bf16 n1 c12 k8 i8x8 f3x3"},
+    {"tile-fits", [](KernelConfig& c) { c.gemm.pad_k = false; },
+     "gemm m=36 n=8 k=72 is not a multiple of tile=64x64x32", "fwd bf16 n1 c8 k8 i8x8 f3x3"},
+    {"k-iterations", [](KernelConfig& c) { c.gemm.pipeline = Pipeline::kCompV6; },
+     "k=72 is 3 steps of tile.k=32; pipeline compv6 needs 4", "fwd bf16 n1 c8 k8 i8x8 f3x3"},
+    {"tma-stride", hopper, "12 and 12 channels of 2 and 2 bytes make strides that are not multiples of 16 bytes",
+     "fwd bf16 n1 c12 k8 i8x8 f3x3"},
+    {"tma-element-stride", hopper, "stride=9x9 exceeds 8", "fwd bf16 n1 c8 k8 i32x32 f3x3 s9"},
+    {"tma-corner", hopper, "must lie in -128..127 in 2D", "fwd bf16 n1 c8 k8 i400x400 f3x3 d100 p1"},
+    {"tma-offset", hopper, "reaches 256 elements or more", "fwd bf16 n1 c8 k8 i300x300 f3x3 d128 p1"},
+    {"tma-groups", hopper, "32 channels per group are summed in boxes of 64", "fwd bf16 n1 g2 c64 k64 i8x8 f3x3"},
+    {"tma-store-stride", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
+     "36 output channels of 2 bytes are not a multiple of 16 bytes", "fwd bf16 n1 c64 k36 i8x8 f3x3"},
+    {"tma-store-groups", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
+     "64 output channels per group are not a multiple of tile.n=128", "fwd bf16 n1 g2 c128 k128 i8x8 f3x3"},
+    {"tma-store-view", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
+     "strided backward data writes 4 interleaved sets", "bwd_data bf16 n1 c64 k64 i8x8 f3x3 s2"},
+    {"tma-regions", hopper, "9 stride phases; this kernel has room for 8", "bwd_data bf16 n1 c64 k64 i9x9 f3x3 s3"},
+    {"groups-per-tile",
+     [](KernelConfig& c) {
+       c.gemm.groups_per_tile = 4;
+       c.finite_only = true;
+     },
+     "g=6 is not a multiple of groups_per_tile=4", "fwd bf16 n1 g6 c12 k12 i8x8 f3x3"},
+    {"tensor-size", [](KernelConfig& c) { c.gemm.pipeline = Pipeline::kCompV3; }, "a tensor has 4294967296 elements",
+     "fwd bf16 n1024 c256 k8 i128x128 f3x3"},
+    {"direct-groups", [](KernelConfig& c) { c.family = Family::kDirect; }, "64 input and 8 output channels per group",
+     "fwd bf16 n1 c64 k8 i8x8 f3x3"},
+    {"direct-shape",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.filter_h = 5;
+     },
+     "filter=3x3 stride=1x1 dilation=1x1 pad=0x0 differ", "fwd bf16 n1 g8 c8 k8 i8x8 f3x3"},
+};
+
+std::vector<std::string> ids(const std::vector<Decline>& list) {
+  std::vector<std::string> out;
+  for (const Decline& decline : list) out.emplace_back(decline.id);
+  return out;
+}
+
+class TargetRow : public testing::TestWithParam<RowCase> {};
+
+TEST_P(TargetRow, TripsAndSaysWhy) {
+  const RowCase& row = GetParam();
+  KernelConfig config;
+  ASSERT_TRUE(declines(config).empty()) << to_text(declines(config));
+  row.change(config);
+  const std::vector<Decline> found = declines(config);
+  ASSERT_THAT(ids(found), testing::Contains(row.id));
+  EXPECT_FALSE(is_valid(config));
+  for (const Decline& decline : found) {
+    if (decline.id == row.id) {
+      EXPECT_THAT(decline.message, HasSubstr(row.message));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TargetRow, testing::ValuesIn(kTargetCases));
+
+const Constraint* find_row(std::span<const Constraint> rows, std::string_view id) {
+  for (const Constraint& row : rows)
+    if (row.id == id) return &row;
+  return nullptr;
+}
+
+class ProblemRow : public testing::TestWithParam<RowCase> {};
+
+// The row is asked directly: kernels that many rows speak of do not exist yet, so declines() stops before them.
+TEST_P(ProblemRow, TripsAndSaysWhy) {
+  const RowCase& row = GetParam();
+  const auto problem = parse_problem(row.problem);
+  ASSERT_TRUE(problem.ok()) << problem.status().message();
+  const Constraint* constraint = find_row(problem_rows(), row.id);
+  ASSERT_NE(constraint, nullptr);
+  KernelConfig config = config_for(*problem, Target::kSm80);
+  const Case before{config, info_of(config.target), &*problem, row.requests};
+  EXPECT_TRUE(!constraint->applies(before) || constraint->holds(before)) << "trips without the change";
+  row.change(config);
+  const Case at{config, info_of(config.target), &*problem, row.requests};
+  ASSERT_TRUE(constraint->applies(at));
+  ASSERT_FALSE(constraint->holds(at));
+  EXPECT_THAT(constraint->message(at), HasSubstr(row.message));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ProblemRow, testing::ValuesIn(kProblemCases));
+
+TEST(Constraints, AllRowsAreTripped) {
+  std::set<std::string_view> tripped;
+  for (const RowCase& row : kTargetCases) tripped.insert(row.id);
+  for (const RowCase& row : kProblemCases) tripped.insert(row.id);
+  std::set<std::string_view> rows;
+  for (const auto& part : {target_rows(), problem_rows()}) {
+    for (const Constraint& row : part) {
+      EXPECT_TRUE(rows.insert(row.id).second) << row.id << " stands twice";
+      EXPECT_TRUE(tripped.contains(row.id)) << row.id << " has no case";
+      EXPECT_FALSE(row.rule.empty());
+    }
+  }
+  EXPECT_EQ(rows.size(), tripped.size());
+}
+
+TEST(Constraints, SharedMemoryIsTheKernelsOwnFormula) {
+  KernelConfig config;
+  for (const short k : {16, 32, 64}) {
+    config.gemm.tile = {128, 64, k};
+    EXPECT_EQ(shared_bytes_of(config), shared_bytes(config));
+  }
+  // (128 + 64) rows of 32 + 8 elements of 2 bytes, and a coordinate for each row, column and twice each k.
+  config.gemm.tile = {128, 64, 32};
+  EXPECT_EQ(shared_bytes_of(config), 192 * 40 * 2 + (192 + 64) * gemm_storage::kCoordinateBytes);
+}
+
+TEST(Constraints, ThreadsCountEveryRole) {
+  KernelConfig config;
+  EXPECT_EQ(threads_of(config), 128);
+  config.target = Target::kGfx942;
+  EXPECT_EQ(threads_of(config), 256);
+  config.gemm.load_warps = 4;
+  EXPECT_EQ(threads_of(config), 512);
+}
+
+TEST(Constraints, TextJoinsReasons) {
+  KernelConfig config;
+  config.dims = 0;
+  config.gemm.stages = 0;
+  EXPECT_THAT(to_text(declines(config)),
+              testing::AllOf(HasSubstr("dims-range: dims=0"), HasSubstr("; stages-range: ")));
+}
+
+// No valid problem is refused: the generic kernel takes every problem on every target that multiplies its type.
+TEST(Constraints, GenericKernelAcceptsEveryProblem) {
+  Random random(7);
+  for (int i = 0; i < 2000; ++i) {
+    const ConvProblem problem = random_problem(random);
+    for (const TargetInfo& target : targets()) {
+      KernelConfig config = config_for(problem, target.target);
+      const std::vector<MmaShape> shapes = mma_shapes(target, multiply_type(config));
+      if (shapes.empty() || !shapes.front().portable) continue;
+      config.gemm.mma = shapes.front().shape;
+      const std::vector<Decline> reasons = declines(config, problem, {.strict_nonfinite = true});
+      ASSERT_TRUE(reasons.empty()) << to_text(problem) << " on " << target.name << ": " << to_text(reasons);
+      ASSERT_TRUE(accepts(config, problem));
+    }
+  }
+}
+
+TEST(Constraints, ProblemRowsWaitForAValidConfig) {
+  const auto problem = parse_problem("fwd bf16 n1 c8 k8 i8x8 f3x3");
+  ASSERT_TRUE(problem.ok());
+  KernelConfig config = config_for(*problem, Target::kSm80);
+  config.gemm.pipeline = Pipeline::kCompV6;
+  EXPECT_THAT(ids(declines(config, *problem)), testing::Contains("kernel-exists"));
+  EXPECT_THAT(ids(declines(config, *problem)), testing::Not(testing::Contains("k-iterations")));
+  EXPECT_FALSE(accepts(config, *problem));
+}
+
+TEST(Signature, FollowsTheProblem) {
+  const auto problem = parse_problem("bwd_data fp16 n1 c8 k8 i8x8x8 f3x3x3 +bias+relu");
+  ASSERT_TRUE(problem.ok()) << problem.status().message();
+  const KernelConfig config = config_for(*problem, Target::kGfx942);
+  EXPECT_EQ(config.direction, Direction::kBackwardData);
+  EXPECT_EQ(config.dims, 3);
+  EXPECT_EQ(config.target, Target::kGfx942);
+  EXPECT_TRUE(config.epilogue.bias);
+  EXPECT_EQ(config.epilogue.activation, Activation::kRelu);
+  EXPECT_EQ(signature_difference(config, *problem), "");
+}
+
+TEST(Signature, SetTypesFollowsTheDirection) {
+  KernelConfig config{.direction = Direction::kBackwardWeight};
+  set_types(config, DataType::kE4m3, DataType::kF32);
+  EXPECT_EQ(config.x, DataType::kE4m3);
+  EXPECT_EQ(config.y, DataType::kE4m3);
+  EXPECT_EQ(config.w, DataType::kF32);
+  EXPECT_EQ(output_type(config), DataType::kF32);
+}
+
+}  // namespace
+}  // namespace wt

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/targets.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/enum_names.h"
+#include "config/pipelines.h"
+
+namespace wt {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Targets, EveryTargetHasARow) {
+  ASSERT_EQ(targets().size(), enum_table<Target>().names.size());
+  for (const TargetInfo& info : targets()) {
+    EXPECT_EQ(&info_of(info.target), &info);
+    EXPECT_EQ(info.name, text_of(info.target));
+    EXPECT_LE(info.shared_per_block, info.shared_per_unit);
+    EXPECT_EQ(info.threads_per_unit % info.warp_size, 0);
+    EXPECT_FALSE(info.mma.empty());
+  }
+}
+
+TEST(Targets, TextRoundTripsWithTheSimulatorForm) {
+  for (const TargetInfo& info : targets()) {
+    for (const bool simulated : {false, true}) {
+      const TargetName name{info.target, simulated};
+      const auto back = parse_target(to_text(name));
+      ASSERT_TRUE(back.ok());
+      EXPECT_EQ(*back, name);
+    }
+  }
+  EXPECT_EQ(to_text(TargetName{Target::kSm90a, true}), "sim:sm_90a");
+  EXPECT_THAT(parse_target("sm_75").status().message(), HasSubstr("choose one of sm_80, sm_90a"));
+  EXPECT_FALSE(parse_target("sim:").ok());
+  EXPECT_FALSE(parse_target("SM_90A").ok());
+}
+
+TEST(Targets, LimitsAreTheHardwares) {
+  EXPECT_EQ(info_of(Target::kSm80).shared_per_block, 163 * 1024);
+  EXPECT_EQ(info_of(Target::kSm90a).shared_per_block, 227 * 1024);
+  EXPECT_EQ(info_of(Target::kGfx942).shared_per_block, 64 * 1024);
+  EXPECT_EQ(info_of(Target::kGfx950).shared_per_block, 160 * 1024);
+  EXPECT_EQ(info_of(Target::kGfx942).warp_size, 64);
+  EXPECT_EQ(info_of(Target::kGfx1100).warp_size, 32);
+  EXPECT_TRUE(info_of(Target::kSm90a).bulk_tensor_copy);
+  EXPECT_FALSE(info_of(Target::kSm80).bulk_tensor_copy);
+}
+
+TEST(Targets, CompilersAreNamed) {
+  EXPECT_EQ(compiler_needed(info_of(Target::kSm90a)), "NVRTC 12.0 or newer");
+  EXPECT_EQ(compiler_needed(info_of(Target::kGfx950)), "clang 20 or newer");
+  // Debian's clang-19.
+  for (const Target target : {Target::kGfx90a, Target::kGfx942, Target::kGfx1100, Target::kGfx1201})
+    EXPECT_LE(info_of(target).min_compiler_version, 19);
+  for (const Target target : {Target::kGfx950, Target::kGfx1250}) EXPECT_GT(info_of(target).min_compiler_version, 19);
+}
+
+TEST(Targets, MatrixInstructionsAreFoundByShape) {
+  const TargetInfo& hopper = info_of(Target::kSm90a);
+  EXPECT_EQ(find_mma(hopper, DataType::kBf16, {16, 8, 16})->path, MmaPath::kMmaSync);
+  EXPECT_EQ(find_mma(hopper, DataType::kBf16, {64, 40, 16})->path, MmaPath::kWgmma);
+  EXPECT_EQ(find_mma(hopper, DataType::kBf16, {64, 256, 16})->path, MmaPath::kWgmma);
+  EXPECT_EQ(find_mma(hopper, DataType::kBf16, {64, 264, 16}), nullptr);
+  EXPECT_EQ(find_mma(hopper, DataType::kBf16, {64, 36, 16}), nullptr);
+  EXPECT_EQ(find_mma(info_of(Target::kGfx942), DataType::kF16, {32, 32, 8})->path, MmaPath::kMfma);
+  EXPECT_EQ(find_mma(info_of(Target::kGfx1100), DataType::kF16, {32, 32, 8}), nullptr);
+  EXPECT_TRUE(mma_shapes(hopper, DataType::kBf16).front().portable);
+}
+
+TEST(Pipelines, EveryPipelineHasARow) {
+  ASSERT_EQ(pipelines().size(), enum_table<Pipeline>().names.size());
+  for (const PipelineInfo& info : pipelines()) {
+    EXPECT_EQ(&info_of(info.pipeline), &info);
+    EXPECT_LE(info.min_stages, info.max_stages);
+    EXPECT_GE(info.min_k_iterations, 1);
+    EXPECT_FALSE(info.meaning.empty());
+  }
+  EXPECT_EQ(info_of(Pipeline::kCompV6).min_k_iterations, 4);
+}
+
+}  // namespace
+}  // namespace wt

@@ -31,6 +31,10 @@ template <> struct StorageOf<DataType::kE4m3> { using Type = E4m3; };
 template <> struct StorageOf<DataType::kE5m2> { using Type = E5m2; };
 template <DataType kType> using Storage = typename StorageOf<kType>::Type;
 
+// WHY not __is_same: NVRTC has no such builtin.
+template <class A, class B> inline constexpr bool kSame = false;
+template <class A> inline constexpr bool kSame<A, A> = true;
+
 // Shared memory is named by its address in the block's shared window, never by pointer, so that the simulator sees
 // the numbers that swizzles and descriptors work on.
 using SharedAddress = u32;

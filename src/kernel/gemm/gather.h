@@ -17,7 +17,7 @@ template <DataType kMultiply, class Stored> WT_DEVICE auto to_operand(Stored val
     return device::to_float(value);
   } else if constexpr (kMultiply == DataType::kTf32) {
     return device::round_tf32(device::to_float(value));
-  } else if constexpr (__is_same(Storage<kMultiply>, Stored)) {
+  } else if constexpr (kSame<Storage<kMultiply>, Stored>) {
     return value;
   } else {
     return device::from_float<Storage<kMultiply>>(device::to_float(value));

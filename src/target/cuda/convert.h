@@ -18,11 +18,11 @@ WT_DEVICE float to_float(E4m3 value) { return number::to_float(value); }
 WT_DEVICE float to_float(E5m2 value) { return number::to_float(value); }
 
 template <class T> WT_DEVICE T from_float(float value) {
-  if constexpr (__is_same(T, Bf16)) {
+  if constexpr (kSame<T, Bf16>) {
     Bf16 result;
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
     return result;
-  } else if constexpr (__is_same(T, F16)) {
+  } else if constexpr (kSame<T, F16>) {
     F16 result;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
     return result;

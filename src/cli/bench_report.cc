@@ -31,6 +31,14 @@ double geometric_mean(const std::vector<BenchRow>& rows, std::optional<Direction
   return count == 0 ? 0 : std::exp(sum / count);
 }
 
+// A compiler's log can be pages long; the JSON has all of it.
+std::string start_of(const std::string& message) {
+  constexpr int kLines = 6;
+  size_t end = 0;
+  for (int line = 0; line < kLines && end != std::string::npos; ++line) end = message.find('\n', end + (line > 0));
+  return end == std::string::npos ? message + "\n" : message.substr(0, end) + "\n  ...\n";
+}
+
 constexpr Direction kDirections[] = {Direction::kForward, Direction::kBackwardData, Direction::kBackwardWeight};
 
 }  // namespace
@@ -86,12 +94,13 @@ std::string bench_summary(const std::vector<BenchRow>& rows, double seconds) {
 std::string bench_failures(const std::vector<BenchRow>& rows) {
   std::string text;
   for (const BenchRow& row : rows) {
+    const std::string name = fmt::format("{} {}", row.name, name_of(row.trial.problem.direction));
     if (!row.trial.status.ok())
-      text +=
-          fmt::format("wavetile: {}: {}\n  repeat with: {}\n", row.name, row.trial.status.message(), row.trial.replay);
-    if (row.preview && !row.preview->status.ok())
-      text += fmt::format("wavetile: {}, simulated: {}\n  repeat with: {}\n", row.name, row.preview->status.message(),
-                          row.preview->simulated.replay);
+      text += fmt::format("wavetile: {}: {}  repeat with: {}\n", name, start_of(row.trial.status.message()),
+                          row.trial.replay);
+    if (!row.preview || row.preview->status.ok()) continue;
+    text += fmt::format("wavetile: {}, GPU kernel: {}", name, start_of(row.preview->status.message()));
+    if (!row.preview->simulated.status.ok()) text += fmt::format("  repeat with: {}\n", row.preview->simulated.replay);
   }
   return text;
 }

@@ -12,6 +12,7 @@
 #include "cli/trial_json.h"
 #include "compile/compiler.h"
 #include "config/targets.h"
+#include "runtime/cpu/provider.h"
 #include "runtime/device.h"
 
 namespace wt::cli {
@@ -78,16 +79,21 @@ void print_text(const std::vector<DeviceInfo>& devices) {
     fmt::print("\nNo GPU:\n{}", wrap(missing.message(), columns, "  "));
   }
 
-  const Table compilers({{"compiler", 28}, {"for", 18}}, columns);
-  fmt::print("\n{}", compilers.header());
+  fmt::print("\nCPU provider:\n{}", wrap(cpu_provider_description(), columns, "  "));
+
+  std::vector<std::string> labels;
   std::string missing;
+  size_t label_width = 0;
   for (const CompilerRow& row : kCompilers) {
     const Status present = compile::available(row.backend, row.target);
     const Result<std::string> version = compile::compiler_version(row.backend);
-    const std::string label = present.ok() && version.ok() ? *version : fmt::format("{}: missing", row.label);
-    fmt::print("{}", compilers.row({label, row.use}));
+    labels.push_back(present.ok() && version.ok() ? *version : fmt::format("{}: missing", row.label));
+    label_width = std::max(label_width, labels.back().size());
     if (!present.ok()) missing += fmt::format("\nNo {}:\n{}", row.use, wrap(present.message(), columns, "  "));
   }
+  const Table compilers({{"for", 17}, {"compiler", static_cast<int>(label_width), false, true}}, columns);
+  fmt::print("\n{}", compilers.header());
+  for (size_t i = 0; i < labels.size(); ++i) fmt::print("{}", compilers.row({kCompilers[i].use, labels[i]}));
   fmt::print("{}\n", missing);
   for (const std::string& line : cache_lines()) fmt::print("{}\n", line);
 }
@@ -107,6 +113,7 @@ void print_json(const std::vector<DeviceInfo>& devices) {
     compilers.push_back(std::move(entry));
   }
   json["compilers"] = std::move(compilers);
+  json["cpu_provider"] = cpu_provider_description();
   if (const auto folder = cache_folder(); folder.ok()) json["cache_folder"] = folder->string();
   if (const auto folder = data_folder(); folder.ok()) json["data_folder"] = folder->string();
   fmt::print("{}", json_text(json));

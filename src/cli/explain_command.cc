@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -69,11 +70,19 @@ void print_candidates(const Explanation& explanation) {
   print_line("accepting", fmt::format("{} of {} kernels, in order of preference", accepting, candidates.size()));
   for (size_t i = 0; i < accepting; ++i) fmt::print("  {:>3}  {}\n", i + 1, candidates[i].name);
   if (accepting == candidates.size()) return;
-  print_line("declining", fmt::format("{}, each with its reasons", candidates.size() - accepting));
+  print_line("declining", fmt::format("{}, by reason", candidates.size() - accepting));
+  std::map<std::string, std::vector<std::string>> by_reason;
+  std::vector<std::string> order;  // as they first came
   for (size_t i = accepting; i < candidates.size(); ++i) {
-    fmt::print("       {}\n", candidates[i].name);
+    std::string reason;
     for (const Decline& decline : candidates[i].declines)
-      fmt::print("{}", wrap(fmt::format("{}: {}", decline.id, decline.message), columns, "         "));
+      reason += wrap(fmt::format("{}: {}", decline.id, decline.message), columns, "  ");
+    if (by_reason[reason].empty()) order.push_back(reason);
+    by_reason[reason].push_back(candidates[i].name);
+  }
+  for (const std::string& reason : order) {
+    fmt::print("{}", reason);
+    for (const std::string& name : by_reason[reason]) fmt::print("       {}\n", name);
   }
 }
 

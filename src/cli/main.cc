@@ -4,13 +4,17 @@
 // CLI11 stays in this source, which is slow to compile because of it.
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <map>
 
 #include "base/format.h"
 #include "base/version.h"
 #include "cli/bench_command.h"
+#include "cli/cache_command.h"
 #include "cli/devices_command.h"
 #include "cli/exit_code.h"
 #include "cli/explain_command.h"
+#include "cli/generate_command.h"
+#include "cli/pack_command.h"
 #include "cli/run_command.h"
 #include "cli/suggestion.h"
 
@@ -121,6 +125,81 @@ void add_devices(CLI::App& app, Action& action) {
   command->callback([&action] { action = [] { return run_devices(options); }; });
 }
 
+// The options are data of src/generate; what was not given is not handed on.
+void add_generate(CLI::App& app, Action& action) {
+  static std::map<std::string, std::vector<std::string>> given;
+  static std::vector<std::pair<std::string, const CLI::Option*>> options;
+  CLI::App* command = app.add_subcommand("generate", "List kernels, or write their sources to a folder");
+  for (const GenerateOption& option : generate_options()) {
+    const std::string key(option.key);
+    CLI::Option* added = command->add_option(std::string(option.names), given[key], std::string(option.help));
+    if (option.value.empty()) {
+      added->expected(0, 1)->type_name("");
+    } else {
+      added->expected(1, option.several ? 1 << 20 : 1)->type_name(std::string(option.value));
+    }
+    options.emplace_back(key, added);
+  }
+  command->footer(
+      "Examples:\n"
+      "  wavetile generate --list --target sm_90a --variant fwd --datatype bf16 --ndim 2\n"
+      "  wavetile generate --target sm_90a --rule-set tiny --output kernels\n"
+      "  wavetile generate --target sm_80 --pipeline basic_v1 --tile-m 64 --tile-n 64 --tile-k 32 --list\n");
+  command->callback([&action] {
+    action = [] {
+      GenerateValues values;
+      for (const auto& [key, option] : options)
+        if (option->count() > 0) values[key] = given[key];
+      return run_generate(values);
+    };
+  });
+}
+
+void add_cache(CLI::App& app, Action& action) {
+  static CacheListOptions list_options;
+  static CacheVerifyOptions verify_options;
+  CLI::App* command = app.add_subcommand("cache", "List, verify or clear the compiled kernels on disk");
+  command->require_subcommand(1);
+  CLI::App* list = command->add_subcommand("list", "List the entries, newest first");
+  list->add_flag("--json", list_options.json, "print them as JSON");
+  list->callback([&action] { action = [] { return run_cache_list(list_options); }; });
+  CLI::App* verify = command->add_subcommand("verify", "Check every entry; exit code 1 where one is damaged");
+  verify->add_flag("--remove", verify_options.remove, "delete the damaged entries");
+  verify->callback([&action] { action = [] { return run_cache_verify(verify_options); }; });
+  CLI::App* clear = command->add_subcommand("clear", "Delete every entry");
+  clear->callback([&action] { action = [] { return run_cache_clear(); }; });
+}
+
+void add_pack(CLI::App& app, Action& action) {
+  static PackBuildOptions build_options;
+  static PackListOptions list_options;
+  static PackVerifyOptions verify_options;
+  CLI::App* command = app.add_subcommand("pack", "Build, list or verify a file of compiled kernels");
+  command->require_subcommand(1);
+  CLI::App* build = command->add_subcommand("build", "Compile a rule set into one file; needs no GPU");
+  build->add_option("--target", build_options.target, "such as sm_90a or sim:sm_90a")->type_name("NAME")->required();
+  build->add_option("--rule-set", build_options.rule_set, "default, full, full-tests, profiler, tests or tiny")
+      ->type_name("NAME")
+      ->capture_default_str();
+  build->add_option("-o,--output", build_options.output, "the pack")->type_name("FILE")->required();
+  build->add_option("--variant", build_options.variants, "fwd, bwd_data, bwd_weight (default: all)")->type_name("DIR");
+  build->add_option("--datatype", build_options.datatypes, "input types (default: all)")->type_name("TYPE");
+  build->add_option("--ndim", build_options.dims, "spatial dimensions (default: all)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 3));
+  build->add_flag("!--no-progress", build_options.progress, "no progress bar");
+  build->footer("Example:\n  wavetile pack build --target sm_90a --rule-set default -o sm_90a.wtpack\n");
+  build->callback([&action] { action = [] { return run_pack_build(build_options); }; });
+  CLI::App* list = command->add_subcommand("list", "List the kernels of a pack");
+  list->add_option("FILE", list_options.file, "the pack")->required();
+  list->add_flag("--json", list_options.json, "print them as JSON");
+  list->callback([&action] { action = [] { return run_pack_list(list_options); }; });
+  CLI::App* verify = command->add_subcommand("verify", "Check a pack: whole, and of this version");
+  verify->add_option("FILE", verify_options.file, "the pack")->required();
+  verify->add_option("--target", verify_options.target, "and made for this target")->type_name("NAME");
+  verify->callback([&action] { action = [] { return run_pack_verify(verify_options); }; });
+}
+
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
@@ -193,6 +272,9 @@ int run_main(int argc, char** argv) {
   add_bench(app, action);
   add_explain(app, action);
   add_devices(app, action);
+  add_generate(app, action);
+  add_cache(app, action);
+  add_pack(app, action);
 
   if (argc == 1) {
     fmt::print(stderr, "{}", app.help());

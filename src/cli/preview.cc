@@ -17,10 +17,9 @@ namespace wt::cli {
 
 namespace {
 
-// By the target's own compiler; a machine without it still simulates.
+// By the target's own compiler.
 Status compile_for_target(const RankedCandidate& candidate, compile::Resources& resources) {
   const compile::Backend backend = compile::backend_of(candidate.config.target);
-  WT_TRY(compile::available(backend, candidate.config.target));
   WT_TRY_ASSIGN(std::string source, generate_source(candidate.config));
   WT_TRY_ASSIGN(const compile::Module module,
                 compile::compile(backend, {candidate.name, std::move(source), candidate.config.target}));
@@ -29,7 +28,8 @@ Status compile_for_target(const RankedCandidate& candidate, compile::Resources& 
 }
 
 std::string build_text(const Preview& preview) {
-  if (!preview.compiled.ok()) return "not compiled";
+  if (!preview.compiler_present) return "no compiler";
+  if (!preview.compiled.ok()) return "NOT COMPILED";
   std::string text = fmt::format("{:.2f} s", preview.compile_seconds);
   if (preview.registers > 0) text += fmt::format(", {} regs", preview.registers);
   if (preview.spill_bytes > 0) text += fmt::format(", {} B spilled", preview.spill_bytes);
@@ -63,7 +63,9 @@ Preview Previewer::preview(const ConvProblem& problem, bool exact, uint64_t seed
   const RankedCandidate& pick = ranked.front();
   preview.kernel = pick.name;
   compile::Resources resources;
-  preview.compiled = compile_for_target(pick, resources);
+  preview.compiled = compile::available(compile::backend_of(pick.config.target), pick.config.target);
+  preview.compiler_present = preview.compiled.ok();
+  if (preview.compiler_present) preview.compiled = compile_for_target(pick, resources);
   preview.registers = std::max(0, resources.registers);
   preview.spill_bytes = std::max(0, resources.spill_bytes);
   preview.compile_seconds = resources.compile_seconds;
@@ -76,8 +78,7 @@ Preview Previewer::preview(const ConvProblem& problem, bool exact, uint64_t seed
   preview.simulated = run_trial(simulator_, crop(problem), options);
   preview.status = preview.simulated.status;
   // A compiler that is here and refuses is a fault; one that is not here is a fact of the machine.
-  const bool present = compile::available(compile::backend_of(pick.config.target), pick.config.target).ok();
-  if (preview.status.ok() && present) preview.status = preview.compiled;
+  if (preview.status.ok() && preview.compiler_present) preview.status = preview.compiled;
   return preview;
 }
 

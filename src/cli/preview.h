@@ -14,8 +14,9 @@
 namespace wt::cli {
 
 struct Preview {
-  std::string kernel;  // empty where none was picked; status says why
-  Status compiled;     // of the target's own compiler
+  std::string kernel;             // empty where none was picked; status says why
+  bool compiler_present = false;  // the target's own; a machine without it still simulates
+  Status compiled;                // of the target's own compiler
   int registers = 0;
   int spill_bytes = 0;
   double compile_seconds = 0;  // when it was compiled, be it in an earlier run

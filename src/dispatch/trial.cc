@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/trial.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -66,6 +68,21 @@ TrialResult describe(const Device& device, const ConvProblem& problem, const Tri
   return result;
 }
 
+// The host holds the inputs and the output that is verified; on the CPU and in the simulator, the device's copies too.
+Status check_memory(const Device& device, const ConvProblem& problem) {
+  double bytes = static_cast<double>(x_bytes(problem)) + static_cast<double>(w_bytes(problem)) +
+                 static_cast<double>(y_bytes(problem));
+  if (problem.epilogue.residual) bytes += static_cast<double>(output_bytes(problem));
+  if (device.info().kind != DeviceKind::kCuda) bytes *= 2;
+  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (bytes < 0.9 * memory) return {};
+  constexpr double kGiB = 1 << 30;
+  return failure(Code::kDevice,
+                 "verifying '{}' takes {:.1f} GiB of host memory and this machine has {:.1f} GiB; use a "
+                 "smaller batch or image",
+                 to_text(problem), bytes / kGiB, memory / kGiB);
+}
+
 Status named(const Status& status, const TrialResult& result) {
   return status.with_context(fmt::format("{} on {}", result.plan.kernel, result.device.id));
 }
@@ -103,6 +120,7 @@ TrialTensors::~TrialTensors() {
 
 Result<std::unique_ptr<TrialTensors>> TrialTensors::make(std::shared_ptr<Device> device, const ConvProblem& problem,
                                                          bool exact, uint64_t seed) {
+  WT_TRY(check_memory(*device, problem));
   std::unique_ptr<TrialTensors> tensors(new TrialTensors(std::move(device), problem));
   tensors->host_ = make_tensors(problem, exact ? Fill::kExact : Fill::kRandom, seed);
   const Tensor output = output_tensor(problem.direction);

@@ -143,6 +143,12 @@ TEST(Trial, ReportsAnUnknownKernelAndFillsNothing) {
   EXPECT_THAT(result.status.message(), HasSubstr("no_such_kernel"));
 }
 
+TEST(Trial, RefusesWhatDoesNotFitTheMachine) {
+  const TrialResult result = run_trial(cpu(), problem_of("fwd bf16 n100000 c4096 k4096 i512x512 f3x3 p1"), {});
+  EXPECT_EQ(result.status.code(), Code::kDevice);
+  EXPECT_THAT(result.status.message(), HasSubstr("GiB of host memory and this machine has"));
+}
+
 TEST(Trial, ReplayHoldsEverythingThatMatters) {
   const ConvProblem problem = problem_of("fwd bf16 n2 c16 k24 i9x9 f3x3 p1");
   TrialOptions options;

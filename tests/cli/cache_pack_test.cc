@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cache and pack commands, from building to damage, with the host compiler.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "cli/cache_command.h"
+#include "cli/exit_code.h"
+#include "cli/pack_command.h"
+#include "compile/cache.h"
+#include "config/rules.h"
+#include "tests/compile/scratch.h"
+
+namespace wt::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using CachePack = compile::Scratch;
+
+template <class Run>
+std::string output_of(const Run& run, int expected) {
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  const int code = run();
+  std::fflush(stdout);
+  const std::string text = ::testing::internal::GetCapturedStdout() + ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(code, expected) << text;
+  return text;
+}
+
+void damage(const std::filesystem::path& path, size_t at) {
+  std::string bytes = *read_file(path);
+  bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+TEST_F(CachePack, CacheIsListedVerifiedAndCleared) {
+  const auto module = compile::compile(compile::Backend::kHost, compile::host_source("listed_kernel", 1));
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  const std::string table = output_of([] { return run_cache_list({}); }, kExitGood);
+  EXPECT_THAT(table, HasSubstr("listed_kernel"));
+  EXPECT_THAT(table, HasSubstr("in 1 entries"));
+  const auto json = nlohmann::json::parse(output_of([] { return run_cache_list({.json = true}); }, kExitGood));
+  ASSERT_EQ(json.at("entries").size(), 1u);
+  EXPECT_EQ(json.at("entries")[0].at("kernel"), "listed_kernel");
+  EXPECT_EQ(json.at("entries")[0].at("target"), "sm_90a");
+
+  EXPECT_THAT(output_of([] { return run_cache_verify({}); }, kExitGood), HasSubstr("1 good, 0 damaged"));
+  damage(module->path, 100);
+  EXPECT_THAT(output_of([] { return run_cache_list({}); }, kExitGood), HasSubstr("damaged"));
+  EXPECT_THAT(output_of([] { return run_cache_verify({}); }, kExitVerificationFailed), HasSubstr(module->path));
+  EXPECT_THAT(output_of([] { return run_cache_verify({.remove = true}); }, kExitVerificationFailed),
+              HasSubstr("removed"));
+  EXPECT_THAT(output_of([] { return run_cache_verify({}); }, kExitGood), HasSubstr("0 good, 0 damaged"));
+
+  ASSERT_TRUE(compile::compile(compile::Backend::kHost, compile::host_source("listed_kernel", 1)).ok());
+  EXPECT_THAT(output_of([] { return run_cache_clear(); }, kExitGood), HasSubstr("removed 1 entries"));
+}
+
+TEST_F(CachePack, PackIsBuiltListedAndVerified) {
+  PackBuildOptions build{
+      .target = "sim:sm_80", .rule_set = "tiny", .output = (folder / "p.wtpack").string(), .progress = false};
+  RuleQuery query{.target = Target::kSm80, .rule_set = RuleSet::kTiny};
+  // The smallest part of the rule set that is not empty keeps this test quick.
+  for (const auto& [direction, name] : {std::pair{Direction::kForward, "fwd"},
+                                        {Direction::kBackwardData, "bwd_data"},
+                                        {Direction::kBackwardWeight, "bwd_weight"}}) {
+    for (int dims = 1; dims <= 3; ++dims) {
+      query.directions = {direction};
+      query.dims = {dims};
+      build.variants = {name};
+      build.dims = {dims};
+      if (!list_kernels(query).kernels.empty()) break;
+    }
+    if (!list_kernels(query).kernels.empty()) break;
+  }
+  const size_t count = list_kernels(query).kernels.size();
+  ASSERT_GT(count, 0u);
+  const std::string kernels = fmt::format("{} kernels for sim:sm_80", count);
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitGood), HasSubstr(kernels));
+  const PackListOptions list{.file = build.output};
+  EXPECT_THAT(output_of([&] { return run_pack_list(list); }, kExitGood), HasSubstr(kernels + ", rule set tiny"));
+  const PackListOptions as_json{.file = build.output, .json = true};
+  const auto json = nlohmann::json::parse(output_of([&] { return run_pack_list(as_json); }, kExitGood));
+  EXPECT_EQ(json.at("kernels").size(), count);
+  EXPECT_EQ(json.at("target"), "sim:sm_80");
+  const PackVerifyOptions verify{.file = build.output, .target = "sim:sm_80"};
+  EXPECT_THAT(output_of([&] { return run_pack_verify(verify); }, kExitGood), HasSubstr("0 damaged"));
+  const PackVerifyOptions other{.file = build.output, .target = "sm_80"};
+  EXPECT_THAT(output_of([&] { return run_pack_verify(other); }, kExitUnsupported),
+              HasSubstr("holds kernels for sim:sm_80 and the device needs sm_80"));
+  damage(build.output, 200);
+  EXPECT_THAT(output_of([&] { return run_pack_verify(verify); }, kExitVerificationFailed), HasSubstr("1 damaged"));
+}
+
+TEST_F(CachePack, ImpossibleRequestsAreNamed) {
+  PackBuildOptions build{.target = "sm_12", .output = (folder / "p.wtpack").string()};
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitBadInput), HasSubstr("sm_12"));
+  build.target = "sim:sm_80";
+  build.rule_set = "everything";
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitBadInput), HasSubstr("everything"));
+  build.rule_set = "tiny";
+  build.variants = {"sideways"};
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitBadInput),
+              HasSubstr("--variant sideways is not known"));
+  build.variants = {};
+  build.dims = {4};
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitBadInput), HasSubstr("--ndim 4"));
+  EXPECT_FALSE(std::filesystem::exists(build.output));
+}
+
+}  // namespace
+}  // namespace wt::cli

@@ -6,8 +6,8 @@
 
 For every layer of the suites and every direction it times PyTorch's channels-last convolution (autotuned and by
 heuristics), Wavetile through its C API, and the cuBLAS product of the same size; verifies Wavetile's output; and prints
-a table a suite and direction, losses first. docs/measuring.md says how to read it. --list needs neither PyTorch nor a
-GPU, --self-test neither these nor the library.
+a table a suite and direction, losses first. docs/measuring.md says how to read it. --list and --self-test need neither
+PyTorch nor a GPU.
 """
 import argparse
 import ctypes
@@ -20,6 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,8 +32,6 @@ TYPE_BYTES = {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "e4m3": 1, "e5m2": 1}
 MATRIX_STEP = {"fp32": 1, "tf32": 8, "fp16": 16, "bf16": 16}  # terms of one matrix instruction
 OUTPUT_UNIT = {"fp32": 2**-24, "tf32": 2**-24, "fp16": 2**-11, "bf16": 2**-8}  # half a step, and the bound's slack
 
-
-# ---- the C API ------------------------------------------------------------------------------------------------------
 
 I64x3 = ctypes.c_int64 * 3
 
@@ -133,8 +132,6 @@ class Wavetile:
         return info
 
 
-# ---- layers ---------------------------------------------------------------------------------------------------------
-
 
 class Row:
     """One layer in one direction."""
@@ -212,8 +209,6 @@ def make_rows(api, args):
     return rows
 
 
-# ---- timing ---------------------------------------------------------------------------------------------------------
-
 
 def summarize(samples):
     """Median, quartiles widened to the medians of the four parts of the run (drift), and to the clock's resolution."""
@@ -235,7 +230,8 @@ class Timer:
     def __init__(self, torch):
         self.torch = torch
         l2 = torch.cuda.get_device_properties(0).L2_cache_size
-        self.flush = torch.empty(2 * l2, dtype=torch.uint8, device="cuda")
+        # WHY so large: the flush must also outlast the host's work for one run, which Python makes 20 to 30 us.
+        self.flush = torch.empty(max(2 * l2, 256 << 20), dtype=torch.uint8, device="cuda")
         self.events = [tuple(torch.cuda.Event(enable_timing=True) for _ in range(2)) for _ in range(self.BATCH)]
 
     def batch(self, work, count):
@@ -274,8 +270,6 @@ class Clock:
         self.left -= 1
         return min(0.15, max(0.02, share * 0.3))  # the rest is for autotuning, verification and allocation
 
-
-# ---- the two sides --------------------------------------------------------------------------------------------------
 
 
 class TorchSide:
@@ -383,7 +377,7 @@ class WavetileSide:
             self.plan, self.stream, ctypes.byref(self.tensors), self.workspace.data_ptr(), self.workspace_bytes))
 
     def host_us(self):
-        """Median time of one execute on the host, less what a call through ctypes costs by itself."""
+        """Median time of one execute on the host, and of a call through ctypes that does nothing."""
         def median(call):
             samples = []
             for _ in range(48):
@@ -391,11 +385,8 @@ class WavetileSide:
                 call()
                 samples.append((time.perf_counter_ns() - begin) / 1000)
             self.torch.cuda.synchronize()
-            return statistics.median(samples)
-        # A call that fails at its first check carries the same arguments across.
-        empty = lambda: self.api.lib.wavetile_plan_execute(  # noqa: E731
-            None, self.stream, ctypes.byref(self.tensors), self.workspace.data_ptr(), self.workspace_bytes)
-        return round(max(0.0, median(self.run) - median(empty)), 3)
+            return round(statistics.median(samples), 3)
+        return median(self.run), median(lambda: self.api.lib.wavetile_plan_workspace_bytes(self.plan))
 
 
 def measure_ceilings(torch, timer):
@@ -421,8 +412,6 @@ def time_gemm(torch, timer, row, seconds):
     return timer.time(lambda: torch.matmul(a, b.t()), seconds)
 
 
-# ---- worker: measures, a JSON line a row ----------------------------------------------------------------------------
-
 
 def measure_row(api, torch, timer, clock, row, plan, args):
     result = {"suite": row.suite, "name": row.name, "direction": row.direction, "problem": row.text,
@@ -443,7 +432,7 @@ def measure_row(api, torch, timer, clock, row, plan, args):
         else:
             result["verified"] = not verdict
             result["wavetile"] = timer.time(ours.run, clock.slice())
-            result["execute_host_us"] = ours.host_us()
+            result["execute_host_us"], result["empty_call_host_us"] = ours.host_us()
     if side.supported:
         result["cudnn_tuned"] = side.time(timer, clock.slice(), True)
         if not args.no_heuristic:
@@ -460,11 +449,13 @@ def worker(args):
     device = api.open("gpu:0")
     rows = make_rows(api, args)
     done = {line["key"] for line in read_lines(args.worker) if "key" in line}
-    log = open(args.worker, "a", buffering=1)
+    log, lock = open(args.worker, "a", buffering=1), threading.Lock()
 
     def write(**line):
-        log.write(json.dumps(line) + "\n")
+        with lock:
+            log.write(json.dumps(line) + "\n")
 
+    torch.set_grad_enabled(False)
     torch.backends.cudnn.benchmark_limit = args.benchmark_limit
     write(progress="compiling")
     todo = [row for row in rows if row.key not in done]
@@ -506,8 +497,6 @@ def nvidia_driver():
     except (OSError, subprocess.TimeoutExpired):
         return "unknown"
 
-
-# ---- parent: keeps a worker going, then reports ---------------------------------------------------------------------
 
 
 def read_lines(path):
@@ -626,7 +615,9 @@ def report(lines, args):
               f"{s['losses']} of {s['ranked']} slower, roofline {s['roofline'] or math.nan:.2f}, {s['failed']} failed")
     host = [row["execute_host_us"] for row in rows if "execute_host_us" in row]
     if host:
-        print(f"execute on the host: median {statistics.median(host):.2f} us, most {max(host):.2f} us")
+        empty = statistics.median(row["empty_call_host_us"] for row in rows if "empty_call_host_us" in row)
+        print(f"execute on the host: median {statistics.median(host):.2f} us, most {max(host):.2f} us, of which an empty "
+              f"call through ctypes is {empty:.2f} us")
     for row in rows:
         if "WRONG RESULT" in row["error"]:
             print(f"\n!!! {row['suite']} {row['name']} {row['direction']} ({row.get('kernel')}): {row['error']}\n"
@@ -639,8 +630,6 @@ def report(lines, args):
             "ceilings": ceilings, "summaries": summaries, "rows": rows}, indent=1) + "\n")
     return 1 if any(row["error"] for row in rows) or not rows else 0
 
-
-# ---- command line ---------------------------------------------------------------------------------------------------
 
 
 def self_test():
@@ -674,6 +663,31 @@ def self_test():
     return 0
 
 
+def api_test(api):
+    """The structs above against the library's own, by a convolution on the CPU whose result is known."""
+    row = Row(api, "s", "l", "fwd fp32 n1 c1 k1 i2x2 f1x1", "fwd", None)
+    assert row.out == [2, 2] and row.flops == 8 and row.types == ["fp32"] * 3 and row.bytes == 36, vars(row)
+    plan = api.plan(api.open("cpu"), row.problem, "off")
+    info = api.plan_info(plan)
+    assert info.kernel and info.reason and info.workspace_bytes == api.lib.wavetile_plan_workspace_bytes(plan)
+    memory = {"x": (ctypes.c_float * 4)(1, 2, 3, 4), "w": (ctypes.c_float * 1)(2), "y": (ctypes.c_float * 4)()}
+    tensors = Tensors()
+    api.lib.wavetile_tensors_init(ctypes.byref(tensors))
+    aligned = {}
+    for role, values in memory.items():  # the API wants 16-byte alignment
+        store = ctypes.create_string_buffer(ctypes.sizeof(values) + 64)
+        address = (ctypes.addressof(store) + 63) // 64 * 64
+        ctypes.memmove(address, values, ctypes.sizeof(values))
+        aligned[role] = (store, address)
+        setattr(tensors, role, address)
+    workspace = ctypes.create_string_buffer(max(1, info.workspace_bytes) + 256)
+    at = (ctypes.addressof(workspace) + 255) // 256 * 256
+    api.check(api.lib.wavetile_plan_execute(plan, None, ctypes.byref(tensors), at, info.workspace_bytes))
+    result = list((ctypes.c_float * 4).from_address(aligned["y"][1]))
+    assert result == [2, 4, 6, 8], result
+    print("library test passed")
+
+
 def default_library():
     found = sorted(ROOT.glob("build/**/libwavetile.so"), key=lambda path: path.stat().st_mtime)
     return str(found[-1]) if found else "libwavetile.so"
@@ -696,11 +710,13 @@ def main():
     parser.add_argument("--no-heuristic", action="store_true", help="leave cuDNN by heuristics out")
     parser.add_argument("--json", help="write everything to this file")
     parser.add_argument("--list", action="store_true", help="print the rows and stop; needs no GPU")
-    parser.add_argument("--self-test", action="store_true", help="check this script's arithmetic and stop")
+    parser.add_argument("--self-test", action="store_true", help="check this script's arithmetic (and, with --library, its view of the C API) and stop")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--deadline", type=float, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.self_test:
+        if args.library:
+            api_test(Wavetile(args.library))
         return self_test()
     args.library = args.library or default_library()
     if args.worker:

@@ -12,6 +12,7 @@ namespace {
 
 // Addressing, loop counters and values under way; measured on the generic kernel, rounded up.
 constexpr int kAddressRegisters = 48;
+constexpr int kProducerRegisters = 40;  // as the tma kernels set it
 
 int ceil_divide(int64_t a, int64_t b) { return static_cast<int>((a + b - 1) / b); }
 
@@ -59,8 +60,15 @@ int registers_of(const KernelConfig& config) {
 
 int register_limit(const KernelConfig& config) {
   const TargetInfo& info = info_of(config.target);
-  const int64_t threads = int64_t{std::max(threads_of(config), 1)} * std::max<int>(config.min_blocks, 1);
-  return static_cast<int>(std::min<int64_t>(info.registers_per_thread, info.registers_per_unit / threads));
+  const int blocks = std::max<int>(config.min_blocks, 1);
+  int64_t registers = info.registers_per_unit / blocks, threads = std::max(threads_of(config), 1);
+  if (config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kTma) {
+    // The producer warps give registers to those that multiply (setmaxnreg).
+    const int64_t loading = std::min<int64_t>(int64_t{config.gemm.load_warps} * info.warp_size, threads - 1);
+    registers -= loading * kProducerRegisters;
+    threads -= loading;
+  }
+  return static_cast<int>(std::min<int64_t>(info.registers_per_thread, registers / threads));
 }
 
 }  // namespace wt

@@ -85,7 +85,7 @@ std::string kernel_unit(const Entry& entry) {
       "    {2},\n"
       "    {8},\n"
       "    sizeof({1}_kernel::Params),\n"
-      "    WAVETILE_EXPORT_SIMULATED,\n"
+      "    true,\n"
       "    reinterpret_cast<void (*)()>(&::{1}),\n"
       "}};\n"
       "\n"
@@ -176,53 +176,62 @@ std::string cmake_lists(std::span<const Entry> entries, const TargetName& target
   const bool has_cuda = info.vendor == Vendor::kNvidia && !target.simulated;
   std::string text = fmt::format(
       "# SPDX-License-Identifier: Apache-2.0\n"
-      "# Exported by Wavetile {} for {}. Makes the shared library wavetile_kernels; see register_kernels.h.\n"
-      "#   WAVETILE_KERNELS_BACKEND=sim   the host compiler, for Wavetile's simulator\n",
+      "# Exported by Wavetile {} for {}. Makes one of\n"
+      "#   WAVETILE_KERNELS_BACKEND=sim   the shared library wavetile_kernels by the host compiler, for the "
+      "simulator;\n"
+      "#                                  see register_kernels.h\n",
       kVersion, info.name);
-  if (has_cuda) text += "#   WAVETILE_KERNELS_BACKEND=cuda  nvcc; the default where it is found\n";
+  if (has_cuda)
+    text +=
+        "#   WAVETILE_KERNELS_BACKEND=cuda  kernels/NAME.cubin by nvcc, for the CUDA driver; the default where nvcc is "
+        "found\n"
+        "# WHY no host code from nvcc: its host stubs cannot name a class-type template argument.\n";
   text +=
       "cmake_minimum_required(VERSION 3.25)\n"
       "project(wavetile_kernels LANGUAGES CXX)\n"
-      "\n";
+      "\n"
+      "set(kernels\n";
+  for (const Entry& entry : entries) text += fmt::format("  {}\n", entry.name);
+  text += ")\n";
   if (has_cuda) {
     text += fmt::format(
-        "include(CheckLanguage)\n"
-        "if(NOT DEFINED WAVETILE_KERNELS_BACKEND)\n"
-        "  check_language(CUDA)\n"
-        "  if(CMAKE_CUDA_COMPILER)\n"
-        "    set(WAVETILE_KERNELS_BACKEND cuda)\n"
-        "  endif()\n"
+        "find_program(WAVETILE_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin)\n"
+        "if(NOT DEFINED WAVETILE_KERNELS_BACKEND AND WAVETILE_NVCC)\n"
+        "  set(WAVETILE_KERNELS_BACKEND cuda)\n"
         "endif()\n"
         "if(WAVETILE_KERNELS_BACKEND STREQUAL cuda)\n"
-        "  set(CMAKE_CUDA_ARCHITECTURES {})\n"
-        "  enable_language(CUDA)\n"
+        "  file(MAKE_DIRECTORY ${{CMAKE_CURRENT_BINARY_DIR}}/kernels)\n"
+        "  foreach(kernel IN LISTS kernels)\n"
+        "    set(cubin ${{CMAKE_CURRENT_BINARY_DIR}}/kernels/${{kernel}}.cubin)\n"
+        "    add_custom_command(\n"
+        "      OUTPUT ${{cubin}}\n"
+        "      COMMAND ${{WAVETILE_NVCC}} -std=c++20 -arch={} --expt-relaxed-constexpr "
+        "-I${{CMAKE_CURRENT_SOURCE_DIR}}/device\n"
+        "              -x cu -cubin ${{CMAKE_CURRENT_SOURCE_DIR}}/kernels/${{kernel}}.h -o ${{cubin}}\n"
+        "      DEPENDS ${{CMAKE_CURRENT_SOURCE_DIR}}/kernels/${{kernel}}.h\n"
+        "      VERBATIM)\n"
+        "    list(APPEND cubins ${{cubin}})\n"
+        "  endforeach()\n"
+        "  add_custom_target(wavetile_kernels ALL DEPENDS ${{cubins}})\n"
+        "  return()\n"
         "endif()\n",
-        info.compiler_arch.substr(3));
+        info.compiler_arch);
   }
-  text +=
-      "set(WAVETILE_KERNELS_BACKEND sim CACHE STRING \"sim or cuda\")\n"
-      "\n"
-      "set(units\n";
-  for (const Entry& entry : entries) text += fmt::format("  kernels/{}.cc\n", entry.name);
   text += fmt::format(
-      ")\n"
+      "set(WAVETILE_KERNELS_BACKEND sim CACHE STRING \"sim{0}\")\n"
+      "if(NOT WAVETILE_KERNELS_BACKEND STREQUAL sim)\n"
+      "  message(FATAL_ERROR \"WAVETILE_KERNELS_BACKEND=${{WAVETILE_KERNELS_BACKEND}} must be sim{0}\")\n"
+      "endif()\n"
+      "\n"
+      "list(TRANSFORM kernels REPLACE \"(.+)\" \"kernels/\\\\1.cc\" OUTPUT_VARIABLE units)\n"
       "add_library(wavetile_kernels SHARED registration.cc ${{units}})\n"
       "target_include_directories(wavetile_kernels PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}} "
       "${{CMAKE_CURRENT_SOURCE_DIR}}/device)\n"
-      "set_target_properties(wavetile_kernels PROPERTIES CXX_VISIBILITY_PRESET hidden)\n"
-      "# By hand: CMake before 3.30 does not know how newer nvcc versions take CUDA_STANDARD.\n"
-      "target_compile_options(wavetile_kernels PRIVATE -std=c++20)\n"
-      "if(WAVETILE_KERNELS_BACKEND STREQUAL cuda)\n"
-      "  set_source_files_properties(${{units}} PROPERTIES LANGUAGE CUDA)\n"
-      "  target_compile_definitions(wavetile_kernels PRIVATE WAVETILE_EXPORT_SIMULATED=false)\n"
-      "elseif(WAVETILE_KERNELS_BACKEND STREQUAL sim)\n"
-      "  target_compile_definitions(wavetile_kernels PRIVATE WAVETILE_EXPORT_SIMULATED=true WT_SIM=1 "
-      "WT_SIM_TARGET={})\n"
-      "  target_compile_options(wavetile_kernels PRIVATE -ffp-contract=off -fno-exceptions -fno-rtti)\n"
-      "else()\n"
-      "  message(FATAL_ERROR \"WAVETILE_KERNELS_BACKEND=${{WAVETILE_KERNELS_BACKEND}} must be sim{}\")\n"
-      "endif()\n",
-      static_cast<int>(target.target), has_cuda ? " or cuda" : "");
+      "set_target_properties(wavetile_kernels PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF\n"
+      "                      CXX_VISIBILITY_PRESET hidden)\n"
+      "target_compile_definitions(wavetile_kernels PRIVATE WT_SIM=1 WT_SIM_TARGET={1})\n"
+      "target_compile_options(wavetile_kernels PRIVATE -ffp-contract=off -fno-exceptions -fno-rtti)\n",
+      has_cuda ? " or cuda" : "", static_cast<int>(target.target));
   return text;
 }
 

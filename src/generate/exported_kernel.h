@@ -21,7 +21,7 @@ struct Kernel {
   unsigned shared_bytes;  // dynamic, of a block
   unsigned params_bytes;  // of the entry's one argument
   bool simulated;         // compiled by the host compiler for the simulator
-  void (*entry)();        // simulator: void(const void* params), once a thread; CUDA: the host stub of the kernel
+  void (*entry)();        // simulator: void(const void* params), once a thread
 };
 
 }  // namespace wavetile_exported

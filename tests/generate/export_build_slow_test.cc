@@ -94,17 +94,20 @@ TEST_F(ExportBuild, IncludeAllAndSingleKernelModesCompile) {
                                 folder().string(), source)));
 }
 
-TEST_F(ExportBuild, NvccCompilesTheUnits) {
-  const char* found = std::getenv("CUDACXX");
-  const std::string nvcc = found ? found : "/usr/local/cuda/bin/nvcc";
-  if (!fs::exists(nvcc)) GTEST_SKIP() << "no nvcc here";
+TEST_F(ExportBuild, NvccMakesCubins) {
   ExportRequest request = tiny_request();
   request.target = {Target::kSm80, false};
   request.kernels = sample(Target::kSm80, 2);
   ASSERT_TRUE(export_kernels(request).ok());
-  ASSERT_TRUE(
-      run(fmt::format("cmake -S {} -B {} -DCMAKE_CUDA_COMPILER={}", folder().string(), build().string(), nvcc)));
+  if (!fs::exists("/usr/local/cuda/bin/nvcc") && std::system("command -v nvcc > /dev/null") != 0)
+    GTEST_SKIP() << "no nvcc here; the host compiler's build is tested above";
+  ASSERT_TRUE(run(fmt::format("cmake -S {} -B {}", folder().string(), build().string())));
   ASSERT_TRUE(run(fmt::format("cmake --build {} -j2", build().string())));
+  for (const KernelConfig& config : request.kernels) {
+    const auto cubin = read_file(build() / "kernels" / (name_of(config) + ".cubin"));
+    ASSERT_TRUE(cubin.ok());
+    EXPECT_THAT(*cubin, testing::HasSubstr(name_of(config)));
+  }
 }
 
 }  // namespace

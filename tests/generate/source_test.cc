@@ -11,7 +11,6 @@
 #include <filesystem>
 
 #include "base/files.h"
-#include "base/version.h"
 #include "config/fields.h"
 #include "config/rules.h"
 
@@ -28,14 +27,14 @@ TEST(Source, IsShortReadableText) {
   const auto text = generate_source(config);
   ASSERT_TRUE(text.ok()) << text.status().message();
   EXPECT_EQ(*text, fmt::format("// SPDX-License-Identifier: Apache-2.0\n"
-                               "// Wavetile {}: {}\n"
+                               "// {}\n"
                                "#include \"kernel/gemm/kernel.h\"\n"
                                "\n"
                                "WT_KERNEL(wt_fwd_bf16_nhwc_sm90a_gemm_basic_v1_t64x64x32_bias,\n"
                                "          wt::GemmKernel<wt::KernelConfig{{\n"
                                "              .target = wt::Target::kSm90a,\n"
                                "              .epilogue = {{.bias = true}}}}>)\n",
-                               kVersion, instance_string(config)));
+                               instance_string(config)));
 }
 
 TEST(Source, StaysUnderFortyLinesForEveryListedKernel) {

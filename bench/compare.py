@@ -132,7 +132,6 @@ class Wavetile:
         return info
 
 
-
 class Row:
     """One layer in one direction."""
 
@@ -209,7 +208,6 @@ def make_rows(api, args):
     return rows
 
 
-
 def summarize(samples):
     """Median, quartiles widened to the medians of the four parts of the run (drift), and to the clock's resolution."""
     ordered, count = sorted(samples), len(samples)
@@ -269,7 +267,6 @@ class Clock:
         share = max(0.0, self.deadline - time.time()) / max(1, self.left)
         self.left -= 1
         return min(0.15, max(0.02, share * 0.3))  # the rest is for autotuning, verification and allocation
-
 
 
 class TorchSide:
@@ -355,8 +352,9 @@ class TorchSide:
         count = int(wrong.sum())
         if count:
             at = [int(i) for i in wrong.nonzero()[0]]
-            return (f"{count} of {wrong.numel()} elements are wrong, the first at {at}: expected "
-                    f"{float(expected[tuple(at)]):.6g}, got {float(got[tuple(at)]):.6g}, bound {float(bound[tuple(at)]):.3g}")
+            values = [float(tensor[tuple(at)]) for tensor in (expected, got, bound)]
+            return (f"{count} of {wrong.numel()} elements are wrong, the first at {at}: expected {values[0]:.6g}, got "
+                    f"{values[1]:.6g}, bound {values[2]:.3g}")
         return ""
 
 
@@ -410,7 +408,6 @@ def time_gemm(torch, timer, row, seconds):
     dtype = {"fp16": torch.float16, "bf16": torch.bfloat16}[row.types[0]]
     a, b = (torch.empty(r, c, device="cuda", dtype=dtype).normal_() for r, c in ((m, k), (n, k)))
     return timer.time(lambda: torch.matmul(a, b.t()), seconds)
-
 
 
 def measure_row(api, torch, timer, clock, row, plan, args):
@@ -498,7 +495,6 @@ def nvidia_driver():
         return "unknown"
 
 
-
 def read_lines(path):
     return [json.loads(line) for line in Path(path).read_text().splitlines() if line.endswith("}")]
 
@@ -527,7 +523,8 @@ def supervise(args, command):
                 print(f"the measuring process ended with code {child.returncode}", file=sys.stderr)
                 return lines
             row = {key: started[-1][key] for key in ("suite", "name", "direction", "problem")}
-            row["error"] = f"the process ended with code {child.returncode} (a fault, or no answer in {args.row_seconds} s)"
+            row["error"] = (f"the process ended with code {child.returncode} (a fault, or no answer in "
+                            f"{args.row_seconds} s)")
             with open(log, "a") as file:
                 file.write(json.dumps({"key": started[-1]["starting"], "row": row}) + "\n")
 
@@ -606,7 +603,8 @@ def report(lines, args):
     print(f"\n{machine.get('gpu')}, driver {machine.get('driver')}, torch {machine.get('torch')}, cuDNN "
           f"{machine.get('cudnn')}, wavetile {machine.get('wavetile')}")
     if ceilings:
-        print(f"ceilings: copy {ceilings['copy_gbs']:.0f} GB/s, bf16 matrix product {ceilings['bf16_tflops']:.0f} TFLOP/s")
+        print(f"ceilings: copy {ceilings['copy_gbs']:.0f} GB/s, bf16 matrix product {ceilings['bf16_tflops']:.0f} "
+              "TFLOP/s")
     print("suite and direction: geometric mean of the speed-up over autotuned cuDNN (over its heuristics), worst row, "
           "median roofline")
     for name, s in summaries.items():
@@ -616,8 +614,8 @@ def report(lines, args):
     host = [row["execute_host_us"] for row in rows if "execute_host_us" in row]
     if host:
         empty = statistics.median(row["empty_call_host_us"] for row in rows if "empty_call_host_us" in row)
-        print(f"execute on the host: median {statistics.median(host):.2f} us, most {max(host):.2f} us, of which an empty "
-              f"call through ctypes is {empty:.2f} us")
+        print(f"execute on the host: median {statistics.median(host):.2f} us, most {max(host):.2f} us, of which an "
+              f"empty call through ctypes is {empty:.2f} us")
     for row in rows:
         if "WRONG RESULT" in row["error"]:
             print(f"\n!!! {row['suite']} {row['name']} {row['direction']} ({row.get('kernel')}): {row['error']}\n"
@@ -629,7 +627,6 @@ def report(lines, args):
             "command": args.command, "seconds": round(time.time() - args.started, 1), "machine": machine,
             "ceilings": ceilings, "summaries": summaries, "rows": rows}, indent=1) + "\n")
     return 1 if any(row["error"] for row in rows) or not rows else 0
-
 
 
 def self_test():
@@ -659,6 +656,25 @@ def self_test():
         suite = Path(folder) / "a.txt"
         suite.write_text("# comment\none: fwd bf16 n1  # tail\n\ntwo.b: fwd n2\n")
         assert read_suite(suite) == [("one", "fwd bf16 n1"), ("two.b", "fwd n2")]
+    # A worker that faults in its second row, and another one that goes on after it.
+    script = """
+import json, os, sys
+path = sys.argv[sys.argv.index("--worker") + 1]
+done = [json.loads(line).get("key") for line in open(path)]
+with open(path, "a") as log:
+    for name in "abc":
+        if name in done:
+            continue
+        row = {"suite": "s", "name": name, "direction": "fwd", "problem": "p"}
+        log.write(json.dumps(dict(row, starting=name)) + "\\n")
+        log.flush()
+        if name == "b":
+            os._exit(3)
+        log.write(json.dumps({"key": name, "row": dict(row, error="")}) + "\\n")
+"""
+    lines = supervise(argparse.Namespace(row_seconds=60, deadline=0), [sys.executable, "-c", script])
+    rows = {line["key"]: line["row"]["error"] for line in lines if "key" in line}
+    assert rows["a"] == rows["c"] == "" and "ended with code 3" in rows["b"], rows
     print("self-test passed")
     return 0
 
@@ -703,14 +719,15 @@ def main():
     parser.add_argument("--filter", help="only rows whose suite/layer/direction holds this text")
     parser.add_argument("--kernel", help="this Wavetile kernel, instead of the library's choice")
     parser.add_argument("--tuning", choices=["off", "cached", "first-use"], default="cached")
-    parser.add_argument("--minutes", type=float, default=8.5, help="for everything; rows beyond are reported as not run")
+    parser.add_argument("--minutes", type=float, default=8.5, help="for everything; later rows count as failed")
     parser.add_argument("--row-seconds", type=float, default=90, help="without an answer, after which a row has failed")
-    parser.add_argument("--benchmark-limit", type=int, default=10, help="algorithms that cuDNN's autotuner tries; 0: all")
+    parser.add_argument("--benchmark-limit", type=int, default=10, help="algorithms that cuDNN tries; 0: all")
     parser.add_argument("--no-gemm", action="store_true", help="leave the cuBLAS products out")
     parser.add_argument("--no-heuristic", action="store_true", help="leave cuDNN by heuristics out")
     parser.add_argument("--json", help="write everything to this file")
     parser.add_argument("--list", action="store_true", help="print the rows and stop; needs no GPU")
-    parser.add_argument("--self-test", action="store_true", help="check this script's arithmetic (and, with --library, its view of the C API) and stop")
+    parser.add_argument("--self-test", action="store_true",
+                        help="check this script (with --library, its view of the C API too) and stop")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--deadline", type=float, help=argparse.SUPPRESS)
     args = parser.parse_args()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// config/constraints_tma.cc - the rows of the Hopper kernels in kernel/gemm/tma; limits of TMA itself are with the features.
+// config/constraints_tma.cc - the rows of the Hopper kernels in kernel/gemm/tma; limits of TMA itself are with the
+// features.
 #include "config/constraint_rows.h"
 #include "config/enum_names.h"
 #include "kernel/gemm/tma/layout.h"
@@ -18,7 +19,9 @@ bool is_forward(const Case& at) { return at.config.direction == Direction::kForw
 int64_t depth(const Case& at) { return is_forward(at) ? at.problem->c_per_group() : at.problem->k_per_group(); }
 int64_t columns(const Case& at) { return is_forward(at) ? at.problem->k_per_group() : at.problem->c_per_group(); }
 int64_t out_channels(const Case& at) { return is_forward(at) ? at.problem->k : at.problem->c; }
-size_t phases(const Case& at) { return is_forward(at) ? 1 : stride_phases(*at.problem).size(); }
+size_t phases(const Case& at) {
+  return at.config.direction == Direction::kBackwardData ? stride_phases(*at.problem).size() : 1;
+}
 
 constexpr Constraint kTargetRows[] = {
     {"tma-roles", "a producer warpgroup and whole consumer warpgroups of 64-row fragments", is_tma_kernel,
@@ -32,7 +35,8 @@ constexpr Constraint kTargetRows[] = {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
            "load_warps={} persistent={} warps={}x{} wave_groups={} tile.m={}: pipeline tma has load_warps=4, "
-           "persistent=true, warps.n=1, four warps for each 64 rows or multiple of it, and wave_groups=2 with warps.m=4 "
+           "persistent=true, warps.n=1, four warps for each 64 rows or multiple of it, and wave_groups=2 with "
+           "warps.m=4 "
            "for ping_pong",
            gemm.load_warps, gemm.persistent, gemm.warps.m, gemm.warps.n, gemm.wave_groups, gemm.tile.m);
      }},
@@ -51,7 +55,7 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) { return is_tma_kernel(at) && tma_layout::b_is_mn_major(at.config); },
      [](const Case& at) { return size_of(operand_b(at.config)) == 2; },
      [](const Case& at) {
-       return fmt::format("direction={} sums across the filter's channels, which wgmma reads for 16-bit types only, not {}",
+       return fmt::format("direction={} sums across channels, which wgmma reads for 16-bit types only, not {}",
                           text_of(at.config.direction), text_of(operand_b(at.config)));
      }},
 
@@ -64,12 +68,15 @@ constexpr Constraint kTargetRows[] = {
 
 constexpr Constraint kProblemRows[] = {
     {"tma-groups", "a box of channels lies inside one group",
-     [](const Case& at) { return is_tma_kernel(at) && at.problem->g > 1; },
+     [](const Case& at) {
+       return is_tma_kernel(at) && at.problem->g > 1 && at.config.direction != Direction::kBackwardWeight;
+     },
      [](const Case& at) { return depth(at) % tma_layout::box_k(at.config) == 0; },
      [](const Case& at) {
-       return fmt::format("{} channels per group are summed in boxes of {}, which would reach into the next group; use a "
-                          "narrower swizzle or another kernel",
-                          depth(at), tma_layout::box_k(at.config));
+       return fmt::format(
+           "{} channels per group are summed in boxes of {}, which would reach into the next group; use a "
+           "narrower swizzle or another kernel",
+           depth(at), tma_layout::box_k(at.config));
      }},
 
     {"tma-store-stride", "rows of an output that TMA writes are multiples of 16 bytes", stores_bulk,
@@ -83,11 +90,12 @@ constexpr Constraint kProblemRows[] = {
      [](const Case& at) { return stores_bulk(at) && at.problem->g > 1; },
      [](const Case& at) { return columns(at) % at.config.gemm.tile.n == 0; },
      [](const Case& at) {
-       return fmt::format("{} output channels per group are not a multiple of tile.n={}; use staging=direct", columns(at),
-                          at.config.gemm.tile.n);
+       return fmt::format("{} output channels per group are not a multiple of tile.n={}; use staging=direct",
+                          columns(at), at.config.gemm.tile.n);
      }},
 
-    {"tma-store-view", "a bulk store writes consecutive pixels", stores_bulk, [](const Case& at) { return phases(at) == 1; },
+    {"tma-store-view", "a bulk store writes consecutive pixels", stores_bulk,
+     [](const Case& at) { return phases(at) == 1; },
      [](const Case& at) {
        return fmt::format("strided backward data writes {} interleaved sets of pixels; use staging=direct", phases(at));
      }},

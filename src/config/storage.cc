@@ -59,6 +59,7 @@ int registers_of(const KernelConfig& config) {
 }
 
 int register_limit(const KernelConfig& config) {
+  if (config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kTma) return tma_layout::consumer_registers(config);
   const TargetInfo& info = info_of(config.target);
   const int blocks = std::max<int>(config.min_blocks, 1);
   int64_t registers = info.registers_per_unit / blocks, threads = std::max(threads_of(config), 1);

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "config/fields.h"
 #include "config/targets.h"
+#include "dispatch/bind_tma.h"
 #include "dispatch/conv_arguments.h"
 #include "kernel/gemm/arguments.h"
 #include "kernel/gemm/storage.h"
@@ -89,10 +90,15 @@ Tensor output_tensor(Direction direction) {
   return Tensor::kY;
 }
 
-Binding bind(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo&) {
-  WT_CHECK(config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kBasicV1, "no launch for {}",
-           name_of(config));
-  return bind_basic(config, problem);
+Binding bind(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+  switch (config.gemm.pipeline) {
+    case Pipeline::kBasicV1:
+      return bind_basic(config, problem);
+    case Pipeline::kTma:
+      return bind_tma(config, problem, device);
+    default:
+      WT_CHECK(false, "no launch for {}", name_of(config));
+  }
 }
 
 }  // namespace wt

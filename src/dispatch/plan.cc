@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/plan.h"
 
+#include <algorithm>
+
 #include "config/targets.h"
+#include "dispatch/bind.h"
 #include "dispatch/candidates.h"
 #include "dispatch/cpu_plan.h"
 #include "dispatch/kernel_plan.h"
@@ -28,14 +31,21 @@ Result<std::shared_ptr<const Plan>> choose(const std::shared_ptr<Device>& device
     return make_kernel_plan(device, problem, candidate.config, "asked for by name");
   }
   const std::vector<RankedCandidate> ranked = rank_candidates(problem, target, options);
-  if (ranked.empty() || !ranked.front().accepts()) {
-    return unsupported("no kernel for {} accepts '{}'; 'wavetile explain' says why each declines", info_of(target).name,
-                       to_text(problem));
+  const auto accepting = std::ranges::count_if(ranked, &RankedCandidate::accepts);
+  int too_large = 0;
+  for (const RankedCandidate& candidate : ranked) {
+    if (!candidate.accepts()) break;
+    if (options.workspace_limit &&
+        bind(candidate.config, problem, device->info()).workspace_bytes > *options.workspace_limit) {
+      ++too_large;
+      continue;
+    }
+    std::string reason = fmt::format("preferred among {} of {} kernels that accept", accepting, ranked.size());
+    if (too_large) reason += fmt::format("; {} passed over for the workspace limit", too_large);
+    return make_kernel_plan(device, problem, candidate.config, std::move(reason));
   }
-  size_t accepting = 0;
-  while (accepting < ranked.size() && ranked[accepting].accepts()) ++accepting;
-  return make_kernel_plan(device, problem, ranked.front().config,
-                          fmt::format("preferred among {} of {} kernels that accept", accepting, ranked.size()));
+  return unsupported("no kernel for {} accepts '{}'; 'wavetile explain' says why each declines", info_of(target).name,
+                     to_text(problem));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config/kernels/gemm_tma.cc - Hopper's implicit GEMM: bulk tensor copies and wgmma; forward and backward data.
+// config/kernels/gemm_tma.cc - Hopper's implicit GEMM: bulk tensor copies and wgmma; all three directions.
 #include <algorithm>
 
 #include "config/kernels.h"
@@ -12,10 +12,10 @@ namespace {
 constexpr Pipeline kPipelines[] = {Pipeline::kTma};
 constexpr Target kTargets[] = {Target::kSm90a};
 constexpr std::string_view kReadFields[] = {
-    "gemm.tile",      "gemm.warps",     "gemm.mma",       "gemm.pipeline",    "gemm.stages",
-    "gemm.wave_groups", "gemm.loader_a", "gemm.loader_b", "gemm.ping_pong",   "gemm.swizzle_a",
-    "gemm.swizzle_b", "gemm.raster",    "gemm.block_swizzle", "gemm.persistent", "gemm.staging",
-    "gemm.specialization", "gemm.load_warps"};
+    "gemm.tile",           "gemm.warps",      "gemm.mma",           "gemm.pipeline",   "gemm.stages",
+    "gemm.wave_groups",    "gemm.loader_a",   "gemm.loader_b",      "gemm.ping_pong",  "gemm.swizzle_a",
+    "gemm.swizzle_b",      "gemm.raster",     "gemm.block_swizzle", "gemm.persistent", "gemm.staging",
+    "gemm.specialization", "gemm.load_warps", "gemm.split_k"};
 
 constexpr int64_t kSharedBytes = 227 * 1024;
 constexpr int kMaxStages = 8;
@@ -67,7 +67,8 @@ void propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Lo
   gemm.persistent = true;
   gemm.loader_a = loader_a;
   gemm.loader_b = Loader::kTmaTiled;
-  gemm.specialization = loader_a == Loader::kTmaTiled ? Specialization::kFilter1x1Stride1Pad0 : Specialization::kDefault;
+  gemm.specialization =
+      loader_a == Loader::kTmaTiled ? Specialization::kFilter1x1Stride1Pad0 : Specialization::kDefault;
   gemm.swizzle_a = static_cast<unsigned char>(swizzle);
   gemm.swizzle_b = static_cast<unsigned char>(swizzle);
   gemm.block_swizzle = 8;
@@ -76,10 +77,32 @@ void propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Lo
   configs.push_back(config);
 }
 
+constexpr Shape kWeightShapes[] = {
+    {128, 128, false, Breadth::kFew}, {128, 256, false, Breadth::kFew}, {64, 128, false, Breadth::kFew},
+    {256, 128, false, Breadth::kFew}, {64, 64, false, Breadth::kFew},   {128, 192, false, Breadth::kAll},
+    {128, 64, false, Breadth::kAll},  {64, 256, false, Breadth::kAll},  {64, 192, false, Breadth::kAll},
+    {256, 64, false, Breadth::kAll},
+};
+
+// Both operands lie across their channels, in blocks of 64; k runs over pixels.
+void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (!is_16_bit(base.x) || base.x != base.y) return;
+  for (const Shape& shape : kWeightShapes) {
+    if (breadth == Breadth::kFew && shape.breadth != Breadth::kFew) continue;
+    for (const SplitK split : {SplitK::kWorkspace, SplitK::kNone}) {
+      propose_shape(base, shape, 128, Loader::kTmaTiled, Staging::kDirect, configs);
+      GemmConfig& gemm = configs.back().gemm;
+      gemm.loader_b = Loader::kTmaIm2col;
+      gemm.specialization = Specialization::kDefault;
+      gemm.split_k = split;
+    }
+  }
+}
+
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
-  // Weight gradients sum over pixels and have their own kernel; backward data reads the filter across its channels,
-  // which wgmma can for 16-bit types only.
-  if (base.direction == Direction::kBackwardWeight || base.layout != Layout::kChannelsLast) return;
+  // Backward passes read operands across their channels, which wgmma can for 16-bit types only.
+  if (base.layout != Layout::kChannelsLast) return;
+  if (base.direction == Direction::kBackwardWeight) return propose_weight(base, breadth, configs);
   if (operand_a(base) == DataType::kF32 || size_of(operand_a(base)) != size_of(operand_b(base))) return;
   if (is_16_bit(operand_a(base)) && operand_a(base) != operand_b(base)) return;
   if (base.direction == Direction::kBackwardData && !is_16_bit(operand_a(base))) return;
@@ -101,8 +124,8 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
 }  // namespace
 
 extern const KernelKind kGemmTma = {.id = "gemm-tma",
-                                    .header = "kernel/gemm/tma/kernel.h",
-                                    .class_name = "wt::TmaGemm",
+                                    .header = "kernel/gemm/tma/select.h",
+                                    .class_name = "wt::TmaKernel",
                                     .family = Family::kGemm,
                                     .pipelines = kPipelines,
                                     .targets = kTargets,

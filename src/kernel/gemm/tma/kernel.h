@@ -29,10 +29,10 @@ template <KernelConfig kConfig> struct TmaGemm {
     device::sync_block();
     const int role = device::warp_index() / 4;
     if (role == kConsumers) {
-      if constexpr (kMoveRegisters) device::give_registers<kProducerRegisters>();
+      if constexpr (kMoveRegisters) device::give_registers<tma_layout::producer_registers(kConfig)>();
       if (device::warp_index() == 4 * kConsumers && device::elect()) produce(p, shared);
     } else {
-      if constexpr (kMoveRegisters) device::take_registers<kConsumerRegisters>();
+      if constexpr (kMoveRegisters) device::take_registers<tma_layout::consumer_registers(kConfig)>();
       consume(p, shared, role);
     }
   }
@@ -43,14 +43,11 @@ template <KernelConfig kConfig> struct TmaGemm {
   static constexpr int kBoxes = tma_layout::boxes(kConfig), kBox = tma_layout::box_k(kConfig);
   static constexpr int kConsumers = tma_layout::consumers(kConfig);
   static constexpr bool kPingPong = kConfig.gemm.ping_pong;
+  static constexpr i32 kPastEnd = 1 << 20;  // a box of channels that no tensor has
   static constexpr int kFragments = tma_layout::rows_of_consumer(kConfig) / 64;  // of 64 rows, a consumer
   static constexpr int kSteps = kConfig.gemm.swizzle_a / 32;                     // wgmmas along k in a box
   static constexpr int kABox = tma_layout::a_box_bytes(kConfig), kBBox = tma_layout::b_box_bytes(kConfig);
-  // WHY these: the register file is dealt out evenly at launch, and a producer needs few; 65536 / 128 = 512 a thread
-  // of each warpgroup in all, in multiples of 8.
   static constexpr bool kMoveRegisters = kConsumers > 1;
-  static constexpr int kProducerRegisters = kConsumers == 2 ? 40 : 32;
-  static constexpr int kConsumerRegisters = kConsumers == 2 ? 232 : 160;
 
   using A = KMajor<kConfig.gemm.swizzle_a>;
   template <bool kMn, class Unused = void> struct BOf { using Type = KMajor<kConfig.gemm.swizzle_a>; };
@@ -109,7 +106,7 @@ template <KernelConfig kConfig> struct TmaGemm {
         device::mbarrier_arrive_expect(full, kBoxes * (kABox + kBBox));
         WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
           // WHY: boxes past the end are loaded from channels past the end, which are zeros in both operands.
-          if (kBoxes > 1 && left <= 0) at.box = p.depth_blocks + 1 + (first_channel == 0 ? 0 : kPastEnd);
+          if (kBoxes > 1 && left <= 0) at.box = kPastEnd;
           TmaLoads<kConfig>::load_a(shared.a_box(slot.slot, box), region, full, start, row, at, first_channel);
           TmaLoads<kConfig>::load_b(shared.b_box(slot.slot, box), p.b, full, at, column, first_filter);
           at.next(region.taps, p.depth_blocks);
@@ -119,7 +116,6 @@ template <KernelConfig kConfig> struct TmaGemm {
       }
     });
   }
-  static constexpr i32 kPastEnd = 1 << 20;
 
   WT_DEVICE static void consume(const Params& p, const Shared& shared, int consumer) {
     Cursor slot;

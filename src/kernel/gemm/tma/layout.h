@@ -13,15 +13,20 @@ constexpr int box_k(const KernelConfig& config) { return config.gemm.swizzle_a /
 // Copies a stage holds for each operand.
 constexpr int boxes(const KernelConfig& config) { return config.gemm.tile.k / box_k(config); }
 
-// Warpgroups that multiply. Cooperative ones share a tile's rows; ping-pong ones take a tile each.
-constexpr int consumers(const KernelConfig& config) { return config.gemm.warps.m * config.gemm.warps.n / 4; }
-constexpr int rows_of_consumer(const KernelConfig& config) {
-  return config.gemm.ping_pong ? config.gemm.tile.m : config.gemm.tile.m / consumers(config);
-}
-constexpr int threads(const KernelConfig& config) { return 128 * (consumers(config) + 1); }
+// Warpgroups that multiply. Cooperative ones share a tile's rows; ping-pong ones (wave groups) take a tile each.
+constexpr int consumers(const KernelConfig& config) { return config.gemm.warps.m / 4 * config.gemm.wave_groups; }
+constexpr int rows_of_consumer(const KernelConfig& config) { return config.gemm.tile.m / (config.gemm.warps.m / 4); }
+constexpr int threads(const KernelConfig& config) { return 128 * consumers(config) + 32 * config.gemm.load_warps; }
 
-// Forward reads the filter along its contiguous channels (K-major); backward data sums over output channels, across them.
-constexpr bool b_is_mn_major(const KernelConfig& config) { return config.direction == Direction::kBackwardData; }
+// Registers of a thread. WHY: the register file is dealt out evenly at launch, 65536 / 128 = 512 for a thread of each
+// warpgroup together, and a producer needs few; a lone consumer has the most that a thread can have anyway.
+constexpr int producer_registers(const KernelConfig& config) { return consumers(config) == 2 ? 40 : 32; }
+constexpr int consumer_registers(const KernelConfig& config) {
+  return consumers(config) == 1 ? 255 : consumers(config) == 2 ? 232 : 160;
+}
+
+// Forward reads the filter along its contiguous channels (K-major); the backward directions sum across channels.
+constexpr bool b_is_mn_major(const KernelConfig& config) { return config.direction != Direction::kForward; }
 // Columns of B as they lie in shared memory: MN-major blocks are 64 wide.
 constexpr int b_columns(const KernelConfig& config) {
   const int n = config.gemm.tile.n;
@@ -41,7 +46,7 @@ constexpr int b_bytes(const KernelConfig& config) { return aligned(boxes(config)
 constexpr int out_boxes(const KernelConfig& config) { return (config.gemm.tile.n + 63) / 64; }
 constexpr int out_bytes(const KernelConfig& config) {
   if (config.gemm.staging != Staging::kTmaStore) return 0;
-  const int rows = config.gemm.ping_pong ? config.gemm.tile.m * consumers(config) : config.gemm.tile.m;
+  const int rows = config.gemm.tile.m * config.gemm.wave_groups;
   return rows * out_boxes(config) * 128;
 }
 

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/bind_tma.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "base/check.h"
+#include "config/fields.h"
+#include "dispatch/conv_arguments.h"
+#include "dispatch/tma_maps.h"
+#include "kernel/gemm/tma/arguments.h"
+#include "kernel/gemm/tma/layout.h"
+#include "problem/gemm_view.h"
+
+namespace wt {
+namespace {
+
+// The image that operand A walks over: x forward, dy backward.
+Image image_of(const ConvProblem& problem) {
+  if (problem.direction == Direction::kForward) return {problem.x, problem.c, problem.in};
+  return {problem.y, problem.k, problem.out()};
+}
+
+// A region on the host: what the parameter block holds, and its map where it has taps.
+struct HostRegion {
+  TmaRegion region{};
+  bool has_taps = true;
+  TensorMapSpec map;
+};
+
+void set_output(TmaRegion& region, const TensorStrides& strides) {
+  region.out_stride[0] = strides.n;
+  for (int i = 0; i < 3; ++i) region.out_stride[i + 1] = strides.spatial[i];
+}
+
+// Filter taps lie one after the other, w fastest.
+std::array<int64_t, 3> tap_strides(const ConvProblem& problem) {
+  return {problem.filter[1] * problem.filter[2], problem.filter[2], 1};
+}
+
+std::vector<HostRegion> forward_regions(const ConvProblem& problem) {
+  HostRegion host;
+  TmaRegion& region = host.region;
+  const std::array<int64_t, 3> taps = tap_strides(problem);
+  for (size_t i = 0; i < 3; ++i) {
+    region.size[i] = static_cast<i32>(problem.out()[i]);
+    region.start[i] = static_cast<i32>(-problem.pad_lower[i]);
+    region.step[i] = static_cast<i32>(problem.stride[i]);
+    region.taps.count[i] = static_cast<i32>(problem.filter[i]);
+    region.taps.step[i] = static_cast<i32>(problem.dilation[i]);
+    region.taps.filter_step[i] = static_cast<i32>(taps[i]);
+  }
+  region.rows = problem.n * pixels(problem.out());
+  set_output(region, tensor_strides(problem, Tensor::kY));
+  return {host};
+}
+
+// One region a stride phase. Taps are walked backwards, so that offsets into dy rise.
+std::vector<HostRegion> backward_regions(const ConvProblem& problem) {
+  std::vector<HostRegion> regions;
+  const std::array<int64_t, 3> taps = tap_strides(problem);
+  const TensorStrides dx = tensor_strides(problem, Tensor::kX);
+  for (const StridePhase& phase : stride_phases(problem)) {
+    HostRegion host;
+    TmaRegion& region = host.region;
+    host.has_taps = phase.has_taps();
+    region.rows = problem.n;
+    set_output(region, dx);
+    for (size_t i = 0; i < 3; ++i) {
+      const DimPhase& dim = phase.dim[i];
+      const int64_t last = dim.tap_count - 1;
+      region.size[i] = static_cast<i32>(dim.count);
+      region.step[i] = 1;
+      region.start[i] = static_cast<i32>(dim.shift_first + last * dim.shift_step);
+      region.taps.count[i] = static_cast<i32>(dim.tap_count);
+      region.taps.step[i] = static_cast<i32>(-dim.shift_step);
+      region.taps.filter += static_cast<i32>((dim.tap_first + last * dim.tap_step) * taps[i]);
+      region.taps.filter_step[i] = static_cast<i32>(-dim.tap_step * taps[i]);
+      region.rows *= dim.count;
+      region.out_base += dim.offset * dx.spatial[i];
+      region.out_stride[i + 1] *= dim.step;
+    }
+    regions.push_back(host);
+  }
+  // Long sums first: the blocks that start last then have the least to do.
+  std::stable_sort(regions.begin(), regions.end(), [](const HostRegion& a, const HostRegion& b) {
+    const auto count = [](const TapWalk& walk) { return int64_t{walk.count[0]} * walk.count[1] * walk.count[2]; };
+    return count(a.region.taps) > count(b.region.taps);
+  });
+  return regions;
+}
+
+template <int kRegions>
+Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
+                     std::vector<HostRegion> regions) {
+  using Arguments = TmaArguments<kRegions>;
+  const GemmConfig& gemm = config.gemm;
+  const bool forward = problem.direction == Direction::kForward;
+  WT_CHECK(regions.size() <= kRegions, "{} regions in room for {}", regions.size(), kRegions);
+
+  Arguments arguments{};
+  arguments.region_count = static_cast<i32>(regions.size());
+  arguments.groups = static_cast<i32>(problem.g);
+  arguments.depth = static_cast<i32>(forward ? problem.c_per_group() : problem.k_per_group());
+  arguments.depth_blocks = static_cast<i32>(ceil_div(arguments.depth, tma_layout::box_k(config)));
+  arguments.columns = static_cast<i32>(forward ? problem.k_per_group() : problem.c_per_group());
+  arguments.tiles_n = ceil_div(arguments.columns, gemm.tile.n);
+  arguments.epilogue = epilogue_arguments(problem.epilogue);
+
+  Launch launch;
+  launch.kernel = name_of(config);
+  const Tensor a = forward ? Tensor::kX : Tensor::kY, out = output_tensor(problem.direction);
+  const Image image = image_of(problem);
+  for (size_t i = 0; i < regions.size(); ++i) {
+    TmaRegion& region = regions[i].region;
+    region.first_tile = arguments.tiles_m;
+    arguments.tiles_m += ceil_div(region.rows, gemm.tile.m);
+    arguments.regions[i] = region;
+    if (!regions[i].has_taps) continue;
+    TensorMapSpec map;
+    if (gemm.loader_a == Loader::kTmaTiled) {
+      map = dense_map(image.type, {image.channels, region.rows}, gemm.swizzle_a);
+      map.box = {static_cast<uint32_t>(tma_layout::box_k(config)), static_cast<uint32_t>(gemm.tile.m)};
+    } else {
+      map = im2col_map(problem, image, Walk{region.size, region.start, region.step}, config.gemm.swizzle_a,
+                       tma_layout::box_k(config), gemm.tile.m);
+    }
+    const size_t offset = offsetof(Arguments, regions) + i * sizeof(TmaRegion) + offsetof(TmaRegion, a);
+    launch.maps.push_back({static_cast<uint32_t>(offset), a, 0, map});
+  }
+
+  TensorMapSpec filter = dense_map(problem.w, {problem.c_per_group(), pixels(problem.filter), problem.k},
+                                   tma_layout::b_is_mn_major(config) ? 128 : gemm.swizzle_a);
+  const auto box = static_cast<uint32_t>(tma_layout::box_k(config));
+  if (tma_layout::b_is_mn_major(config)) {
+    filter.box = {64, 1, box};
+  } else {
+    filter.box = {box, 1, static_cast<uint32_t>(gemm.tile.n)};
+  }
+  launch.maps.push_back({offsetof(Arguments, b), Tensor::kW, 0, filter});
+
+  if (gemm.staging == Staging::kTmaStore) {
+    const int64_t channels = forward ? problem.k : problem.c;
+    TensorMapSpec store = dense_map(problem.output_type(), {channels, regions.front().region.rows}, 128);
+    store.box = {64, 64};
+    if (gemm.tile.n >= 64) launch.maps.push_back({offsetof(Arguments, out), out, 0, store});
+    if (gemm.tile.n % 64 != 0) {
+      store.box[0] = static_cast<uint32_t>(gemm.tile.n % 64);
+      launch.maps.push_back({offsetof(Arguments, out_tail), out, 0, store});
+    }
+  }
+  launch.pointers.push_back({offsetof(Arguments, y), out, 0});
+  bind_epilogue(launch, problem, offsetof(Arguments, epilogue));
+
+  Binding binding;
+  const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
+  if (tiles == 0) return binding;
+  launch.shape.grid[0] =
+      static_cast<uint32_t>(std::min<int64_t>(tiles, int64_t{device.multiprocessors} * config.min_blocks));
+  launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
+  launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
+  launch.params.resize(sizeof arguments);
+  std::memcpy(launch.params.data(), &arguments, sizeof arguments);
+  binding.launches.push_back(std::move(launch));
+  return binding;
+}
+
+}  // namespace
+
+Binding bind_tma(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+  if (problem.direction == Direction::kForward)
+    return bind_regions<1>(config, problem, device, forward_regions(problem));
+  if (problem.direction == Direction::kBackwardWeight) return bind_tma_weight(config, problem, device);
+  return bind_regions<8>(config, problem, device, backward_regions(problem));
+}
+
+}  // namespace wt

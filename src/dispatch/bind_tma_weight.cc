@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/bind_tma_weight.cc - launches of Hopper's weight gradient: one, or partial sums and the launch that adds
+// them.
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "config/fields.h"
+#include "dispatch/bind_tma.h"
+#include "dispatch/conv_arguments.h"
+#include "dispatch/split.h"
+#include "dispatch/tma_maps.h"
+#include "kernel/gemm/tma/layout.h"
+#include "kernel/gemm/tma/weight_arguments.h"
+#include "kernel/split_sum_arguments.h"
+
+namespace wt {
+namespace {
+
+template <class Arguments>
+void set_params(Launch& launch, const Arguments& arguments) {
+  launch.params.resize(sizeof arguments);
+  std::memcpy(launch.params.data(), &arguments, sizeof arguments);
+}
+
+// tile.k pixels as steps of the walk (n, d, h, w), so that the kernel moves on by addition with carry.
+void set_advance(TmaWeightArguments& arguments, int64_t depth) {
+  for (int i = 3; i > 0; --i) {
+    arguments.advance[i] = static_cast<i32>(depth % arguments.size[i - 1]);
+    depth /= arguments.size[i - 1];
+  }
+  arguments.advance[0] = static_cast<i32>(depth);
+}
+
+TmaWeightArguments weight_arguments(const KernelConfig& config, const ConvProblem& problem) {
+  const GemmConfig& gemm = config.gemm;
+  TmaWeightArguments arguments{};
+  arguments.pixels = problem.n * pixels(problem.out());
+  arguments.pixel_blocks = static_cast<i32>(ceil_div(arguments.pixels, gemm.tile.k));
+  arguments.groups = static_cast<i32>(problem.g);
+  arguments.rows = static_cast<i32>(problem.k_per_group());
+  arguments.channels = static_cast<i32>(problem.c_per_group());
+  arguments.channel_blocks = static_cast<i32>(ceil_div(problem.c_per_group(), 64));
+  arguments.taps = static_cast<i32>(pixels(problem.filter));
+  for (size_t i = 0; i < 3; ++i) {
+    arguments.filter[i] = static_cast<i32>(problem.filter[i]);
+    arguments.dilation[i] = static_cast<i32>(problem.dilation[i]);
+    arguments.size[i] = static_cast<i32>(problem.out()[i]);
+    arguments.start[i] = static_cast<i32>(-problem.pad_lower[i]);
+    arguments.step[i] = static_cast<i32>(problem.stride[i]);
+  }
+  set_advance(arguments, gemm.tile.k);
+  arguments.tiles_m = ceil_div(arguments.rows, gemm.tile.m);
+  arguments.tiles_n = ceil_div(int64_t{arguments.channel_blocks} * arguments.taps, gemm.tile.n / 64);
+  arguments.elements = problem.w_elements();
+  arguments.epilogue = epilogue_arguments(problem.epilogue);
+  return arguments;
+}
+
+Launch sum_launch(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device, i32 splits) {
+  SplitSumArguments arguments{};
+  arguments.elements = problem.w_elements();
+  arguments.splits = splits;
+  arguments.channel_span = problem.w_elements() / problem.k;
+  arguments.channels = problem.k;
+  arguments.epilogue = epilogue_arguments(problem.epilogue);
+  Launch launch;
+  launch.kernel = name_of(config) + kSumSuffix;
+  launch.shape.threads = kSplitSumThreads;
+  const int64_t blocks = ceil_div(arguments.elements, kSplitSumThreads * kSplitSumWidth);
+  launch.shape.grid[0] = static_cast<uint32_t>(std::min<int64_t>(blocks, int64_t{device.multiprocessors} * 8));
+  set_params(launch, arguments);
+  launch.pointers.push_back({offsetof(SplitSumArguments, partials), Tensor::kWorkspace, 0});
+  launch.pointers.push_back({offsetof(SplitSumArguments, out), Tensor::kW, 0});
+  bind_epilogue(launch, problem, offsetof(SplitSumArguments, epilogue));
+  return launch;
+}
+
+}  // namespace
+
+Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+  const GemmConfig& gemm = config.gemm;
+  TmaWeightArguments arguments = weight_arguments(config, problem);
+  const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
+  const bool split = gemm.split_k == SplitK::kWorkspace;
+  const int64_t wanted = split ? split_count({.tiles = tiles,
+                                              .blocks = arguments.pixel_blocks,
+                                              .tile_m = gemm.tile.m,
+                                              .tile_n = gemm.tile.n,
+                                              .tile_k = gemm.tile.k,
+                                              .multiprocessors = device.multiprocessors,
+                                              .elements = arguments.elements})
+                               : 1;
+  arguments.blocks_per_split = static_cast<i32>(std::max<int64_t>(1, ceil_div(arguments.pixel_blocks, wanted)));
+  arguments.splits =
+      static_cast<i32>(std::max<int64_t>(1, ceil_div(arguments.pixel_blocks, arguments.blocks_per_split)));
+
+  Launch launch;
+  launch.kernel = name_of(config);
+  TensorMapSpec dy = dense_map(problem.y, {problem.k, arguments.pixels}, 128);
+  dy.box = {64, static_cast<uint32_t>(gemm.tile.k)};
+  if (problem.n > 0) {
+    launch.maps.push_back({offsetof(TmaWeightArguments, dy), Tensor::kY, 0, dy});
+    const Walk walk{arguments.size, arguments.start, arguments.step};
+    launch.maps.push_back({offsetof(TmaWeightArguments, x), Tensor::kX, 0,
+                           im2col_map(problem, {problem.x, problem.c, problem.in}, walk, 128, 64, gemm.tile.k)});
+  }
+  Binding binding;
+  if (split) {
+    binding.workspace_bytes = arguments.splits * arguments.elements * static_cast<int64_t>(sizeof(float));
+    launch.pointers.push_back({offsetof(TmaWeightArguments, partials), Tensor::kWorkspace, 0});
+  } else {
+    launch.pointers.push_back({offsetof(TmaWeightArguments, dw), Tensor::kW, 0});
+    bind_epilogue(launch, problem, offsetof(TmaWeightArguments, epilogue));
+  }
+  launch.shape.grid[0] = static_cast<uint32_t>(
+      std::min<int64_t>(tiles * arguments.splits, int64_t{device.multiprocessors} * config.min_blocks));
+  launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
+  launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
+  set_params(launch, arguments);
+  binding.launches.push_back(std::move(launch));
+  if (split) binding.launches.push_back(sum_launch(config, problem, device, arguments.splits));
+  return binding;
+}
+
+}  // namespace wt

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/split.h"
+
+#include <algorithm>
+
+namespace wt {
+namespace {
+
+constexpr int64_t kMaxSplits = 128;
+// Cycles, from measurements on an H200: what a block costs before its first product and after its last, and what the
+// launch that adds the parts costs beside its bytes.
+constexpr double kBlockCycles = 6000;
+constexpr double kSumCycles = 5000;
+constexpr double kBytesPerCycle = 2400;  // of the whole device's memory
+
+double block_cycles(const SplitInput& input) {
+  // wgmma takes max(n / 2, 16 + n / 4) cycles for 64 rows and 16 deep.
+  const double step = std::max(input.tile_n / 2.0, 16 + input.tile_n / 4.0);
+  return input.tile_m / 64.0 * input.tile_k / 16.0 * step;
+}
+
+double predicted_cycles(const SplitInput& input, int64_t splits) {
+  const double waves = static_cast<double>((input.tiles * splits + input.multiprocessors - 1) / input.multiprocessors);
+  const double blocks = static_cast<double>((input.blocks + splits - 1) / splits);
+  double cycles = waves * (kBlockCycles + blocks * block_cycles(input));
+  // Parts are written and read once each, the output is written once.
+  cycles +=
+      kSumCycles + static_cast<double>(input.elements) * 4 * (2 * static_cast<double>(splits) + 0.5) / kBytesPerCycle;
+  return cycles;
+}
+
+}  // namespace
+
+int64_t split_count(const SplitInput& input) {
+  int64_t best = 1;
+  double least = predicted_cycles(input, 1);
+  for (int64_t splits = 2; splits <= std::min(kMaxSplits, input.blocks); ++splits) {
+    const double cycles = predicted_cycles(input, splits);
+    if (cycles < least) {
+      least = cycles;
+      best = splits;
+    }
+  }
+  return best;
+}
+
+int64_t split_count_by_occupancy(const SplitInput& input) {
+  const int64_t splits = input.multiprocessors / std::max<int64_t>(1, input.tiles);
+  return std::clamp<int64_t>(splits, 1, std::min(kMaxSplits, std::max<int64_t>(1, input.blocks)));
+}
+
+}  // namespace wt

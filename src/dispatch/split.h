@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/split.h - into how many parts the sum of a GEMM with few tiles is divided.
+#pragma once
+
+#include <cstdint>
+
+namespace wt {
+
+struct SplitInput {
+  int64_t tiles;   // of the output
+  int64_t blocks;  // k-blocks of a tile
+  int tile_m, tile_n, tile_k;
+  int64_t multiprocessors;
+  int64_t elements;  // of the output
+};
+
+// The count with the least predicted time: waves of blocks, work of a part, and the price of adding the parts.
+int64_t split_count(const SplitInput& input);
+
+// The rule of occupancy alone, which does not look at the work of a part; kept to compare with.
+int64_t split_count_by_occupancy(const SplitInput& input);
+
+}  // namespace wt

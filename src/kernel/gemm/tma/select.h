@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/tma/select.h - which Hopper kernel serves a direction.
+#pragma once
+
+#include "kernel/gemm/tma/kernel.h"
+#include "kernel/gemm/tma/weight_kernel.h"
+#include "kernel/split_sum.h"
+
+namespace wt {
+
+template <KernelConfig kConfig, Direction kDirection = kConfig.direction> struct TmaKernel : TmaGemm<kConfig> {};
+template <KernelConfig kConfig> struct TmaKernel<kConfig, Direction::kBackwardWeight> : TmaWeightGemm<kConfig> {};
+
+}  // namespace wt

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/tma/weight_kernel.h - weight gradients on Hopper: dw (k, tap c) = sum over pixels of dy^T x.
+//
+//   dy (64 channels, pixels) tiled, x (64 channels, pixels) im2col --> ring --wgmma, both MN-major--> registers --> global
+//
+// GEMM rows are output channels, columns are blocks of 64 input channels of a tap, k runs over the pixels of all images.
+// With split_k=workspace the pixels are divided among blocks and the partial sums added by kernel/split_sum.h.
+#pragma once
+
+#include "kernel/epilogue.h"
+#include "kernel/gemm/ring.h"
+#include "kernel/gemm/tma/layout.h"
+#include "kernel/gemm/tma/operand.h"
+#include "kernel/gemm/tma/schedule.h"
+#include "kernel/gemm/tma/weight_arguments.h"
+
+namespace wt {
+
+template <KernelConfig kConfig> struct TmaWeightGemm {
+  using Params = TmaWeightArguments;
+  static constexpr int kThreads = tma_layout::threads(kConfig);
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+
+  WT_DEVICE static void run(const Params& p) {
+    const Shared shared = layout();
+    if (device::thread_index() == 0) {
+      shared.ring.init(1, 4 * kConsumers);
+      device::mbarrier_fence_init();
+    }
+    device::sync_block();
+    const int role = device::warp_index() / 4;
+    if (role == kConsumers) {
+      if constexpr (kMoveRegisters) device::give_registers<tma_layout::producer_registers(kConfig)>();
+      if (device::warp_index() == 4 * kConsumers && device::elect()) produce(p, shared);
+    } else {
+      if constexpr (kMoveRegisters) device::take_registers<tma_layout::consumer_registers(kConfig)>();
+      consume(p, shared, role);
+    }
+  }
+
+ private:
+  static constexpr int kTileM = kConfig.gemm.tile.m, kTileN = kConfig.gemm.tile.n, kDepth = kConfig.gemm.tile.k;
+  static constexpr int kStages = kConfig.gemm.stages;
+  static constexpr int kConsumers = tma_layout::consumers(kConfig);
+  static constexpr int kFragments = tma_layout::rows_of_consumer(kConfig) / 64;
+  static constexpr int kBlockBytes = kDepth * 128;  // 64 columns of an operand
+  static constexpr int kBlocksM = kTileM / 64, kBlocksN = kTileN / 64;
+  static constexpr int kABytes = kBlocksM * kBlockBytes, kBBytes = kBlocksN * kBlockBytes;
+  static constexpr bool kMoveRegisters = kConsumers == 2;
+  static constexpr bool kSplit = kConfig.gemm.split_k == SplitK::kWorkspace;
+  static_assert(kConsumers <= 2 && kTileN % 64 == 0 && kTileM % 64 == 0);
+
+  using Operand = MnMajor<kDepth>;
+  using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
+  using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
+  using Element = typename Steps::Element;
+  using SlotRing = Ring<kStages>;
+  using Cursor = typename SlotRing::Cursor;
+
+  struct Shared {  // addresses
+    SharedAddress a, b;
+    SlotRing ring;
+  };
+  struct Item {  // one tile of one split
+    TileIndex tile;
+    i32 first, count;  // blocks of pixels
+    i32 split;
+  };
+
+  WT_DEVICE static Shared layout() {
+    const SharedAddress a = (device::shared_base() + 1023) & ~1023u;
+    const SharedAddress b = a + kStages * kABytes;
+    return {a, b, {b + kStages * kBBytes}};
+  }
+
+  template <class Body> WT_DEVICE static void for_items(const Params& p, Body&& body) {
+    const i64 tiles = p.tiles_m * p.tiles_n * p.groups, items = tiles * p.splits, step = device::grid_size().x;
+    for (i64 index = device::block_index().x; index < items; index += step) {
+      Item item;
+      item.split = static_cast<i32>(index / tiles);
+      item.tile = tile_at<kConfig.gemm.raster, kConfig.gemm.block_swizzle>(index % tiles, p.tiles_m, p.tiles_n);
+      item.first = item.split * p.blocks_per_split;
+      const i32 left = p.pixel_blocks - item.first;
+      item.count = left < p.blocks_per_split ? left : p.blocks_per_split;
+      body(item);
+    }
+  }
+
+  // A walk over x in steps of tile.k pixels, by addition with carry.
+  struct PixelWalk {
+    i32 at[4];  // n, d, h, w
+
+    WT_DEVICE PixelWalk(const Params& p, i64 pixel) {
+      WT_UNROLL for (int i = 3; i > 0; --i) {
+        at[i] = static_cast<i32>(pixel % p.size[i - 1]);
+        pixel /= p.size[i - 1];
+      }
+      at[0] = static_cast<i32>(pixel);
+    }
+    WT_DEVICE void next(const Params& p) {
+      i32 carry = 0;
+      WT_UNROLL for (int i = 3; i > 0; --i) {
+        at[i] += p.advance[i] + carry;
+        carry = at[i] >= p.size[i - 1];
+        if (carry) at[i] -= p.size[i - 1];
+      }
+      at[0] += p.advance[0] + carry;
+    }
+    WT_DEVICE i32 position(const Params& p, int dim) const { return p.start[dim] + at[dim + 1] * p.step[dim]; }
+  };
+
+  WT_DEVICE static void load_x(SharedAddress to, const Params& p, SharedAddress full, const PixelWalk& at, i32 channel,
+                               const i32 (&tap)[3]) {
+    const auto offset = [&](int dim) { return static_cast<u16>(tap[dim] * p.dilation[dim]); };
+    if constexpr (kConfig.dims == 1) {
+      device::tma_load_im2col(to, p.x, full, channel, at.position(p, 2), at.at[0], offset(2));
+    } else if constexpr (kConfig.dims == 2) {
+      device::tma_load_im2col(to, p.x, full, channel, at.position(p, 2), at.position(p, 1), at.at[0], offset(2), offset(1));
+    } else {
+      device::tma_load_im2col(to, p.x, full, channel, at.position(p, 2), at.position(p, 1), at.position(p, 0), at.at[0],
+                              offset(2), offset(1), offset(0));
+    }
+  }
+
+  WT_DEVICE static void produce(const Params& p, const Shared& shared) {
+    Cursor slot;
+    for_items(p, [&](const Item& item) {
+      i32 channel[kBlocksN], tap[kBlocksN][3];
+      WT_UNROLL for (int j = 0; j < kBlocksN; ++j) {
+        const i32 block = static_cast<i32>(item.tile.n) * kBlocksN + j;
+        i32 index = block / p.channel_blocks;
+        // WHY: blocks past the last tap are loaded from its first channels; their columns are never stored.
+        if (index >= p.taps) index = p.taps - 1;
+        channel[j] = item.tile.group * p.channels + block % p.channel_blocks * 64;
+        WT_UNROLL for (int i = 2; i >= 0; --i) {
+          tap[j][i] = index % p.filter[i];
+          index /= p.filter[i];
+        }
+      }
+      const i32 row = item.tile.group * p.rows + static_cast<i32>(item.tile.m) * kTileM;
+      i32 pixel = item.first * kDepth;
+      PixelWalk walk(p, pixel);
+      for (i32 block = 0; block < item.count; ++block) {
+        shared.ring.wait_empty(slot);
+        const SharedAddress full = shared.ring.full(slot.slot);
+        device::mbarrier_arrive_expect(full, kABytes + kBBytes);
+        WT_UNROLL for (int i = 0; i < kBlocksM; ++i) {
+          device::tma_load(shared.a + slot.slot * kABytes + i * kBlockBytes, p.dy, full, row + 64 * i, pixel);
+        }
+        WT_UNROLL for (int j = 0; j < kBlocksN; ++j) {
+          load_x(shared.b + slot.slot * kBBytes + j * kBlockBytes, p, full, walk, channel[j], tap[j]);
+        }
+        pixel += kDepth;
+        walk.next(p);
+        slot.next();
+      }
+    });
+  }
+
+  WT_DEVICE static void consume(const Params& p, const Shared& shared, int consumer) {
+    Cursor slot;
+    for_items(p, [&](const Item& item) {
+      float d[kFragments][kTileN / 2];
+      multiply(shared, slot, item.count, consumer, d);
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) store(p, item, (consumer * kFragments + i) * 64, d[i]);
+    });
+  }
+
+  WT_DEVICE static void multiply(const Shared& shared, Cursor& slot, i32 blocks, int consumer,
+                                 float (&d)[kFragments][kTileN / 2]) {
+    if (blocks == 0) {  // no pixels at all: the gradient of an empty batch
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+        WT_UNROLL for (int e = 0; e < kTileN / 2; ++e) d[i][e] = 0;
+      }
+      return;
+    }
+    const bool releases = device::lane_index() == 0;
+    for (i32 block = 0; block < blocks; ++block) {
+      shared.ring.wait_full(slot);
+      device::wgmma_fence();
+      WT_UNROLL for (int step = 0; step < kDepth / 16; ++step) {
+        const u64 b = Operand::descriptor(shared.b + slot.slot * kBBytes, 0, step);
+        WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+          const SharedAddress a = shared.a + slot.slot * kABytes + (consumer * kFragments + i) * kBlockBytes;
+          Multiply::template multiply<device::Major::kMn, device::Major::kMn>(d[i], Operand::descriptor(a, 0, step), b,
+                                                                              block > 0 || step > 0);
+        }
+      }
+      device::wgmma_commit();
+      device::wgmma_wait<1>();
+      if (block > 0 && releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
+      slot.next();
+    }
+    device::wgmma_wait<0>();
+    WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
+    if (releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
+  }
+
+  // One fragment of 64 rows to dw or, split, to the partial sums.
+  WT_DEVICE static void store(const Params& p, const Item& item, int first_row, const float (&d)[kTileN / 2]) {
+    Steps steps;
+    const int thread = device::thread_index() % 128, lane = thread % 32;
+    WT_UNROLL for (int half = 0; half < 2; ++half) {
+      const i32 row = static_cast<i32>(item.tile.m) * kTileM + first_row + thread / 32 * 16 + lane / 4 + 8 * half;
+      if (row >= p.rows) continue;
+      const i64 channel = static_cast<i64>(item.tile.group) * p.rows + row;
+      WT_UNROLL for (int j = 0; j < kBlocksN; ++j) {
+        const i32 block = static_cast<i32>(item.tile.n) * kBlocksN + j;
+        const i32 tap = block / p.channel_blocks, first = block % p.channel_blocks * 64 + 2 * (lane % 4);
+        if (tap >= p.taps) break;
+        const i64 offset = (channel * p.taps + tap) * p.channels;
+        WT_UNROLL for (int e = 0; e < 8; ++e) {
+          const int i = 4 * (8 * j + e) + 2 * half;
+          store_pair(p, item, offset, first + 8 * e, channel, d[i], d[i + 1], steps);
+        }
+      }
+    }
+    steps.finish(p.epilogue);
+  }
+
+  WT_DEVICE static void store_pair(const Params& p, const Item& item, i64 offset, i32 column, i64 channel, float low,
+                                   float high, Steps& steps) {
+    if (column >= p.channels) return;
+    const bool both = column + 1 < p.channels;
+    const i64 at = offset + column;
+    if constexpr (kSplit) {
+      float* out = p.partials + item.split * p.elements + at;
+      if (both && (item.split * p.elements + at) % 2 == 0) {
+        device::store_global(reinterpret_cast<Vector<float, 2>*>(out), Vector<float, 2>{{low, high}});
+      } else {
+        device::store_global(out, low);
+        if (both) device::store_global(out + 1, high);
+      }
+    } else {
+      auto* out = static_cast<Element*>(p.dw) + at;
+      const Element first = steps.apply(p.epilogue, low, at, channel);
+      if (!both) return device::store_global(out, first);
+      const Element second = steps.apply(p.epilogue, high, at + 1, channel);
+      if (at % 2 == 0) {
+        device::store_global(reinterpret_cast<Vector<Element, 2>*>(out), Vector<Element, 2>{{first, second}});
+      } else {
+        device::store_global(out, first);
+        device::store_global(out + 1, second);
+      }
+    }
+  }
+};
+
+}  // namespace wt

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/split_sum_arguments.h - the launch of split_sum.h as the host sees it.
+#pragma once
+
+#include "kernel/arguments.h"
+
+namespace wt {
+
+inline constexpr int kSplitSumThreads = 256;
+inline constexpr int kSplitSumWidth = 4;          // elements a thread
+inline constexpr const char* kSumSuffix = "_sum";  // of the entry's name, after that of the kernel whose parts it adds
+
+struct SplitSumArguments {
+  const float* partials;
+  void* out;
+  i64 elements;
+  i32 splits;
+  i64 channel_span;  // elements of the output that share a channel before the next one begins
+  i64 channels;
+  EpilogueArguments epilogue;
+};
+
+}  // namespace wt

@@ -115,10 +115,12 @@ TEST(Plan, AnEmptyBatchNeedsNoImagesAndZeroesTheGradient) {
   tensors.w = w;
   const Plan forward = make_plan(device, parse("fwd fp32 n0 c2 k2 i3x3 f1x1"));
   ASSERT_TRUE(forward);
-  EXPECT_TRUE(succeeded(wavetile_plan_execute(forward.get(), nullptr, &tensors, nullptr, 0)));
+  void* workspace = nullptr;
+  const auto forward_memory = workspace_of(forward, workspace);
+  EXPECT_TRUE(
+      succeeded(wavetile_plan_execute(forward.get(), nullptr, &tensors, workspace, forward_memory.size() - 256)));
   const Plan weight = make_plan(device, parse("bwd_weight fp32 n0 c2 k2 i3x3 f1x1"));
   ASSERT_TRUE(weight);
-  void* workspace = nullptr;
   const auto memory = workspace_of(weight, workspace);
   EXPECT_TRUE(succeeded(wavetile_plan_execute(weight.get(), nullptr, &tensors, workspace, memory.size() - 256)));
   EXPECT_EQ(std::vector<float>(w, w + 4), std::vector<float>(4, 0.0f));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Problems from text and from the struct: the same thing, with the same tensors.
 #include <cstring>
+#include <ostream>
 #include <vector>
 
 #include "handles.h"
@@ -90,6 +91,8 @@ struct PaddingCase {
   int64_t lower[2], upper[2], out[2];
 };
 
+void PrintTo(const PaddingCase& value, std::ostream* out) { *out << "padding " << value.padding; }
+
 class PaddingTest : public testing::TestWithParam<PaddingCase> {};
 
 TEST_P(PaddingTest, IsWorkedOut) {
@@ -129,6 +132,8 @@ struct TensorCase {
   int type;
   std::vector<int64_t> shape;
 };
+
+void PrintTo(const TensorCase& value, std::ostream* out) { *out << value.problem << " role " << value.role; }
 
 class TensorTest : public testing::TestWithParam<TensorCase> {};
 

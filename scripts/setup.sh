@@ -20,7 +20,7 @@ base_packages=(
 )
 full_packages=(
   clang-19 lld-19                                   # kernels for AMD GPUs
-  clang-format-14                                   # style check
+  clang-format-14 git                               # style check
   python3 python3-pip                               # to fetch NVRTC
 )
 

@@ -78,7 +78,7 @@ Status bench(const BenchOptions& options, int& code) {
     if (previewer && !interrupted()) result.preview = previewer->preview(row.problem, options.exact, options.seed);
     progress.clear();
     if (!quiet) {
-      fmt::print("{}", table.row(bench_cells(result)));
+      fmt::print("{}{}", table.row(bench_cells(result)), kernel_line(result, columns));
       if (result.preview) fmt::print("{}", preview_line(*result.preview, options.target, columns));
       std::fflush(stdout);
     }

@@ -7,6 +7,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/numbers.h"
+#include "cli/terminal.h"
 #include "cli/trial_json.h"
 
 namespace wt::cli {
@@ -16,6 +17,12 @@ namespace {
 std::string verdict(const TrialResult& trial) {
   if (trial.verified) return trial.verification.sampled() ? "sample" : "whole";
   return trial.status.code() == Code::kVerificationFailed ? "WRONG" : "FAILED";
+}
+
+// The CPU's paths have short names; a generated kernel's is a line of its own (kernel_line).
+std::string path_of(const TrialResult& trial) {
+  if (trial.device.kind != DeviceKind::kCpu) return trial.plan.kernel.empty() ? "" : "generated";
+  return trial.plan.kernel.starts_with("cpu_") ? trial.plan.kernel.substr(4) : trial.plan.kernel;
 }
 
 // Over the verified and timed rows of a direction, or of all; 0 where there is none.
@@ -55,7 +62,7 @@ Table bench_table(const std::vector<Row>& rows, int columns) {
                 {"time", 8, true},
                 {"GFLOP/s", 7, true},
                 {"verified", 8},
-                {"path", 24, false, true}},
+                {"path", 17, false, true}},
                columns);
 }
 
@@ -66,29 +73,36 @@ std::vector<std::string> bench_cells(const BenchRow& row) {
           trial.timing ? time_text(trial.timing->median_us) : "-",
           trial.timing ? rate_text(trial.gigaflops()) : "-",
           verdict(trial),
-          trial.plan.kernel};
+          path_of(trial)};
+}
+
+std::string kernel_line(const BenchRow& row, int columns) {
+  if (row.trial.device.kind == DeviceKind::kCpu || row.trial.plan.kernel.empty()) return "";
+  return "    " + elide_middle(row.trial.plan.kernel, columns > 0 ? columns - 4 : 0) + "\n";
 }
 
 std::string bench_summary(const std::vector<BenchRow>& rows, double seconds) {
-  const auto verified = std::count_if(rows.begin(), rows.end(), [](const BenchRow& row) { return row.trial.verified; });
+  size_t verified = 0;
+  size_t previewed = 0;
+  size_t simulated = 0;
+  for (const BenchRow& row : rows) {
+    verified += row.trial.verified;
+    previewed += row.preview.has_value();
+    simulated += row.preview && row.preview->simulated.verified;
+  }
   std::string text = fmt::format("{} of {} verified", verified, rows.size());
-  const auto previewed =
-      std::count_if(rows.begin(), rows.end(), [](const BenchRow& row) { return row.preview.has_value(); });
-  if (previewed > 0) {
-    const auto good = std::count_if(rows.begin(), rows.end(),
-                                    [](const BenchRow& row) { return row.preview && row.preview->simulated.verified; });
-    text += fmt::format(", {} of {} simulated kernels verified", good, previewed);
+  if (previewed > 0) text += fmt::format("; {} of {} GPU kernels simulated and verified", simulated, previewed);
+  text += fmt::format("; {:.1f} s\n", seconds);
+  const double all = geometric_mean(rows, {});
+  if (all <= 0) return text;
+  text += fmt::format("geometric mean {} GFLOP/s", rate_text(all));
+  std::string parts;
+  for (const Direction direction : kDirections) {
+    const double mean = geometric_mean(rows, direction);
+    if (mean > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name_of(direction), rate_text(mean));
   }
-  if (const double all = geometric_mean(rows, {}); all > 0) {
-    text += fmt::format("; geometric mean {} GFLOP/s", rate_text(all));
-    std::string parts;
-    for (const Direction direction : kDirections) {
-      const double mean = geometric_mean(rows, direction);
-      if (mean > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name_of(direction), rate_text(mean));
-    }
-    if (parts.find(',') != std::string::npos) text += " (" + parts + ")";
-  }
-  return text + fmt::format("; {:.1f} s\n", seconds);
+  if (parts.find(',') != std::string::npos) text += ": " + parts;
+  return text + "\n";
 }
 
 std::string bench_failures(const std::vector<BenchRow>& rows) {

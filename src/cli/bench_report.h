@@ -22,8 +22,9 @@ struct BenchRow {
 
 Table bench_table(const std::vector<Row>& rows, int columns);
 std::vector<std::string> bench_cells(const BenchRow& row);
+std::string kernel_line(const BenchRow& row, int columns);  // below the row; nothing for the CPU
 
-// One line: counts and geometric means by direction.
+// Two lines: counts, and geometric means by direction.
 std::string bench_summary(const std::vector<BenchRow>& rows, double seconds);
 
 // Every failure with the command that repeats it, for standard error.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "problem/gemm_view.h"
+
 namespace wt::cli {
 
 namespace {
@@ -44,6 +46,20 @@ ConvProblem crop_to(const ConvProblem& problem, const Limits& limits) {
   return small;
 }
 
+// Multiply-adds of a kernel that computes whole tiles, a group at a time. WHY not the problem's own: a depthwise layer
+// has few of those, but fills hardly anything of each tile.
+double padded_work(const ConvProblem& problem) {
+  constexpr int64_t kTile = 64;
+  const auto padded = [](int64_t size) { return static_cast<double>((size + kTile - 1) / kTile * kTile); };
+  const auto work = [&](const GemmView& view) {
+    return static_cast<double>(view.batch) * padded(view.m) * padded(view.n) * static_cast<double>(view.k);
+  };
+  if (problem.direction != Direction::kBackwardData) return work(gemm_view(problem));
+  double total = 0;
+  for (const StridePhase& phase : stride_phases(problem)) total += work(phase.gemm);
+  return total;
+}
+
 // One step smaller, in the order in which a kernel's edges suffer least; false at the end.
 bool tighten(Limits& limits, int dims) {
   size_t widest = kMaxDims - 1;
@@ -70,11 +86,11 @@ bool tighten(Limits& limits, int dims) {
 }  // namespace
 
 ConvProblem crop(const ConvProblem& problem, double multiply_adds) {
-  if (problem.flops() / 2 <= multiply_adds) return problem;
+  if (padded_work(problem) <= multiply_adds) return problem;
   Limits limits;
   if (problem.dims == 1) limits.out = {1, 1, 40};
   ConvProblem small = crop_to(problem, limits);
-  while (small.flops() / 2 > multiply_adds && tighten(limits, problem.dims)) small = crop_to(problem, limits);
+  while (padded_work(small) > multiply_adds && tighten(limits, problem.dims)) small = crop_to(problem, limits);
   return small;
 }
 

@@ -9,7 +9,7 @@
 
 namespace wt::cli {
 
-inline constexpr double kCropMultiplyAdds = 4e6;  // of the direct algorithm
+inline constexpr double kCropMultiplyAdds = 6e6;  // with tiles filled up
 
 // At most about `multiply_adds`, unless the filter alone asks for more. What a kernel's edges depend on is kept: the
 // remainder that the stride leaves on each axis, and the channel counts of a group modulo 8 (and modulo 64, 32 or 16

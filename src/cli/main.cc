@@ -16,6 +16,7 @@
 #include "cli/generate_command.h"
 #include "cli/pack_command.h"
 #include "cli/run_command.h"
+#include "cli/search_command.h"
 #include "cli/suggestion.h"
 
 namespace wt::cli {
@@ -41,7 +42,10 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("--kernel", options.kernel, "run this kernel (see explain) instead of the chosen one")
       ->type_name("NAME");
   command->add_flag("--exact", options.exact, "small-integer data, compared bit for bit");
-  command->add_option("--seed", options.seed, "of the random data")->type_name("N")->capture_default_str();
+  command->add_option("--seed", options.seed, "of the random data")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_option("--repeat", options.repeat, "timed repetitions (default: as many as make the time steady)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
@@ -57,6 +61,34 @@ void add_run(CLI::App& app, Action& action) {
       return run_run(options);
     };
   });
+}
+
+void add_search(CLI::App& app, Action& action) {
+  static SearchCommandOptions options;
+  CLI::App* command = app.add_subcommand("search", "Try every kernel that accepts a problem; verify and rank them");
+  command->add_option("SUITE|PROBLEM", options.what, "names or files of suites, texts of problems in quotes")
+      ->required();
+  command->add_option("--device", options.device, kDeviceHelp)->type_name("ID")->capture_default_str();
+  command->add_option("--filter", options.filter, "only rows whose name matches this pattern (* and ?)")
+      ->type_name("GLOB");
+  command->add_option("--direction", options.direction, "fwd, bwd_data, bwd_weight or all")->type_name("WHICH");
+  command->add_option("--kernels", options.kernels, "only kernels whose name contains this")->type_name("TEXT");
+  command->add_flag("--few", options.few, "only the kernels that a choice without tuning picks from");
+  command->add_option("--top", options.top, "rows shown of each problem")->type_name("N")->capture_default_str();
+  command->add_option("--json", options.json, "write every row to this file (- for standard output)")
+      ->type_name("FILE");
+  command->add_flag("--exact", options.exact, "small-integer data, compared bit for bit");
+  command->add_option("--seed", options.seed, "of the random data")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--budget", options.budget, "seconds of timing a kernel")->type_name("S")->capture_default_str();
+  command->add_flag("!--no-progress", options.progress, "no progress bar");
+  command->footer(
+      "Examples:\n"
+      "  wavetile search 'fwd bf16 n16 c256 k256 i50x50 f3x3 p1' --device gpu\n"
+      "  wavetile search retinanet37 --direction fwd --json search.json\n");
+  command->callback([&action] { action = [] { return run_search(options); }; });
 }
 
 void add_bench(CLI::App& app, Action& action) {
@@ -81,7 +113,10 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_option("--json", options.json, "write the results there; - for standard output, without the table")
       ->type_name("FILE");
   command->add_flag("--exact", options.exact, "small-integer data, compared bit for bit");
-  command->add_option("--seed", options.seed, "of the random data")->type_name("N")->capture_default_str();
+  command->add_option("--seed", options.seed, "of the random data")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_option("--repeat", options.repeat, "timed repetitions (default: as many as make the time steady)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
@@ -270,6 +305,7 @@ int run_main(int argc, char** argv) {
   Action action;
   add_run(app, action);
   add_bench(app, action);
+  add_search(app, action);
   add_explain(app, action);
   add_devices(app, action);
   add_generate(app, action);

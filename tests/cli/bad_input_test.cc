@@ -17,6 +17,11 @@ struct BadInput {
   std::string message;  // a part of it
 };
 
+void PrintTo(const BadInput& input, std::ostream* out) {
+  *out << "wavetile";
+  for (const std::string& word : input.arguments) *out << " '" << word << "'";
+}
+
 class Refused : public ::testing::TestWithParam<BadInput> {};
 
 TEST_P(Refused, WithACodeAndItsOwnMessage) {
@@ -44,7 +49,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{{"run", kProblem, "--device"}, 2, "--device"}, BadInput{{"bench"}, 2, "SUITE"},
         BadInput{{"bench", "quick", "--direction", "sideways"}, 2, "--direction"},
         BadInput{{"explain", kProblem, "--device", "cpu", "--target", "sm_90a"}, 2, "--target"},
-        BadInput{{"devices", "extra"}, 2, "unexpected word 'extra'"}));
+        BadInput{{"devices", "extra"}, 2, "unexpected word 'extra'"},
+        BadInput{{"cache"}, 2, "a command is missing (see wavetile cache --help)"},
+        BadInput{{"cache", "lits"}, 2, "unknown command 'lits'; did you mean 'list'?"},
+        BadInput{{"pack", "build", "--target", "sm_90a"}, 2, "--output"},
+        BadInput{{"pack", "list", "/nowhere.wtpack"}, 2, "/nowhere.wtpack"},
+        BadInput{{"generate", "--list", "--tragte", "sm_90a"}, 2, "did you mean '--target'?"},
+        BadInput{{"generate", "--list", "--target", "sm_99"}, 2, "sm_99"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Problems, Refused,
@@ -53,10 +64,10 @@ INSTANTIATE_TEST_SUITE_P(
                       BadInput{{"run", "fwd", "fp32", "n1", "c4", "k4", "i5x5", "f3x3", "q9"}, 2, "q9"},
                       BadInput{{"run", "fwd fp32 n1 c4 k4 g3 i5x5 f3x3"}, 2, "g"},
                       BadInput{{"run", "fwd fp32 n1 c4 k4 i5x5 f7x7"}, 2, "7"},  // an output without pixels
-                      BadInput{{"run", "fwd fp32 n1 c4 k4 i5x5 f3x3 s0"}, 2, "s0"},
+                      BadInput{{"run", "fwd fp32 n1 c4 k4 i5x5 f3x3 s0"}, 2, "stride h=0 must be at least 1"},
                       BadInput{{"run", "fwd fp32 n1 c4 k4 i5x5 f3x3x3"}, 2, "3x3x3"},
                       BadInput{{"run", "fwd fp32 n99999999999999999999 c4 k4 i5x5 f3x3"}, 2, "99999999999999999999"},
-                      BadInput{{"run", ""}, 2, "PROBLEM"}, BadInput{{"explain", "nonsense"}, 2, "nonsense"},
+                      BadInput{{"run", ""}, 2, "expected a problem"}, BadInput{{"explain", "nonsense"}, 2, "nonsense"},
                       BadInput{{"bench", "fwd fp32 n1"}, 2, "c"},
                       BadInput{{"bench", "fwd", "fp32", "n1"}, 2, "put the whole text in quotes"}));
 

@@ -84,9 +84,18 @@ TEST(Crop, KeepsDepthwiseDepthwise) {
   EXPECT_EQ(small.g % 8, 963 % 8);
 }
 
+TEST(Crop, CountsTheTilesThatDepthwiseLeavesEmpty) {
+  ConvProblem layer = problem_of("fwd bf16 n2 g96 c96 k96 i56x56 f7x7 p3");
+  layer.direction = Direction::kBackwardWeight;
+  const ConvProblem small = crop(layer);
+  // A tile a group over every output pixel.
+  EXPECT_LE(64.0 * 64 * static_cast<double>(small.g * small.n * small.out()[1] * small.out()[2]), kCropMultiplyAdds);
+}
+
 TEST(Crop, TakesASmallerBudget) {
   const ConvProblem layer = problem_of("fwd bf16 n64 c256 k256 i56x56 f3x3 p1");
-  EXPECT_LE(crop(layer, 1e5).flops() / 2, 1e5);
+  EXPECT_LT(crop(layer, 5e5).flops(), crop(layer).flops());
+  EXPECT_LE(crop(layer, 5e5).flops() / 2, 5e5);
 }
 
 TEST(Crop, LeavesEmptyBatchesAlone) {

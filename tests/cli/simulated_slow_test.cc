@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command with generated kernels, which the simulator runs: each test compiles some with the host compiler.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/subprocess.h"
+
+namespace wt::cli::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+TEST(SimulatedRun, VerifiesAndClaimsNoSpeed) {
+  const Outcome outcome = wavetile({"run", "fwd bf16 n1 c16 k16 i6x6 f3x3 p1", "--device", "sim:sm_90a", "--exact"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("kernel    wt_fwd_bf16"), HasSubstr("verified  yes, all 576 elements"),
+                                 HasSubstr("which says nothing about a GPU's speed"), Not(HasSubstr("GFLOP/s"))));
+}
+
+TEST(SimulatedRun, TakesAKernelThatExplainNames) {
+  const Outcome explained = wavetile({"explain", "fwd fp32 n1 c5 k7 i6x6 f3x3 p1", "--target", "sm_80", "--json"});
+  ASSERT_EQ(explained.exit_code, 0) << explained.err;
+  const Json json = Json::parse(explained.out);
+  ASSERT_GT(json["accepting"], 0);
+  const std::string kernel = json["candidates"][0]["name"];
+  const Outcome outcome =
+      wavetile({"run", "fwd fp32 n1 c5 k7 i6x6 f3x3 p1", "--device", "sim:sm_80", "--kernel", kernel});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr(kernel));
+}
+
+TEST(SimulatedRun, RefusesAKernelThatIsNotThere) {
+  const Outcome outcome =
+      wavetile({"run", "fwd bf16 n1 c16 k16 i6x6 f3x3 p1", "--device", "sim:sm_90a", "--kernel", "wt_no_such_kernel"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("wt_no_such_kernel"));
+}
+
+TEST(Preview, ShowsTheGpuKernelOfEveryDirectionAndSimulatesIt) {
+  const Outcome outcome = wavetile({"bench", "fwd bf16 n4 c64 k64 i56x56 f3x3 p1", "--direction", "all", "--device",
+                                    "cpu", "--repeat", "1", "--json", "-"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  ASSERT_EQ(json["rows"].size(), 3u);
+  for (const Json& row : json["rows"]) {
+    const Json& preview = row["preview"];
+    EXPECT_EQ(preview["target"], "sm_90a");
+    EXPECT_EQ(preview["simulated"]["device"], "sim:sm_90a");
+    EXPECT_EQ(preview["simulated"]["kernel"], preview["kernel"]);
+    EXPECT_EQ(preview["simulated"]["verification"]["verified"], true);
+    EXPECT_EQ(preview["simulated"]["direction"], row["direction"]);
+    EXPECT_FALSE(preview["simulated"].contains("timing"));
+    if (preview["compiled"]) {
+      EXPECT_GT(preview["registers"], 0);
+    } else {
+      EXPECT_TRUE(preview.contains("compile_error"));
+    }
+  }
+}
+
+TEST(Preview, IsALineBelowTheRow) {
+  const Outcome outcome = wavetile({"bench", "fwd bf16 n2 c16 k16 i12x12 f3x3 p1", "--device", "cpu", "--repeat", "1"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("\n    sm_90a: wt_fwd_bf16"), HasSubstr("simulated verified in"),
+                                 HasSubstr("1 of 1 GPU kernels simulated and verified")));
+}
+
+}  // namespace
+}  // namespace wt::cli::testing

@@ -30,4 +30,5 @@ step "$title" ctest --test-dir build/dev -j "$(nproc)" --output-on-failure --no-
   --progress
 printf '\nWhat this machine has; tests of what it does not have were not run:\n'
 build/dev/examples/example_capabilities
+grep -E '^-- (Tests|oneDNN)' build/dev.configure.log || true
 printf '\nAll tests passed.\n'

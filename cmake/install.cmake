@@ -3,7 +3,7 @@
 # provider are installed by their own folders.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS wavetile_library EXPORT wavetile-targets
+install(TARGETS wavetile EXPORT wavetile-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/wavetile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -4,8 +4,8 @@
 //   WAVETILE_CUDA_DRIVER=libfake_cuda.so --> runtime/cuda --> records here --> assertions
 //
 // Memory is host memory. Time is emulated: each call costs host time, each fill and kernel device time, and an event
-// is stamped when the device gets to it, so a timer that leaves the device idle measures that. Tests reach the
-// control functions through dlsym (Fake in fake.h); a process that cannot may set WAVETILE_FAKE_FAIL
+// is stamped when the device gets to it, so a timer that leaves the device idle measures that. Tests link this library
+// and call the functions below (fixture: fake_gpu.h). A program that cannot may set WAVETILE_FAKE_FAIL
 // ("cuMemAlloc_v2=2,cuInit=100": the call fails each time) and WAVETILE_FAKE_LOG (a file: one line a call).
 #pragma once
 

@@ -135,6 +135,8 @@ std::string Driver::describe(int code) const {
 }
 
 Status Driver::initialize() {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
   int found = 0;
   if (int code = driver_get_version(&found); code == kSuccess && found < kOldestVersion)
     return too_old(*this, found, "");

@@ -175,25 +175,30 @@ class Builder {
     return best;
   }
 
-  // Where the default tile does not fit and nobody asked for it, the first valid proposal's tile and warps do.
+  // Where the default tile does not fit and nobody asked for it, a proposal's tile and warps stand in: the first with
+  // the fewest reasons left, so that what is still declined is what the user gave.
   bool take_proposed_tile(KernelConfig& config, const std::vector<Decline>& reasons) {
     const KernelKind* kind = kind_of(config);
     if (!kind || knobs_.has("gemm.tile") || knobs_.has("gemm.warps")) return false;
     std::vector<KernelConfig> proposals;
     kind->propose(config, info_of(config.target), Breadth::kAll, proposals);
+    KernelConfig best = config;
+    size_t fewest = reasons.size();
     for (const KernelConfig& proposal : proposals) {
       KernelConfig attempt = config;
       attempt.gemm.tile = proposal.gemm.tile;
       attempt.gemm.warps = proposal.gemm.warps;
-      if (!is_valid(attempt)) continue;
-      note(config,
-           fmt::format("128x128x64, the default tile, is not possible ({}); {}x{}x{} by {}x{}x{} warps stands in",
-                       reasons.front().id, attempt.gemm.tile.m, attempt.gemm.tile.n, attempt.gemm.tile.k,
-                       attempt.gemm.warps.m, attempt.gemm.warps.n, attempt.gemm.warps.k));
-      config = attempt;
-      return true;
+      if (const size_t left = declines(attempt).size(); left < fewest) {
+        best = attempt;
+        fewest = left;
+      }
     }
-    return false;
+    if (fewest == reasons.size()) return false;
+    note(config, fmt::format("128x128x64, the default tile, is not possible ({}); {}x{}x{} by {}x{}x{} warps stands in",
+                             reasons.back().id, best.gemm.tile.m, best.gemm.tile.n, best.gemm.tile.k, best.gemm.warps.m,
+                             best.gemm.warps.n, best.gemm.warps.k));
+    config = best;
+    return true;
   }
 
   const Knobs& knobs_;

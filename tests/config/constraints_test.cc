@@ -132,7 +132,7 @@ const RowCase kTargetCases[] = {
          t.y = t.w = DataType::kTf32;
        });
      },
-     "direction=bwd_data sums across the filter's channels"},
+     "direction=bwd_data sums across channels"},
     {"tma-store-type", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.y = DataType::kF32; }); },
      "staging=tma_store with output fp32"},
     {"swizzle-value", [](KernelConfig& c) { c.gemm.swizzle_a = 48; }, "swizzle_a=48"},

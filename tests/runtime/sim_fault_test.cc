@@ -108,7 +108,7 @@ std::string run_pipeline(const sim::Options& options, int fault) {
 constexpr Planted kPipelineFaults[] = {
     {1, "NoFullWait", "race"},
     {2, "WrongFullParity", "race"},
-    {3, "NoEmptyWait", "race"},
+    {3, "NoEmptyWait", "simulator"},
     {4, "EarlyRelease", "race"},
     {5, "NoRelease", "deadlock"},
     {6, "CountHigh", "deadlock"},
@@ -223,7 +223,7 @@ constexpr Planted kPairFaults[] = {
     {6, "MaskTooWide", "mask 0x7"},
     {7, "RankOutside", "rank 2 in a cluster of 2"},
     {8, "ArriveTwice", "arrives twice"},
-    {9, "NoInitFence", "mbarrier_fence_init"},
+    {9, "NoInitFence", "was initialised"},
 };
 
 using Run = std::string (*)(const sim::Options&, int);

@@ -2,6 +2,7 @@
 // tests/runtime/sim_harness.h - compiles a kernel of sim_kernels/ for the simulator and runs it.
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -67,6 +67,48 @@ TEST_P(SimPortable, FindsAMissingBarrierUnderEverySeed) {
   }
 }
 
+const char* type_text(DataType type) {
+  switch (type) {
+    case DataType::kF32: return "kF32";
+    case DataType::kTf32: return "kTf32";
+    case DataType::kF16: return "kF16";
+    case DataType::kBf16: return "kBf16";
+    case DataType::kE4m3: return "kE4m3";
+    case DataType::kE5m2: return "kE5m2";
+  }
+  return "";
+}
+
+// The layouts that kernels are compiled with against the emulation's own reading of the manuals.
+TEST_P(SimPortable, EveryPortableMatrixInstructionMultiplies) {
+  int tested = 0;
+  for (const MmaShape& mma : info_of(GetParam()).mma) {
+    if (!mma.portable) continue;
+    const int m = mma.shape.m, n = mma.shape.n, k = mma.shape.k;
+    std::vector<float> a(m * k), b(n * k), c(m * n), right(m * n);
+    for (int i = 0; i < m * k; ++i) a[i] = static_cast<float>(i * 7 % 23 - 11);
+    for (int i = 0; i < n * k; ++i) b[i] = static_cast<float>(i * 5 % 19 - 9);
+    for (int i = 0; i < m * n; ++i) {
+      c[i] = right[i] = static_cast<float>(i % 29);
+      for (int x = 0; x < k; ++x) right[i] += a[i / n * k + x] * b[i % n * k + x];
+    }
+    struct {
+      const float* a;
+      const float* b;
+      float* c;
+    } params;
+    const std::string type = fmt::format("wt::probe::MmaProbe<wt::DataType::{}, {}, {}, {}>", type_text(mma.type), m, n, k);
+    Kernel kernel(GetParam(), {}, "portable.h", "mma_probe", type);
+    Buffer<float> da(kernel.device(), a), db(kernel.device(), b), dc(kernel.device(), c);
+    params = {da.get(), db.get(), dc.get()};
+    const Status status = kernel.run({.threads = static_cast<uint32_t>(info_of(GetParam()).warp_size)}, params);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(dc.values(), right) << type;
+    ++tested;
+  }
+  EXPECT_GE(tested, 4);
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, SimPortable,
                          testing::Values(Target::kSm80, Target::kSm90a, Target::kGfx90a, Target::kGfx942, Target::kGfx1100,
                                          Target::kGfx1201),

@@ -49,6 +49,7 @@ Block& remote_block(u32 rank, const char* operation, Site site) {
     fail(Fault::kExit, operation, site,
          fmt::format("all threads of the cluster's block {} have returned, and its shared memory is gone", rank));
   }
+  if (&block != current->block) block.visits[current->warp->actor] = current->warp->own();
   return block;
 }
 

@@ -37,6 +37,7 @@ void thread_main() {
   cluster.plan->entry(cluster.plan->params);
   check_thread_end(thread);
   thread.wait = {Wait::Kind::kDone};
+  if (thread.block->live == 1) check_block_end(thread);
   --thread.block->live;
   --cluster.live;
   finish_block_barrier(*thread.block);
@@ -108,6 +109,7 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
     block.mbarriers.clear();
     block.mbarriers.reserve(Block::kMbarriers);  // threads keep pointers into it
     block.warpgroups.clear();
+    block.visits.assign(block_count > 1 ? actors : 0, 0);
     if (block.threads.size() != static_cast<size_t>(threads)) block.threads = std::vector<Thread>(threads);
     if (block.warps.size() != static_cast<size_t>(warps)) block.warps = std::vector<Warp>(warps);
     for (int w = 0; w < warps; ++w) {
@@ -130,6 +132,7 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
       thread.index = t;
       thread.lane = t % lanes;
       thread.wait = {};
+      thread.site = {nullptr, 0};
       thread.copies.clear();
       thread.copy_groups.clear();
       thread.stores.clear();
@@ -208,7 +211,6 @@ Outcome Cluster::run() {
   for (;;) {
     Thread* next = pick();
     if (next) {
-      spin_rounds = 0;
       current = next;
       switch_fibre(main, next->fibre);
       current = nullptr;
@@ -248,7 +250,10 @@ void yield_current(Wait::Kind kind, uint64_t address, Site site) {
 }
 
 void count_step(Cluster& cluster, Site site) {
-  if (++cluster.steps <= cluster.plan->options.step_limit) return;
+  current->site = site;
+  const uint64_t steps = cluster.steps.load(std::memory_order_relaxed) + 1;
+  cluster.steps.store(steps, std::memory_order_relaxed);
+  if (steps <= cluster.plan->options.step_limit) return;
   fail(Fault::kLimit, "step limit", site,
        fmt::format("the cluster executed {} primitives, the limit of a run; a loop may not end. WAVETILE_SIM_STEPS sets "
                    "the limit",

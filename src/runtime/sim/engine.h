@@ -83,6 +83,7 @@ struct Thread {
   int index = 0;  // in the block
   int lane = 0;
   Wait wait;
+  Site site{nullptr, 0};  // of the latest primitive
   std::vector<AsyncCopy> copies;
   std::vector<size_t> copy_groups;  // number of copies at each commit that no wait has covered
   std::vector<BulkStore> stores;
@@ -156,6 +157,7 @@ struct Block {
   static constexpr int kMbarriers = 64;
   std::vector<Mbarrier> mbarriers;
   std::vector<std::unique_ptr<Warpgroup>> warpgroups;
+  std::vector<uint32_t> visits;  // by actor: the clock of its last access from another block
 
   Block();
   Block(Block&&) noexcept;
@@ -196,7 +198,7 @@ struct Cluster {
   Fibre main;
   Stacks stacks;
   std::string report;
-  uint64_t steps = 0;
+  std::atomic<uint64_t> steps{0};  // the watchdog reads it
   int live = 0;  // threads of all blocks
   int actors = 0;
   uint64_t random_state = 1;
@@ -206,7 +208,6 @@ struct Cluster {
   Warp* focus = nullptr;
   int spin_rounds = 0;
   Buffer last_buffer;  // of the latest global access
-  std::atomic<uint64_t> pulse{0};  // for the watchdog: moves while primitives are executed
 
   // Makes the cluster with this index of the grid ready to run.
   bool start(const LaunchPlan& launch, int64_t cluster_index);
@@ -255,6 +256,7 @@ void finish_cluster_barrier(Cluster& cluster);
 void complete_work(Cluster& cluster, size_t index);
 // Nothing may be left in flight when a thread, and when a cluster, ends.
 void check_thread_end(Thread& thread);
+void check_block_end(Thread& last);
 void check_cluster_end(Cluster& cluster);
 
 // Runs the grid; a failure is the report of the first thread that was stopped.

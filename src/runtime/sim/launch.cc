@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "runtime/sim/engine.h"
 #include "runtime/sim/report.h"
+#include "runtime/sim/watchdog.h"
 
 namespace wt::sim {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 struct Shared {
   const LaunchPlan& plan;
   int64_t clusters = 0;
+  Watchdog& watchdog;
   std::atomic<int64_t> next{0};
   std::atomic<bool> stop{false};
   std::mutex mutex;
@@ -33,18 +35,29 @@ struct Shared {
 };
 
 // Stacks and shadow memory are kept from launch to launch.
-std::deque<std::unique_ptr<Cluster>>& spare_clusters() {
-  static thread_local std::deque<std::unique_ptr<Cluster>> spare;
-  return spare;
-}
+class ClusterPool {
+ public:
+  static ClusterPool& instance() {
+    static auto* pool = new ClusterPool;  // WHY never freed: a launch may still run while the process exits
+    return *pool;
+  }
+  std::unique_ptr<Cluster> take() {
+    std::lock_guard lock(mutex_);
+    if (spare_.empty()) return std::make_unique<Cluster>();
+    auto cluster = std::move(spare_.back());
+    spare_.pop_back();
+    return cluster;
+  }
+  void put(std::unique_ptr<Cluster> cluster) {
+    std::lock_guard lock(mutex_);
+    if (spare_.size() < kKept) spare_.push_back(std::move(cluster));
+  }
 
-std::unique_ptr<Cluster> take_cluster() {
-  auto& spare = spare_clusters();
-  if (spare.empty()) return std::make_unique<Cluster>();
-  auto cluster = std::move(spare.back());
-  spare.pop_back();
-  return cluster;
-}
+ private:
+  static constexpr size_t kKept = 16;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Cluster>> spare_;
+};
 
 struct Running {
   int64_t index;
@@ -54,6 +67,7 @@ struct Running {
 // One host thread. A cluster that only polls memory steps aside for the next one, as it would on a GPU that holds both.
 void work(Shared& shared) {
   use_signal_stack();
+  Watchdog::Worker& watched = shared.watchdog.add_worker();
   std::deque<Running> running;
   const size_t resident = static_cast<size_t>(shared.plan.target->units);
   bool polled = false;
@@ -61,10 +75,10 @@ void work(Shared& shared) {
     if (running.empty() || (polled && running.size() < resident)) {
       const int64_t index = shared.next.fetch_add(1);
       if (index < shared.clusters) {
-        Running fresh{index, take_cluster()};
+        Running fresh{index, ClusterPool::instance().take()};
         if (!fresh.cluster->start(shared.plan, index)) {
           shared.fail(index, "simulator: no memory on this machine for the threads' stacks");
-          return;
+          break;
         }
         running.push_front(std::move(fresh));
       } else if (running.empty()) {
@@ -73,18 +87,20 @@ void work(Shared& shared) {
     }
     Running turn = std::move(running.front());
     running.pop_front();
+    watched.running = turn.cluster.get();
     const Outcome outcome = turn.cluster->run();
+    watched.running = nullptr;
     polled = outcome == Outcome::kSpinning;
     if (outcome == Outcome::kFailed) shared.fail(turn.index, turn.cluster->report);
     if (polled) {
       running.push_back(std::move(turn));
       if (running.size() > 1 || shared.next >= shared.clusters) std::this_thread::yield();
     } else {
-      spare_clusters().push_back(std::move(turn.cluster));
+      ClusterPool::instance().put(std::move(turn.cluster));
     }
   }
-  for (Running& left : running) spare_clusters().push_back(std::move(left.cluster));
-  while (spare_clusters().size() > 4) spare_clusters().pop_front();
+  shared.watchdog.remove(watched);
+  for (Running& left : running) ClusterPool::instance().put(std::move(left.cluster));
 }
 
 }  // namespace
@@ -94,9 +110,11 @@ Status run_launch(const LaunchPlan& plan) {
   const LaunchShape& shape = plan.shape;
   int64_t clusters = 1;
   for (int i = 0; i < 3; ++i) clusters *= shape.grid[i] / shape.cluster[i];
-  Shared shared{plan, clusters};
+  Watchdog watchdog(plan.options.stall_seconds);
+  Shared shared{plan, clusters, watchdog};
   const int threads = plan.options.threads > 0 ? plan.options.threads : hardware_threads();
-  parallel_for(std::min<int64_t>(threads, clusters), [&](int64_t) { work(shared); }, threads);
+  parallel_for(
+      std::min<int64_t>(threads, clusters), [&](int64_t) { work(shared); }, threads);
   if (shared.failed_index >= 0) return failure(Code::kDevice, "{}", shared.report);
   return {};
 }

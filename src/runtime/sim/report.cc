@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "runtime/sim/engine.h"
+#include "runtime/sim/watchdog.h"
 
 namespace wt::sim {
 namespace {
@@ -173,8 +174,9 @@ std::string describe_waits(const Cluster& cluster) {
 
 namespace {
 
-struct sigaction previous[32];
+struct sigaction previous[NSIG];
 
+// The thread's line is not known here, but the primitive that it executed last is.
 void on_signal(int number, siginfo_t* info, void* context) {
   if (!current) {
     // Not ours: as it was before we came.
@@ -183,23 +185,28 @@ void on_signal(int number, siginfo_t* info, void* context) {
       old.sa_sigaction(number, info, context);
     } else if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) {
       old.sa_handler(number);
-    } else {
+    } else if (number != stall_signal()) {
       signal(number, SIG_DFL);
       raise(number);
     }
     return;
   }
   const Cluster& cluster = *current->block->cluster;
+  const Site last = current->site;
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
-  if (number == SIGFPE) {
-    fail(Fault::kUse, "arithmetic", {nullptr, 0}, "an integer was divided by zero");
+  if (number == stall_signal()) {
+    fail(Fault::kLimit, "a loop after the primitive", last,
+         fmt::format("{} seconds of computing without a primitive; the loop may not end. WAVETILE_SIM_STALL sets the limit",
+                     cluster.plan->options.stall_seconds));
+  } else if (number == SIGFPE) {
+    fail(Fault::kUse, "arithmetic after the primitive", last, "an integer was divided by zero");
   } else if (number == SIGILL || number == SIGTRAP) {
-    fail(Fault::kUse, "trap", {nullptr, 0}, "the kernel executed a trap");
+    fail(Fault::kUse, "a trap after the primitive", last, "the kernel executed a trap");
   } else if (cluster.stacks.is_guard(address)) {
-    fail(Fault::kLimit, "stack", {nullptr, 0},
+    fail(Fault::kLimit, "the stack after the primitive", last,
          fmt::format("the thread used more than the simulator's {} bytes of stack", Stacks::kBytes));
   }
-  fail(Fault::kBounds, "an access by plain pointer", {nullptr, 0},
+  fail(Fault::kBounds, "an access by plain pointer after the primitive", last,
        fmt::format("address {:#x}: {}", address, describe_address(cluster.plan->buffers, address)));
 }
 
@@ -208,7 +215,7 @@ void on_signal(int number, siginfo_t* info, void* context) {
 void install_signal_handlers() {
   static std::once_flag once;
   std::call_once(once, [] {
-    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) {
+    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, stall_signal()}) {
       struct sigaction action = {};
       action.sa_sigaction = on_signal;
       // SA_NODEFER: the handler leaves by a switch of stacks, and the next fault must be delivered too.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/sim/role.cc - the elected lane, registers moved between roles, and what must be over when a thread ends.
+#include <algorithm>
+
 #include "runtime/sim/primitives.h"
 #include "runtime/sim/report.h"
 #include "runtime/sim/wgmma.h"
@@ -57,6 +59,21 @@ void check_thread_end(Thread& thread) {
     fail(Fault::kExit, "cluster_arrive", kEnd, "the thread returns between cluster_arrive and cluster_wait");
   }
   check_wgmma_end(thread);
+}
+
+// A block's shared memory is gone with its last thread; whoever used it from another block must be known to be done.
+void check_block_end(Thread& last) {
+  const Block& block = *last.block;
+  if (!block.cluster->plan->options.checks) return;
+  for (size_t actor = 0; actor < block.visits.size(); ++actor) {
+    if (!block.visits[actor]) continue;
+    uint32_t known = 0;
+    for (const Warp& warp : block.warps) known = std::max(known, warp.clock.seen[actor]);
+    if (known >= block.visits[actor]) continue;
+    fail(Fault::kExit, "the end of the block", {nullptr, 0},
+         fmt::format("{} may still use the block's shared memory: a cluster barrier must come before",
+                     actor_text(*block.cluster, static_cast<uint32_t>(actor)).text));
+  }
 }
 
 void check_cluster_end(Cluster& cluster) {

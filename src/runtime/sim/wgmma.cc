@@ -101,6 +101,7 @@ WgmmaOperation& issue(Thread& thread, Warpgroup& group, const WgmmaCall& call, S
   operation.call = call;
   operation.site = site;
   operation.accumulators = &accumulators_of(group, thread.index % kWarpgroup, call.d, call.n);
+  operation.accumulators->users = group.first + group.queue.size();
   if (call.registers) operation.registers.resize(kWarpgroup);
   const auto list = [&](u64 descriptor, bool mn_major, int rows, DataType type, std::vector<uint32_t>& chunks) {
     const Operand operand(descriptor, mn_major, rows, type);
@@ -207,19 +208,21 @@ void execute(Thread& thread, Warpgroup& group, uint64_t end) {
     group.macs += static_cast<uint64_t>(64) * n * k;
     i = next;
   }
-  const Site site = group.queue.empty() ? Site{nullptr, 0} : group.queue.back().site;
   group.queue.erase(group.queue.begin(), group.queue.begin() + static_cast<std::ptrdiff_t>(count));
   group.first = end;
-  // Accumulators that no product in flight owns go back to their threads.
-  for (size_t j = 0; j < group.owned.size();) {
-    const bool busy = std::any_of(group.queue.begin(), group.queue.end(),
-                                  [&](const WgmmaOperation& left) { return left.accumulators == group.owned[j].get(); });
-    if (busy) {
-      ++j;
+}
+
+// Accumulators whose products have all been waited for go back to their threads. WHY not when executed: a product may
+// be done early, but nothing says so before the wait.
+void return_accumulators(Thread& thread, Warpgroup& group, Site site) {
+  const int first_thread = thread.index / kWarpgroup * kWarpgroup;
+  for (size_t i = 0; i < group.owned.size();) {
+    if (group.owned[i]->users > group.waited) {
+      ++i;
       continue;
     }
-    give_back(block, first_thread, *group.owned[j], site);
-    group.owned.erase(group.owned.begin() + static_cast<std::ptrdiff_t>(j));
+    give_back(*thread.block, first_thread, *group.owned[i], site);
+    group.owned.erase(group.owned.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 
@@ -289,6 +292,7 @@ void wgmma_wait(int pending, Site site) {
   group.waited = std::max(group.waited, done);
   if (block.cluster->completes_now() && committed) done = group.groups[committed - 1];
   if (done > group.first) execute(thread, group, done);
+  return_accumulators(thread, group, site);
   // The products are the group's: who has waited for them has waited for the reads of all four warps.
   Clock& clock = leader_of(thread).clock;
   const int leader = thread.warp->index & ~3;

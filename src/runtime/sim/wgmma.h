@@ -21,6 +21,7 @@ inline constexpr int kWarpgroup = 128;  // threads
 struct Accumulators {
   std::array<float*, kWarpgroup> d{};  // every thread's array; null: not issued yet
   int n = 0;
+  uint64_t users = 0;       // operations of the sequence up to the last one that owns it
   std::vector<float> tile;  // row-major
 };
 

@@ -52,4 +52,52 @@ struct Reduce {
   }
 };
 
+// C (kM, kN) += A (kM, kK) * B (kN, kK)^T by one warp, by the layouts that kernels use.
+struct MmaProbeParams {
+  const float* a;
+  const float* b;
+  float* c;
+};
+template <DataType kType, int kM, int kN, int kK> struct MmaProbe {
+  static constexpr int kThreads = kWarpSize, kMinBlocks = 1;
+  using Params = MmaProbeParams;
+  using Instruction = Mma<kType, kM, kN, kK>;
+  using Operand = typename Instruction::Operand;
+  WT_DEVICE static void run(const Params& p) {
+    const int lane = lane_index();
+    Operand a[Instruction::kA], b[Instruction::kB];
+    float c[Instruction::kC];
+    for (int e = 0; e < Instruction::kA; ++e) {
+      a[e] = from_float<Operand>(load_global(p.a + Instruction::a_row(lane, e) * kK + Instruction::a_k(lane, e)));
+    }
+    for (int e = 0; e < Instruction::kB; ++e) {
+      b[e] = from_float<Operand>(load_global(p.b + Instruction::b_col(lane, e) * kK + Instruction::b_k(lane, e)));
+    }
+    for (int e = 0; e < Instruction::kC; ++e) {
+      c[e] = load_global(p.c + Instruction::c_row(lane, e) * kN + Instruction::c_col(lane, e));
+    }
+    Instruction::multiply(c, a, b);
+    for (int e = 0; e < Instruction::kC; ++e) {
+      store_global(p.c + Instruction::c_row(lane, e) * kN + Instruction::c_col(lane, e), c[e]);
+    }
+  }
+};
+
+// Formats there and back: words[i] holds float bits, then what from_float and to_float make of them.
+struct Convert {
+  static constexpr int kThreads = 64, kMinBlocks = 1;
+  using Params = probe::Params;
+  template <class T> WT_DEVICE static void one(const Params& p, int format) {
+    for (int i = thread_index(); i < p.count; i += kThreads) {
+      store_global(p.out + format * p.count + i, to_float(from_float<T>(load_global(p.in + i))));
+    }
+  }
+  WT_DEVICE static void run(const Params& p) {
+    one<Bf16>(p, 0);
+    one<F16>(p, 1);
+    one<E4m3>(p, 2);
+    one<E5m2>(p, 3);
+  }
+};
+
 }  // namespace wt::probe

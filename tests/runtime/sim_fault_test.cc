@@ -112,7 +112,7 @@ constexpr Planted kPipelineFaults[] = {
     {4, "EarlyRelease", "race"},
     {5, "NoRelease", "deadlock"},
     {6, "CountHigh", "deadlock"},
-    {7, "CountLow", "race"},
+    {7, "CountLow", "simulator"},
     {8, "BytesLow", "barrier misuse"},
     {9, "BytesHigh", "deadlock"},
     {10, "NoProxyFence", "missing proxy fence"},
@@ -139,7 +139,7 @@ constexpr Planted kPipelineFaults[] = {
     {31, "NoStagingBarrier", "race"},
     {32, "DoubleInit", "initialised twice"},
     {33, "ZeroCoordinate", "wrong"},
-    {34, "ReleaseTwice", "race"},
+    {34, "ReleaseTwice", "simulator"},
 };
 
 // The cp.async and mma.sync product of sim_kernels/exchange.h.

@@ -6,14 +6,22 @@
 namespace wt::sim {
 namespace {
 
-// Everyone who waits goes on, knowing what all who arrived knew.
+// Everyone who waits goes on, knowing what all who arrived knew. WHY the clocks of those who wait join only here: once a
+// warp instead of once a thread.
 void release(Block& block, NamedBarrier& barrier) {
-  uint64_t released = 0;  // warps
+  const int actors = block.cluster->active_actors;
+  uint64_t joined = 0, released = 0;  // warps
+  for (const Thread* waiting : barrier.waiting) {
+    const Warp& warp = *waiting->warp;
+    if (joined >> warp.index & 1) continue;
+    joined |= uint64_t{1} << warp.index;
+    barrier.clock.join(warp.clock, actors);
+  }
   for (Thread* waiting : barrier.waiting) {
     Warp& warp = *waiting->warp;
     if (!(released >> warp.index & 1)) {
       released |= uint64_t{1} << warp.index;
-      warp.clock.join(barrier.clock);
+      warp.clock.join(barrier.clock, actors);
       ++warp.own();
       warp.unfenced = 0;
     }
@@ -22,11 +30,6 @@ void release(Block& block, NamedBarrier& barrier) {
   barrier.waiting.clear();
   barrier.arrived = 0;
   barrier.clock.reset(block.cluster->actors);
-}
-
-void arrive(NamedBarrier& barrier, const Thread& thread) {
-  ++barrier.arrived;
-  barrier.clock.join(thread.warp->clock);
 }
 
 void check_named(const Thread& thread, const NamedBarrier& barrier, int id, int threads, const char* operation,
@@ -52,7 +55,7 @@ void check_named(const Thread& thread, const NamedBarrier& barrier, int id, int 
 // Arrives, and waits unless this thread was the last of `threads`.
 void arrive_and_wait(NamedBarrier& barrier, int threads, Wait wait) {
   Thread& thread = *current;
-  arrive(barrier, thread);
+  ++barrier.arrived;
   barrier.waiting.push_back(&thread);
   if (barrier.arrived < threads) {
     block_current(wait);
@@ -100,7 +103,8 @@ void arrive_named(int id, int threads, Site site) {
   NamedBarrier& barrier = block.barriers[id & 15];
   check_named(thread, barrier, id, threads, "arrive_named", site);
   barrier.expected = threads;
-  arrive(barrier, thread);
+  ++barrier.arrived;
+  barrier.clock.join(thread.warp->clock, block.cluster->active_actors);
   ++thread.warp->own();
   if (barrier.arrived >= threads) release(block, barrier);
 }

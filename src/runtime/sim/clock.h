@@ -6,7 +6,6 @@
 // the asynchronous proxy, on the writer's or on the reader's side.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -20,10 +19,14 @@ struct Clock {
     seen.assign(actors, 0);
     fenced.assign(actors, 0);
   }
-  void join(const Clock& other) {
-    const std::size_t count = seen.size();
-    for (std::size_t i = 0; i < count; ++i) seen[i] = seen[i] < other.seen[i] ? other.seen[i] : seen[i];
-    for (std::size_t i = 0; i < count; ++i) fenced[i] = fenced[i] < other.fenced[i] ? other.fenced[i] : fenced[i];
+  // The later of both, in the first `count` components; the others are 0 in both.
+  void join(const Clock& other, int count) {
+    uint32_t* const own_seen = seen.data();
+    uint32_t* const own_fenced = fenced.data();
+    const uint32_t* const other_seen = other.seen.data();
+    const uint32_t* const other_fenced = other.fenced.data();
+    for (int i = 0; i < count; ++i) own_seen[i] = own_seen[i] < other_seen[i] ? other_seen[i] : own_seen[i];
+    for (int i = 0; i < count; ++i) own_fenced[i] = own_fenced[i] < other_fenced[i] ? other_fenced[i] : own_fenced[i];
   }
 };
 

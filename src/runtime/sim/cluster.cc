@@ -19,7 +19,7 @@ void release(Cluster& cluster) {
     for (Mbarrier& mbarrier : block.mbarriers) mbarrier.published |= mbarrier.fenced;
   }
   for (Thread* waiting : barrier.waiting) {
-    waiting->warp->clock.join(barrier.clock);
+    waiting->warp->clock.join(barrier.clock, cluster.active_actors);
     cluster.wake(*waiting);
   }
   barrier.waiting.clear();
@@ -70,7 +70,7 @@ void cluster_arrive(bool relaxed, Site site) {
   ++thread.cluster_arrivals;
   ++cluster.barrier.arrived;
   if (!relaxed) {
-    cluster.barrier.clock.join(thread.warp->clock);
+    cluster.barrier.clock.join(thread.warp->clock, cluster.active_actors);
     ++thread.warp->own();
   }
   finish_cluster_barrier(cluster);
@@ -85,7 +85,7 @@ void cluster_wait(Site site) {
   }
   ++thread.cluster_waits;
   if (cluster.barrier.phase >= thread.cluster_waits) {
-    thread.warp->clock.join(cluster.barrier.clock);
+    thread.warp->clock.join(cluster.barrier.clock, cluster.active_actors);
     return;
   }
   cluster.barrier.waiting.push_back(&thread);

@@ -75,6 +75,7 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
   const int warps = (threads + lanes - 1) / lanes;
   // Targets without mbarriers need no room for them in every clock.
   actors = block_count * (warps + (launch.target->bulk_tensor_copy ? Block::kMbarriers : 0));
+  active_actors = block_count * warps;
   live = block_count * threads;
   if (!stacks.reserve(live)) return false;
   stacks.forget_poison();
@@ -275,14 +276,23 @@ void collective(const char* operation, void* argument, Site site, void (*execute
   meeting.site = site;
   meeting.arguments[thread.lane] = argument;
   if (++meeting.arrived < warp.lanes) {
-    block_current({Wait::Kind::kWarp, reinterpret_cast<uint64_t>(operation), 0, site});
+    const Wait wait{Wait::Kind::kWarp, reinterpret_cast<uint64_t>(operation), 0, site};
+    // WHY the short way: a matrix product is 32 of these, and mostly the next lane of the same warp comes next.
+    if (warp.ready && cluster.in_flight.empty()) {
+      thread.wait = wait;
+      const int lane = std::countr_zero(warp.ready);
+      warp.ready &= warp.ready - 1;
+      leave(thread, &thread + (lane - thread.lane), false);
+      thread.wait.kind = Wait::Kind::kRunning;
+      return;
+    }
+    block_current(wait);
     return;
   }
   meeting.arrived = 0;
   if (execute) execute(warp, meeting.arguments.data());
-  for (int lane = 0; lane < warp.lanes; ++lane) {
-    if (lane != thread.lane) warp.ready |= uint64_t{1} << lane;
-  }
+  const uint64_t all = warp.lanes == 64 ? ~uint64_t{0} : (uint64_t{1} << warp.lanes) - 1;
+  warp.ready |= all & ~(uint64_t{1} << thread.lane);
   if (!warp.queued && warp.ready) {
     warp.queued = true;
     cluster.ready.push_back(&warp);

@@ -200,7 +200,8 @@ struct Cluster {
   std::string report;
   std::atomic<uint64_t> steps{0};  // the watchdog reads it
   int live = 0;  // threads of all blocks
-  int actors = 0;
+  int actors = 0;         // components of a clock
+  int active_actors = 0;  // those in use: warps, and the slots of mbarriers up to the last initialised
   uint64_t random_state = 1;
   std::vector<AsyncWork> in_flight;
   ClusterBarrier barrier;
@@ -224,7 +225,7 @@ struct Cluster {
   Thread* pick();
   // Component of the clocks for a slot of a block's mbarriers; they follow all warps.
   int mbarrier_actor(int rank, int slot) const {
-    return static_cast<int>(blocks.size() * blocks[0].warps.size()) + rank * Block::kMbarriers + slot;
+    return static_cast<int>(blocks.size() * blocks[0].warps.size() + static_cast<size_t>(slot) * blocks.size()) + rank;
   }
   bool late() const { return plan->options.completion == Completion::kLate; }
   bool early() const { return plan->options.completion == Completion::kEarly; }

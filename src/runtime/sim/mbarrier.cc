@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/sim/mbarrier.cc - barriers in shared memory that count arrivals and bytes.
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/sim/primitives.h"
@@ -21,14 +22,18 @@ void arrive_at(Cluster& cluster, Mbarrier& barrier, Warp& warp, u32 bytes, const
          fmt::format("mbarrier {:#x}: all {} arrivals of phase {} have come already (it still waits for {} bytes)",
                      barrier.address, barrier.count, barrier.phase, barrier.bytes));
   }
-  barrier.arrived.join(warp.clock);
+  barrier.arrived.join(warp.clock, cluster.active_actors);
   ++warp.own();
   barrier.bytes += bytes;
   --barrier.pending;
   finish_phase(cluster, barrier);
 }
 
-void join_released(Warp& warp, const Mbarrier& barrier) { warp.clock.join(barrier.released); }
+// What a phase released does not change until the next, so a warp that knows of the phase knows it all.
+void join_released(Warp& warp, const Mbarrier& barrier) {
+  if (warp.clock.seen[barrier.actor] == barrier.phase) return;
+  warp.clock.join(barrier.released, warp.block->cluster->active_actors);
+}
 
 bool completed(const Mbarrier& barrier, u32 parity) { return (barrier.phase & 1) != parity; }
 
@@ -61,7 +66,7 @@ void finish_phase(Cluster& cluster, Mbarrier& barrier) {
   if (barrier.pending || barrier.bytes) return;
   ++barrier.phase;
   barrier.pending = barrier.count;
-  barrier.released.join(barrier.arrived);
+  barrier.released.join(barrier.arrived, cluster.active_actors);
   barrier.released.seen[barrier.actor] = barrier.phase;
   for (Thread* waiting : barrier.waiting) {
     join_released(*waiting->warp, barrier);
@@ -92,6 +97,7 @@ void mbarrier_init(SharedAddress address, u32 arrivals, Site site) {
   barrier.address = address;
   barrier.count = barrier.pending = arrivals;
   barrier.actor = block.cluster->mbarrier_actor(block.rank, static_cast<int>(slot));
+  block.cluster->active_actors = std::max(block.cluster->active_actors, block.cluster->mbarrier_actor(0, static_cast<int>(slot) + 1));
   barrier.arrived.reset(block.cluster->actors);
   barrier.released.reset(block.cluster->actors);
   barrier.init_actor = thread.warp->actor;

@@ -125,43 +125,38 @@ struct Call {
   const void* b;
 };
 
-// One lane's elements to their places in a float matrix.
-void spread(const Layout& layout, const void* from, const uint16_t* place, int count, float* to) {
-  switch (layout.format) {
-    case Format::kF16: {
-      const auto* values = static_cast<const uint16_t*>(from);
-      for (int e = 0; e < count; ++e) to[place[e]] = widen_f16(values[e]);
-      return;
-    }
-    case Format::kBf16: {
-      const auto* values = static_cast<const uint16_t*>(from);
-      for (int e = 0; e < count; ++e) to[place[e]] = widen_bf16(values[e]);
-      return;
-    }
-    case Format::kF32: {
-      const auto* values = static_cast<const float*>(from);
-      for (int e = 0; e < count; ++e) to[place[e]] = values[e];
-      return;
-    }
+// Every lane's elements of A and B to their places in float matrices.
+template <class T, class Widen>
+void gather(const Layout& layout, void** lanes, float* a, float* b, Widen widen) {
+  const uint16_t* place_a = layout.a.data();
+  const uint16_t* place_b = layout.b.data();
+  for (int lane = 0; lane < layout.lanes; ++lane) {
+    const Call& call = *static_cast<const Call*>(lanes[lane]);
+    const T* from_a = static_cast<const T*>(call.a);
+    const T* from_b = static_cast<const T*>(call.b);
+    for (int e = 0; e < layout.a_count; ++e) a[*place_a++] = widen(from_a[e]);
+    for (int e = 0; e < layout.b_count; ++e) b[*place_b++] = widen(from_b[e]);
   }
 }
 
-void execute(Warp& warp, void** lanes) {
-  const Call& first = *static_cast<const Call*>(lanes[0]);
-  const Layout& layout = instruction(first.kind).layout;
+void execute(Warp&, void** lanes) {
+  const Layout& layout = instruction(static_cast<const Call*>(lanes[0])->kind).layout;
   alignas(64) float a[32 * 16], b[32 * 16], c[32 * 32];
-  for (int lane = 0; lane < warp.lanes; ++lane) {
-    const Call& call = *static_cast<const Call*>(lanes[lane]);
-    spread(layout, call.a, &layout.a[lane * layout.a_count], layout.a_count, a);
-    spread(layout, call.b, &layout.b[lane * layout.b_count], layout.b_count, b);
-    const uint16_t* place = &layout.c[lane * layout.c_count];
-    for (int e = 0; e < layout.c_count; ++e) c[place[e]] = call.c[e];
+  switch (layout.format) {
+    case Format::kF16: gather<uint16_t>(layout, lanes, a, b, widen_f16); break;
+    case Format::kBf16: gather<uint16_t>(layout, lanes, a, b, widen_bf16); break;
+    case Format::kF32: gather<float>(layout, lanes, a, b, [](float value) { return value; }); break;
+  }
+  const uint16_t* place = layout.c.data();
+  for (int lane = 0; lane < layout.lanes; ++lane) {
+    const float* from = static_cast<const Call*>(lanes[lane])->c;
+    for (int e = 0; e < layout.c_count; ++e) c[*place++] = from[e];
   }
   multiply_small(layout.m, layout.n, layout.k, a, b, c);
-  for (int lane = 0; lane < warp.lanes; ++lane) {
-    const Call& call = *static_cast<const Call*>(lanes[lane]);
-    const uint16_t* place = &layout.c[lane * layout.c_count];
-    for (int e = 0; e < layout.c_count; ++e) call.c[e] = c[place[e]];
+  place = layout.c.data();
+  for (int lane = 0; lane < layout.lanes; ++lane) {
+    float* to = static_cast<const Call*>(lanes[lane])->c;
+    for (int e = 0; e < layout.c_count; ++e) to[e] = c[*place++];
   }
 }
 

@@ -32,48 +32,31 @@ WT_CLONES void multiply_small(int m, int n, int k, const float* a, const float* 
   }
 }
 
-// Blocks of 4 rows and 24 columns keep 12 sums in registers; the columns that are left over go by 8.
-WT_CLONES void multiply_tile(int n, int k, const float* a, const float* b, float* c) {
-  constexpr int kVectors = 3;
-  int col = 0;
-  for (; col + 8 * kVectors <= n; col += 8 * kVectors) {
-    for (int row = 0; row < 64; row += 4) {
-      Float8 sum[4][kVectors];
+// Blocks of 4 rows and 16 columns: 8 sums stay in registers and hide the latency of the additions.
+WT_CLONES void multiply_tile(int n, int k, const float* b, const float* a, float* c) {
+  for (int row = 0; row < n; row += 4) {
+    for (int col = 0; col < 64; col += 16) {
+      Float8 sum[4][2];
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) {
-#pragma GCC unroll 4
-        for (int v = 0; v < kVectors; ++v) sum[i][v] = *reinterpret_cast<const Float8*>(c + (row + i) * n + col + 8 * v);
+        sum[i][0] = *reinterpret_cast<const Float8*>(c + (row + i) * 64 + col);
+        sum[i][1] = *reinterpret_cast<const Float8*>(c + (row + i) * 64 + col + 8);
       }
       for (int x = 0; x < k; ++x) {
-        Float8 right[kVectors];
-#pragma GCC unroll 4
-        for (int v = 0; v < kVectors; ++v) right[v] = *reinterpret_cast<const Float8*>(b + x * n + col + 8 * v);
+        const Float8 first = *reinterpret_cast<const Float8*>(a + x * 64 + col);
+        const Float8 second = *reinterpret_cast<const Float8*>(a + x * 64 + col + 8);
 #pragma GCC unroll 4
         for (int i = 0; i < 4; ++i) {
-          const float left = a[(row + i) * k + x];
-#pragma GCC unroll 4
-          for (int v = 0; v < kVectors; ++v) sum[i][v] += left * right[v];
+          const float left = b[(row + i) * k + x];
+          sum[i][0] += left * first;
+          sum[i][1] += left * second;
         }
       }
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) {
-#pragma GCC unroll 4
-        for (int v = 0; v < kVectors; ++v) *reinterpret_cast<Float8*>(c + (row + i) * n + col + 8 * v) = sum[i][v];
+        *reinterpret_cast<Float8*>(c + (row + i) * 64 + col) = sum[i][0];
+        *reinterpret_cast<Float8*>(c + (row + i) * 64 + col + 8) = sum[i][1];
       }
-    }
-  }
-  for (; col < n; col += 8) {
-    for (int row = 0; row < 64; row += 4) {
-      Float8 sum[4];
-#pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i) sum[i] = *reinterpret_cast<const Float8*>(c + (row + i) * n + col);
-      for (int x = 0; x < k; ++x) {
-        const Float8 right = *reinterpret_cast<const Float8*>(b + x * n + col);
-#pragma GCC unroll 4
-        for (int i = 0; i < 4; ++i) sum[i] += a[(row + i) * k + x] * right;
-      }
-#pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i) *reinterpret_cast<Float8*>(c + (row + i) * n + col) = sum[i];
     }
   }
 }

@@ -21,7 +21,7 @@ inline float widen_f16(uint16_t bits) {
 // c (m, n) += a (m, k) b (k, n), all row-major, n a multiple of 8.
 void multiply_small(int m, int n, int k, const float* a, const float* b, float* c);
 
-// The same for 64 rows and any n that is a multiple of 8.
-void multiply_tile(int n, int k, const float* a, const float* b, float* c);
+// c (n, 64) += b (n, k) a (k, 64), all row-major, n a multiple of 8.
+void multiply_tile(int n, int k, const float* b, const float* a, float* c);
 
 }  // namespace wt::sim

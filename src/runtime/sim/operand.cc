@@ -89,7 +89,7 @@ void Operand::widen_columns(Block& block, float* to, int pitch) const {
 
 // PTX manual, "Register Fragments and Shared Memory Matrix Layouts" of wgmma: registers 0 and 1 hold the first half of
 // k for rows lane / 4 and lane / 4 + 8, registers 2 and 3 the second half; each holds 4 bytes of neighbours along k.
-void widen_registers(const std::array<u32, 4>* registers, DataType type, float* to, int pitch) {
+void widen_registers(const std::array<u32, 4>* registers, DataType type, float* to) {
   const int elements = 4 / size_of(type), half = 16 / size_of(type);
   for (int thread = 0; thread < 128; ++thread) {
     for (int r = 0; r < 4; ++r) {
@@ -99,7 +99,7 @@ void widen_registers(const std::array<u32, 4>* registers, DataType type, float* 
       float values[16];
       std::memcpy(chunk, &registers[thread][r], 4);
       widen_chunk(chunk, type, values, 1);
-      for (int e = 0; e < elements; ++e) to[row * pitch + k + e] = values[e];
+      for (int e = 0; e < elements; ++e) to[(k + e) * 64 + row] = values[e];
     }
   }
 }

@@ -70,6 +70,7 @@ class Operand {
 };
 
 // A in registers: thread t of the warpgroup holds rows and columns as mma.sync's A of its warp's 16 rows.
-void widen_registers(const std::array<u32, 4>* registers, DataType type, float* to, int pitch);
+// Element (row, k) goes to to[k * 64 + row].
+void widen_registers(const std::array<u32, 4>* registers, DataType type, float* to);
 
 }  // namespace wt::sim

@@ -124,8 +124,9 @@ Text shared_text(const Block& block, uint32_t address) {
 Text actor_text(const Cluster& cluster, uint32_t actor) {
   const auto first_barrier = static_cast<uint32_t>(cluster.mbarrier_actor(0, 0));
   if (actor >= first_barrier) {
-    const uint32_t slot = (actor - first_barrier) % Block::kMbarriers;
-    const Block& block = cluster.blocks[(actor - first_barrier) / Block::kMbarriers];
+    const auto blocks = static_cast<uint32_t>(cluster.blocks.size());
+    const uint32_t slot = (actor - first_barrier) / blocks;
+    const Block& block = cluster.blocks[(actor - first_barrier) % blocks];
     const Mbarrier& barrier = block.mbarriers[slot];
     return text_of("the bulk copy on mbarrier {:#x} (byte {})", barrier.address, barrier.address - block.base);
   }

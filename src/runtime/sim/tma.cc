@@ -196,7 +196,7 @@ void complete_work(Cluster& cluster, size_t index) {
         return;
       }
       --barrier.pending;
-      barrier.arrived.join(work.clock);
+      barrier.arrived.join(work.clock, cluster.active_actors);
       finish_phase(cluster, barrier);
     }
     return;

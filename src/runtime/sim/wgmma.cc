@@ -120,10 +120,10 @@ WgmmaOperation& issue(Thread& thread, Warpgroup& group, const WgmmaCall& call, S
   return operation;
 }
 
-// Accumulator i of a thread in a row-major (64, n) tile.
-int tile_index(int thread, int i, int n) {
+// Accumulator i of a thread in a (n, 64) tile.
+int tile_index(int thread, int i) {
   const int row = thread / 32 * 16 + thread % 32 / 4 + 8 * (i / 2 % 2);
-  return row * n + i / 4 * 8 + thread % 4 * 2 + i % 2;
+  return (i / 4 * 8 + thread % 4 * 2 + i % 2) * 64 + row;
 }
 
 // The thread's accumulators become the group's until the products that own them are done.
@@ -131,7 +131,7 @@ void take(Accumulators& accumulators, int lane, float* d) {
   const int n = accumulators.n;
   accumulators.d[lane] = d;
   for (int i = 0; i < n / 2; ++i) {
-    accumulators.tile[tile_index(lane, i, n)] = d[i];
+    accumulators.tile[tile_index(lane, i)] = d[i];
     d[i] = std::bit_cast<float>(kInFlight);
   }
 }
@@ -146,7 +146,7 @@ void give_back(Block& block, int first_thread, Accumulators& accumulators, Site 
              fmt::format("thread {} wrote accumulator {} while the product that owns it was in flight",
                          first_thread + lane, i));
       }
-      d[i] = accumulators.tile[tile_index(lane, i, n)];
+      d[i] = accumulators.tile[tile_index(lane, i)];
     }
   }
 }
@@ -194,17 +194,17 @@ void execute(Thread& thread, Warpgroup& group, uint64_t end) {
       if (block.cluster->plan->options.checks) check_unchanged(thread, operation, leader);
       const int k0 = static_cast<int>(j - i) * k_step;
       if (operation.call.registers) {
-        widen_registers(operation.registers.data(), operation.call.type_a, a.data() + k0, k);
+        widen_registers(operation.registers.data(), operation.call.type_a, a.data() + static_cast<size_t>(k0) * 64);
       } else {
         const Operand operand(operation.call.descriptor_a, operation.call.mn_major_a, 64, operation.call.type_a);
-        operand.widen_rows(block, a.data() + k0, k);
+        operand.widen_columns(block, a.data() + static_cast<size_t>(k0) * 64, 64);
       }
       const Operand operand(operation.call.descriptor_b, operation.call.mn_major_b, n, operation.call.type_b);
-      operand.widen_columns(block, b.data() + static_cast<size_t>(k0) * n, n);
+      operand.widen_rows(block, b.data() + k0, k);
     }
     std::vector<float>& tile = head.accumulators->tile;
     if (!head.call.accumulate) std::fill(tile.begin(), tile.end(), 0.f);
-    multiply_tile(n, k, a.data(), b.data(), tile.data());
+    multiply_tile(n, k, b.data(), a.data(), tile.data());
     group.macs += static_cast<uint64_t>(64) * n * k;
     i = next;
   }
@@ -296,8 +296,8 @@ void wgmma_wait(int pending, Site site) {
   // The products are the group's: who has waited for them has waited for the reads of all four warps.
   Clock& clock = leader_of(thread).clock;
   const int leader = thread.warp->index & ~3;
-  for (int w = leader + 1; w < leader + 4; ++w) clock.join(block.warps[w].clock);
-  for (int w = leader + 1; w < leader + 4; ++w) block.warps[w].clock.join(clock);
+  for (int w = leader + 1; w < leader + 4; ++w) clock.join(block.warps[w].clock, block.cluster->active_actors);
+  for (int w = leader + 1; w < leader + 4; ++w) block.warps[w].clock.join(clock, block.cluster->active_actors);
   for (Thread* waiting : group.waiting) block.cluster->wake(*waiting);
   group.waiting.clear();
 }

@@ -17,12 +17,13 @@ namespace wt::sim {
 
 inline constexpr int kWarpgroup = 128;  // threads
 
-// A (64, n) tile of accumulators while products own it.
+// A tile of accumulators while products own it. WHY (n, 64) and not (64, n): the product is computed transposed, so that
+// the vectors run along the 64 rows of A, which is the smaller operand to transpose.
 struct Accumulators {
   std::array<float*, kWarpgroup> d{};  // every thread's array; null: not issued yet
   int n = 0;
   uint64_t users = 0;       // operations of the sequence up to the last one that owns it
-  std::vector<float> tile;  // row-major
+  std::vector<float> tile;  // (n, 64)
 };
 
 struct WgmmaOperation {

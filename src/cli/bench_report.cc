@@ -62,7 +62,7 @@ Table bench_table(const std::vector<Row>& rows, int columns) {
                 {"time", 8, true},
                 {"GFLOP/s", 7, true},
                 {"verified", 8},
-                {"path", 17, false, true}},
+                {"path", 17, false, true, is_narrow(columns)}},
                columns);
 }
 

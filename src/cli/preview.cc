@@ -36,10 +36,11 @@ std::string build_text(const Preview& preview) {
   return text;
 }
 
-std::string simulated_text(const Preview& preview) {
+std::string simulated_text(const Preview& preview, bool brief) {
   if (!preview.status.ok() && preview.simulated.plan.kernel.empty()) return "not simulated";
   const char* verdict = preview.simulated.verified ? "verified" : "WRONG";
   if (!preview.simulated.verified && preview.status.code() != Code::kVerificationFailed) verdict = "FAILED";
+  if (brief) return fmt::format("simulated {}", verdict);
   return fmt::format("simulated {} in {}", verdict, time_text(preview.simulated.first_seconds * 1e6));
 }
 
@@ -84,7 +85,7 @@ Preview Previewer::preview(const ConvProblem& problem, bool exact, uint64_t seed
 
 std::string preview_line(const Preview& preview, const std::string& target, int columns) {
   const std::string start = fmt::format("    {}: ", target);
-  const std::string end = fmt::format("  {}  {}", build_text(preview), simulated_text(preview));
+  const std::string end = fmt::format("  {}  {}", build_text(preview), simulated_text(preview, is_narrow(columns)));
   const int room = columns <= 0 ? 60 : std::max(12, columns - static_cast<int>(start.size() + end.size()));
   const std::string kernel = preview.kernel.empty() ? "no kernel" : preview.kernel;
   return start + elide_middle(kernel, room) + end + "\n";

@@ -20,7 +20,7 @@ Table::Table(std::vector<Column> layout, int columns) : layout_(std::move(layout
   while (columns > 0 && width() > columns) {
     Column* widest = nullptr;
     for (Column& column : layout_) {
-      const bool shrinks = column.elastic && column.width > kElasticMinimum;
+      const bool shrinks = column.elastic && !column.hidden && column.width > kElasticMinimum;
       if (shrinks && (!widest || column.width > widest->width)) widest = &column;
     }
     if (!widest) break;
@@ -30,7 +30,7 @@ Table::Table(std::vector<Column> layout, int columns) : layout_(std::move(layout
 
 int Table::width() const {
   int total = 0;
-  for (const Column& column : layout_) total += column.width + kGap;
+  for (const Column& column : layout_) total += column.hidden ? 0 : column.width + kGap;
   return std::max(0, total - kGap);
 }
 
@@ -39,6 +39,7 @@ std::string Table::row(const std::vector<std::string>& cells) const {
   std::string line;
   for (size_t i = 0; i < cells.size(); ++i) {
     const Column& column = layout_[i];
+    if (column.hidden) continue;
     const std::string cell = column.elastic ? elide(cells[i], column.width) : cells[i];
     const int fill = std::max(0, column.width - static_cast<int>(cell.size()));
     if (column.right) line.append(static_cast<size_t>(fill), ' ');

@@ -12,6 +12,7 @@ struct Column {
   int width = 0;         // of the widest cell that is expected; grows to the title
   bool right = false;    // aligned
   bool elastic = false;  // gives way first where the terminal is too narrow
+  bool hidden = false;   // left out, with its cells
 };
 
 class Table {

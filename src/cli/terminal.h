@@ -11,6 +11,9 @@ namespace wt::cli {
 // COLUMNS overrides the width of a terminal.
 int output_columns();
 
+// Whether a terminal of so many columns has room for the essential only.
+constexpr bool is_narrow(int columns) { return columns > 0 && columns < 100; }
+
 // Whether standard error is a terminal that understands a line that redraws itself. NO_COLOR turns this off.
 bool can_redraw();
 

@@ -34,6 +34,12 @@ TEST(Table, ElasticColumnsGiveWayOnANarrowTerminal) {
   EXPECT_THAT(row, ::testing::HasSubstr("short"));
 }
 
+TEST(Table, LeavesHiddenColumnsOut) {
+  const Table table({{"a", 3}, {"b", 30, false, true, true}, {"c", 3}}, 10);
+  EXPECT_EQ(table.header(), "a    c\n--------\n");
+  EXPECT_EQ(table.row({"1", "2", "3"}), "1    3\n");
+}
+
 TEST(Table, NeverShrinksBelowWhatCanBeRead) {
   const Table table({{"name", 20, false, true}, {"time", 50, true}}, 40);
   EXPECT_EQ(table.width(), 12 + 2 + 50);

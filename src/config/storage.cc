@@ -10,7 +10,7 @@ namespace wt {
 
 namespace {
 
-// Addressing, loop counters and values under way; measured on the generic kernel, rounded up.
+// Addressing, loop counters and values under way: an estimate, between what the generic and the Hopper kernels take.
 constexpr int kAddressRegisters = 48;
 constexpr int kProducerRegisters = 40;  // as the tma kernels set it
 
@@ -59,7 +59,8 @@ int registers_of(const KernelConfig& config) {
 }
 
 int register_limit(const KernelConfig& config) {
-  if (config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kTma) return tma_layout::consumer_registers(config);
+  if (config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kTma)
+    return tma_layout::consumer_registers(config);
   const TargetInfo& info = info_of(config.target);
   const int blocks = std::max<int>(config.min_blocks, 1);
   int64_t registers = info.registers_per_unit / blocks, threads = std::max(threads_of(config), 1);

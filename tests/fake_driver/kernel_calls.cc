@@ -54,9 +54,7 @@ EXPORT int cuFuncGetParamInfo(FunctionHandle, size_t index, size_t* offset, size
 }
 EXPORT int cuLaunchKernelEx(const LaunchConfig* config, FunctionHandle function, void** parameters, void** extra) {
   ENTER_CONTEXT("cuLaunchKernelEx");
-  if (parameters || !extra || extra[0] != kLaunchParamBufferPointer || extra[2] != kLaunchParamBufferSize ||
-      extra[4] != kLaunchParamEnd)
-    return kInvalidValue;
+  if (!parameters || !parameters[0] || extra) return kInvalidValue;
   FakeStream* stream = stream_of(config->stream);
   if (!stream) return 400;
   auto* kernel = reinterpret_cast<Kernel*>(function);
@@ -70,8 +68,9 @@ EXPORT int cuLaunchKernelEx(const LaunchConfig* config, FunctionHandle function,
 
   RecordedLaunch recorded;
   recorded.kernel = kernel->name;
-  const auto* bytes = static_cast<const unsigned char*>(extra[1]);
-  recorded.params.assign(bytes, bytes + *static_cast<size_t*>(extra[3]));
+  // A driver reads the parameters' size in the image; the fake is told it (fake_set_param_bytes) or records none.
+  const auto* bytes = static_cast<const unsigned char*>(parameters[0]);
+  if (state.param_bytes > 0) recorded.params.assign(bytes, bytes + state.param_bytes);
   FakeLaunch& launch = recorded.launch;
   launch = {.kernel = nullptr,
             .grid = {config->grid_x, config->grid_y, config->grid_z},

@@ -87,6 +87,7 @@ TEST_F(CudaDevice, EverythingIsGivenBack) {
 }
 
 TEST_F(CudaDevice, LaunchCarriesShapeAttributesAndParameters) {
+  fake_set_param_bytes(200);
   auto device = open();
   auto module = device->load(module_with("kernel_a kernel_b"));
   ASSERT_TRUE(module.ok());

@@ -25,6 +25,8 @@ template <KernelConfig kConfig> struct BasicGemm {
   using LoadA = GatherLoader<kConfig, kTileM, operand_a(kConfig), Map::kGatherA, kWeight ? kLast : !kLast>;
   using LoadB = GatherLoader<kConfig, kTileN, operand_b(kConfig), Map::kGatherB,
                              kLast && kConfig.direction != Direction::kForward>;
+  // Channels-first outputs of activations are contiguous along the pixels, which are rows.
+  static constexpr bool kRowsOut = !kLast && !kWeight;
   static constexpr int kThreads = TileA::kThreads;
   static constexpr int kMinBlocks = kConfig.min_blocks;
 
@@ -70,16 +72,12 @@ template <KernelConfig kConfig> struct BasicGemm {
 
     WarpProduct<kConfig> product;
     product.clear();
-    LoadA a;
-    LoadB b;
     for (i64 k0 = 0; k0 < p.k; k0 += kTileK) {
       fill(shared.ks_a, kTileK, [&](int i) { return Map::a_k(p, k0 + i); });
       fill(shared.ks_b, kTileK, [&](int i) { return Map::b_k(p, k0 + i); });
       device::sync_block();  // tables are written, and the last product has read the tiles
-      a.load(p, p.a, shared.rows_a, shared.ks_a);
-      b.load(p, p.b, shared.rows_b, shared.ks_b);
-      a.store(shared.a);
-      b.store(shared.b);
+      LoadA::copy(p, p.a, shared.rows_a, shared.ks_a, shared.a);
+      LoadB::copy(p, p.b, shared.rows_b, shared.ks_b, shared.b);
       device::sync_block();
       product.multiply(shared.a, shared.b);
     }
@@ -93,16 +91,27 @@ template <KernelConfig kConfig> struct BasicGemm {
                               i64 m0, i64 n0, Steps& epilogue) {
     fill(shared.rows_a, kTileM, [&](int i) { return Map::out_row(p, group, m0 + i); });
     fill(shared.rows_b, kTileN, [&](int i) { return Map::out_col(p, n0 + i); });
-    device::sync_block();
+    constexpr int kRows = gemm_storage::out_rows(kConfig), kPitch = gemm_storage::out_pitch(kConfig);
+    const SharedAddress staging = shared.a.base;
     auto* out = static_cast<typename Steps::Element*>(p.out);
-    product.for_each([&](int m, int n, float value) {
-      const Coordinate row = device::load_shared<Coordinate>(shared.rows_a + m * sizeof(Coordinate));
-      const Coordinate col = device::load_shared<Coordinate>(shared.rows_b + n * sizeof(Coordinate));
-      if (!row.valid || !col.valid) return;
-      const i64 offset = row.offset + col.offset;
-      device::store_global(out + offset,
-                           epilogue.apply(p.epilogue, value, offset, Map::channel(p, group, m0 + m, n0 + n)));
-    });
+    // WHY through shared memory: neighbouring threads then store neighbouring channels, and the epilogue is one loop
+    // instead of one copy for each accumulator.
+    WT_UNROLL for (int i = 0; i < WarpProduct<kConfig>::kTilesM; ++i) {
+      if (i > 0) device::sync_block();
+      product.stage(i, staging);
+      device::sync_block();
+      for (int index = device::thread_index(); index < kRows * kTileN; index += kThreads) {
+        const int staged = kRowsOut ? index % kRows : index / kTileN, n = kRowsOut ? index / kRows : index % kTileN;
+        const int m = WarpProduct<kConfig>::row_of(i, staged);
+        const Coordinate row = device::load_shared<Coordinate>(shared.rows_a + m * sizeof(Coordinate));
+        const Coordinate col = device::load_shared<Coordinate>(shared.rows_b + n * sizeof(Coordinate));
+        if (!row.valid || !col.valid) continue;
+        const i64 offset = row.offset + col.offset;
+        const float value = device::load_shared<float>(staging + (staged * kPitch + n) * 4);
+        device::store_global(out + offset,
+                             epilogue.apply(p.epilogue, value, offset, Map::channel(p, group, m0 + m, n0 + n)));
+      }
+    }
   }
 };
 

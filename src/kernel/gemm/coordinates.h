@@ -21,6 +21,22 @@ struct alignas(8) Coordinate {
 };
 static_assert(sizeof(Coordinate) == gemm_storage::kCoordinateBytes);
 
+struct Quotient {
+  i64 value;
+  i32 rest;
+};
+
+// WHY outlined: a 64-bit division is some hundred instructions, and tables of coordinates make a dozen of them.
+WT_OUTLINED Quotient divide_long(i64 index, i32 by) {
+  const i64 value = index / by;
+  return {value, static_cast<i32>(index - value * by)};
+}
+WT_DEVICE Quotient divide(i64 index, i32 by) {
+  if (index >> 32 != 0) return divide_long(index, by);
+  const u32 value = static_cast<u32>(index) / static_cast<u32>(by);
+  return {value, static_cast<i32>(static_cast<u32>(index) - value * static_cast<u32>(by))};
+}
+
 struct Decoded {
   i64 outer;
   i32 at[3];
@@ -30,8 +46,9 @@ struct Decoded {
 WT_DEVICE Decoded decode(i64 index, const i32 (&size)[3]) {
   Decoded result;
   WT_UNROLL for (int i = 2; i >= 0; --i) {
-    result.at[i] = static_cast<i32>(index % size[i]);
-    index /= size[i];
+    const Quotient quotient = divide(index, size[i]);
+    result.at[i] = quotient.rest;
+    index = quotient.value;
   }
   result.outer = index;
   return result;
@@ -39,8 +56,9 @@ WT_DEVICE Decoded decode(i64 index, const i32 (&size)[3]) {
 
 // Linear index -> (d, h, w, inner), inner fastest: the order (r, s, c) of a GEMM's k.
 WT_DEVICE Decoded decode_inner(i64 index, i32 inner_size, const i32 (&size)[3]) {
-  Decoded result = decode(index / inner_size, size);
-  result.outer = index % inner_size;
+  const Quotient quotient = divide(index, inner_size);
+  Decoded result = decode(quotient.value, size);
+  result.outer = quotient.rest;
   return result;
 }
 

@@ -34,28 +34,29 @@ template <KernelConfig kConfig, int kRows, DataType kStored, bool kGather, bool 
   static constexpr int kPerThread = kRows * kDepth / kThreads;
   static_assert(kRows * kDepth % kThreads == 0, "the tile must divide evenly among the threads");
 
-  Element held[kPerThread];
-
   WT_DEVICE static int row_of(int index) { return kRowFastest ? index % kRows : index / kDepth; }
   WT_DEVICE static int k_of(int index) { return kRowFastest ? index / kRows : index % kDepth; }
 
-  WT_DEVICE void load(const GemmArguments& p, const void* tensor, SharedAddress rows, SharedAddress ks) {
+  // The operand's k-block into `tile`. A few loads are in flight at a time: more would only make the code longer, and
+  // this kernel is for what the others decline.
+  WT_DEVICE static void copy(const GemmArguments& p, const void* tensor, SharedAddress rows, SharedAddress ks, Tile tile) {
     const auto* elements = static_cast<const Storage<kStored>*>(tensor);
-    WT_UNROLL for (int i = 0; i < kPerThread; ++i) {
-      const int index = device::thread_index() + i * kThreads;
-      const Coordinate row = device::load_shared<Coordinate>(rows + row_of(index) * sizeof(Coordinate));
-      const Coordinate k = device::load_shared<Coordinate>(ks + k_of(index) * sizeof(Coordinate));
-      i64 offset = row.offset + k.offset;
-      bool valid = row.valid && k.valid;
-      if constexpr (kGather) valid = valid && place(p, row, k, offset);
-      held[i] = valid ? to_operand<multiply_type(kConfig)>(device::load_global(elements + offset)) : Element{};
-    }
-  }
-
-  WT_DEVICE void store(Tile tile) const {
-    WT_UNROLL for (int i = 0; i < kPerThread; ++i) {
-      const int index = device::thread_index() + i * kThreads;
-      device::store_shared(tile.address(row_of(index), k_of(index)), held[i]);
+    constexpr int kBatch = kPerThread % 4 == 0 ? 4 : kPerThread % 2 == 0 ? 2 : 1;
+    WT_ROLLED for (int first = 0; first < kPerThread; first += kBatch) {
+      Element held[kBatch];
+      WT_UNROLL for (int i = 0; i < kBatch; ++i) {
+        const int index = device::thread_index() + (first + i) * kThreads;
+        const Coordinate row = device::load_shared<Coordinate>(rows + row_of(index) * sizeof(Coordinate));
+        const Coordinate k = device::load_shared<Coordinate>(ks + k_of(index) * sizeof(Coordinate));
+        i64 offset = row.offset + k.offset;
+        bool valid = row.valid && k.valid;
+        if constexpr (kGather) valid = valid && place(p, row, k, offset);
+        held[i] = valid ? to_operand<multiply_type(kConfig)>(device::load_global(elements + offset)) : Element{};
+      }
+      WT_UNROLL for (int i = 0; i < kBatch; ++i) {
+        const int index = device::thread_index() + (first + i) * kThreads;
+        device::store_shared(tile.address(row_of(index), k_of(index)), held[i]);
+      }
     }
   }
 

@@ -49,8 +49,17 @@ constexpr int pitch(const KernelConfig& config) { return config.gemm.tile.k + 16
 constexpr int coordinate_bytes(const KernelConfig& config) {
   return (config.gemm.tile.m + config.gemm.tile.n + 2 * config.gemm.tile.k) * kCoordinateBytes;
 }
-constexpr int tile_bytes(const KernelConfig& config) {
+constexpr int operand_bytes(const KernelConfig& config) {
   return (config.gemm.tile.m + config.gemm.tile.n) * pitch(config) * size_of(multiply_type(config));
+}
+
+// Accumulators leave through shared memory, one matrix instruction's rows of every warp at a time.
+constexpr int out_rows(const KernelConfig& config) { return config.gemm.warps.m * config.gemm.mma.m; }
+constexpr int out_pitch(const KernelConfig& config) { return config.gemm.tile.n + 1; }
+constexpr int out_bytes(const KernelConfig& config) { return out_rows(config) * out_pitch(config) * 4; }
+
+constexpr int tile_bytes(const KernelConfig& config) {
+  return operand_bytes(config) > out_bytes(config) ? operand_bytes(config) : out_bytes(config);
 }
 
 }  // namespace gemm_storage

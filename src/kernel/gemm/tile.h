@@ -69,17 +69,21 @@ template <KernelConfig kConfig> struct WarpProduct {
     }
   }
 
-  // Calls visit(row, col, value) for every accumulator, with its place in the block's tile.
-  template <class Visit> WT_DEVICE void for_each(Visit&& visit) const {
-    const int lane = device::lane_index(), m0 = origin_m(), n0 = origin_n();
-    WT_UNROLL for (int i = 0; i < kTilesM; ++i) {
-      WT_UNROLL for (int j = 0; j < kTilesN; ++j) {
-        WT_UNROLL for (int e = 0; e < Mma::kC; ++e) {
-          visit(m0 + i * kConfig.gemm.mma.m + Mma::c_row(lane, e), n0 + j * kConfig.gemm.mma.n + Mma::c_col(lane, e),
-                c[i][j][e]);
-        }
+  // The i-th matrix instruction's rows of this warp into `staging`: (warps.m * mma.m, tile.n) fp32, rows of all warps
+  // one after the other.
+  WT_DEVICE void stage(int i, SharedAddress staging) const {
+    const int lane = device::lane_index(), n0 = origin_n();
+    const int m0 = device::warp_index() % kConfig.gemm.warps.m * kConfig.gemm.mma.m;
+    WT_UNROLL for (int j = 0; j < kTilesN; ++j) {
+      WT_UNROLL for (int e = 0; e < Mma::kC; ++e) {
+        const int row = m0 + Mma::c_row(lane, e), col = n0 + j * kConfig.gemm.mma.n + Mma::c_col(lane, e);
+        device::store_shared(staging + (row * gemm_storage::out_pitch(kConfig) + col) * 4, c[i][j][e]);
       }
     }
+  }
+  // The row of the block's tile that row `staged` of the i-th staging holds.
+  WT_DEVICE static int row_of(int i, int staged) {
+    return (staged / kConfig.gemm.mma.m * kTilesM + i) * kConfig.gemm.mma.m + staged % kConfig.gemm.mma.m;
   }
 
  private:

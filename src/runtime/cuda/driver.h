@@ -103,11 +103,6 @@ struct LaunchConfig {
 };
 static_assert(sizeof(LaunchConfig) == 56);
 
-// Keys of cuLaunchKernelEx's `extra`: the parameters as one block of bytes.
-inline void* const kLaunchParamEnd = nullptr;
-inline void* const kLaunchParamBufferPointer = reinterpret_cast<void*>(1);
-inline void* const kLaunchParamBufferSize = reinterpret_cast<void*>(2);
-
 enum TensorMapDataType : int { kMapU8 = 0, kMapF16 = 6, kMapF32 = 7, kMapBf16 = 9, kMapTf32 = 11 };
 enum TensorMapSwizzle : int { kSwizzleNone, kSwizzle32, kSwizzle64, kSwizzle128 };
 enum TensorMapPromotion : int { kPromoteNone, kPromote64, kPromote128, kPromote256 };

@@ -5,7 +5,9 @@
 #include "target/types.h"
 
 #define WT_DEVICE __attribute__((device, always_inline)) inline
+#define WT_OUTLINED __attribute__((device, noinline)) inline
 #define WT_UNROLL _Pragma("unroll")
+#define WT_ROLLED _Pragma("nounroll")
 
 // The one entry of a generated source: WT_KERNEL(name, class with kThreads, kMinBlocks, Params and run).
 #define WT_KERNEL(name, ...)                                                                   \

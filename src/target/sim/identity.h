@@ -6,7 +6,9 @@
 #include "target/sim/table.h"
 
 #define WT_DEVICE inline __attribute__((always_inline))
+#define WT_OUTLINED inline
 #define WT_UNROLL
+#define WT_ROLLED
 
 // The one entry of a generated source: WT_KERNEL(name, class with kThreads, kMinBlocks, Params and run). The library
 // calls it once for each thread of the grid.

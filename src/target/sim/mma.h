@@ -18,7 +18,13 @@ inline constexpr bool kRdna4 = kTarget == Target::kGfx1201 || kTarget == Target:
 template <class Layout, sim::MmaKind kKind> struct MmaInstruction : Layout {
   WT_DEVICE static void multiply(float (&c)[Layout::kC], const typename Layout::Operand (&a)[Layout::kA],
                                  const typename Layout::Operand (&b)[Layout::kB], WT_SITE) {
-    sim::table->mma(kKind, c, a, b, site);
+    sim::table->mma(kKind, 1, c, a, b, site);
+  }
+  // kCount products that share A. WHY: lanes meet once instead of kCount times, which is most of the cost here.
+  template <int kCount>
+  WT_DEVICE static void multiply_row(float (&c)[kCount][Layout::kC], const typename Layout::Operand (&a)[Layout::kA],
+                                     const typename Layout::Operand (&b)[kCount][Layout::kB], WT_SITE) {
+    sim::table->mma(kKind, kCount, c[0], a, b[0], site);
   }
 };
 
@@ -32,6 +38,17 @@ template <DataType kType, int kM, int kN, int kK> struct MmaOf;
 template <DataType kType, int kM, int kN, int kK> struct Mma : MmaOf<kType, kM, kN, kK>::Type {};
 
 using sim::MmaKind;
+
+// c[j] += a * b[j]^T for all j: one call of the instruction's own multiply_row where it has one.
+template <class Instruction, int kCount>
+WT_DEVICE void multiply_row(float (&c)[kCount][Instruction::kC], const typename Instruction::Operand (&a)[Instruction::kA],
+                            const typename Instruction::Operand (&b)[kCount][Instruction::kB], WT_SITE) {
+  if constexpr (requires { Instruction::multiply_row(c, a, b, site); }) {
+    Instruction::multiply_row(c, a, b, site);
+  } else {
+    for (int j = 0; j < kCount; ++j) Instruction::multiply(c[j], a, b[j]);
+  }
+}
 
 template <> struct MmaOf<DataType::kF16, 16, 8, 16>
     : Present<kNvidia, MmaInstruction<MmaSync16x8x16<F16>, MmaKind::kM16n8k16F16>> {};

@@ -94,7 +94,7 @@ struct Table {
   void (*arrive_named)(int id, int threads, Site site);
   void (*sync_warp)(Site site);
   u64 (*vote)(Vote kind, u64 value, int lane, Site site);
-  void (*mma)(MmaKind kind, float* c, const void* a, const void* b, Site site);
+  void (*mma)(MmaKind kind, int count, float* c, const void* a, const void* b, Site site);
 
   void (*copy_async)(SharedAddress to, const void* from, int bytes, int valid, Site site);
   void (*copy_async_commit)(Site site);
@@ -136,6 +136,6 @@ struct Table {
   void (*set_registers)(int count, bool take, Site site);
 };
 
-inline constexpr u32 kTableVersion = 2;
+inline constexpr u32 kTableVersion = 3;
 
 }  // namespace wt::sim

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/search_command.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "cli/exit_code.h"
+#include "cli/numbers.h"
+#include "cli/progress.h"
+#include "cli/selection.h"
+#include "cli/trial_json.h"
+#include "dispatch/search.h"
+
+namespace wt::cli {
+namespace {
+
+std::string command_text(const SearchCommandOptions& options) {
+  std::string text = "wavetile search";
+  for (const std::string& what : options.what) text += fmt::format(" '{}'", what);
+  text += fmt::format(" --device {}", options.device);
+  if (!options.filter.empty()) text += fmt::format(" --filter '{}'", options.filter);
+  if (!options.direction.empty()) text += fmt::format(" --direction {}", options.direction);
+  if (!options.kernels.empty()) text += fmt::format(" --kernels '{}'", options.kernels);
+  if (options.few) text += " --few";
+  if (options.exact) text += " --exact";
+  return text;
+}
+
+void print_report(const std::string& name, const SearchReport& report, int top) {
+  fmt::print("{}  {}\n", name, to_text(report.problem));
+  int shown = 0;
+  for (const SearchRow& row : report.rows) {
+    if (row.ranks() && shown < top) {
+      const Timing& timing = *row.result.timing;
+      fmt::print("  {:>10}  {:>8} GFLOP/s  {}\n", time_text(timing.median_us), rate_text(row.result.gigaflops()),
+                 row.result.plan.kernel);
+      ++shown;
+    } else if (row.result.status.code() == Code::kVerificationFailed) {
+      fmt::print("  WRONG       {}: {}\n", row.result.plan.kernel, row.result.status.message());
+    } else if (!row.result.status.ok()) {
+      fmt::print("  failed      {}: {}\n", row.result.plan.kernel, row.result.status.message());
+    }
+  }
+  fmt::print("  {} kernels right, {} wrong, {} failed\n",
+             report.rows.size() - static_cast<size_t>(report.wrong + report.failed), report.wrong, report.failed);
+  std::fflush(stdout);
+}
+
+nlohmann::ordered_json report_json(const std::string& name, const SearchReport& report) {
+  nlohmann::ordered_json json = {
+      {"name", name}, {"problem", to_text(report.problem)}, {"wrong", report.wrong}, {"failed", report.failed}};
+  for (const SearchRow& row : report.rows) json["kernels"].push_back(trial_json(row.result));
+  return json;
+}
+
+}  // namespace
+
+int run_search(const SearchCommandOptions& options) {
+  const Result<std::vector<Row>> rows = select_rows(options.what, options.filter, options.direction);
+  if (!rows.ok()) return report_failure(rows.status());
+  const Result<std::shared_ptr<Device>> device = open_device(options.device);
+  if (!device.ok()) return report_failure(device.status());
+
+  SearchOptions search_options;
+  search_options.candidates = options.few ? Candidates::kFew : Candidates::kAll;
+  search_options.filter = options.kernels;
+  search_options.trial.exact = options.exact;
+  search_options.trial.seed = options.seed;
+  TimerOptions timer;
+  timer.budget_seconds = options.budget;
+  search_options.trial.timer = timer;
+
+  nlohmann::ordered_json json = document(command_text(options));
+  json["device"] = device_json((*device)->info());
+  int code = kExitGood;
+  for (const Row& row : *rows) {
+    std::unique_ptr<Progress> bar;
+    const auto progress = [&](size_t done, size_t total, const SearchRow& tried) {
+      if (!bar) bar = std::make_unique<Progress>(static_cast<int>(total), options.progress);
+      bar->show(static_cast<int>(done), tried.result.plan.kernel);
+    };
+    const Result<SearchReport> report = search(*device, row.problem, search_options, progress);
+    bar.reset();
+    if (!report.ok()) {
+      code = report_failure(report.status().with_context(row.name));
+      continue;
+    }
+    if (report->wrong > 0) code = kExitVerificationFailed;
+    if (options.json != "-") print_report(row.name, *report, options.top);
+    json["problems"].push_back(report_json(row.name, *report));
+  }
+  if (options.json == "-") fmt::print("{}", json_text(json));
+  if (!options.json.empty() && options.json != "-") {
+    if (const Status status = write_file(options.json, json_text(json)); !status.ok()) return report_failure(status);
+  }
+  return code;
+}
+
+}  // namespace wt::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/search_command.h - wavetile search: every kernel that accepts a problem, verified and timed, fastest first.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace wt::cli {
+
+struct SearchCommandOptions {
+  std::vector<std::string> what;  // suite names, suite files, problem texts
+  std::string device = "auto";
+  std::string filter;     // glob over row names
+  std::string direction;  // as for bench
+  std::string kernels;    // part of a kernel's name
+  bool few = false;       // only what a choice without tuning picks from
+  int top = 5;            // rows shown of each problem
+  std::string json;       // file, "-" for standard output, empty: none
+  bool exact = false;
+  uint64_t seed = 1;
+  double budget = 0.1;  // seconds of timing a kernel
+  bool progress = true;
+};
+
+int run_search(const SearchCommandOptions& options);
+
+}  // namespace wt::cli

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/search.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "compile/compiler.h"
+#include "dispatch/kernel_plan.h"
+#include "generate/source.h"
+
+namespace wt {
+namespace {
+
+// Fills the compiler's cache, so that the plans below only load.
+void compile_ahead(const DeviceInfo& device, const std::vector<RankedCandidate>& candidates) {
+  std::vector<compile::Source> sources;
+  for (const RankedCandidate& candidate : candidates) {
+    Result<std::string> text = generate_source(candidate.config);
+    if (text.ok()) sources.push_back({candidate.name, std::move(*text), candidate.config.target});
+  }
+  const compile::Backend backend =
+      device.kind == DeviceKind::kSim ? compile::Backend::kHost : compile::backend_of(device.target);
+  compile::compile_all(backend, sources);  // a failure comes back when its plan is made
+}
+
+SearchRow try_candidate(TrialTensors& tensors, const RankedCandidate& candidate, const TrialOptions& options) {
+  SearchRow row{candidate.config, {}};
+  const Result<std::shared_ptr<const Plan>> plan =
+      make_kernel_plan(tensors.device(), tensors.problem(), candidate.config, "tried by search");
+  if (!plan.ok()) {
+    row.result.status = plan.status();
+    row.result.plan.kernel = candidate.name;
+    return row;
+  }
+  if (options.plan.workspace_limit && (*plan)->workspace_bytes() > *options.plan.workspace_limit) {
+    row.result.status = unsupported("needs {} bytes of workspace, more than the limit of {}",
+                                    (*plan)->workspace_bytes(), *options.plan.workspace_limit);
+    row.result.plan.kernel = candidate.name;
+    return row;
+  }
+  row.result = run_trial(tensors, **plan, options);
+  return row;
+}
+
+}  // namespace
+
+Result<SearchReport> search(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                            const SearchOptions& options, const SearchProgress& progress) {
+  if (device->info().kind == DeviceKind::kCpu) {
+    return unsupported("device {} has no generated kernels to search; use a GPU or sim:sm_90a", device->info().id);
+  }
+  std::vector<RankedCandidate> candidates =
+      rank_candidates(problem, device->info().target, options.trial.plan, options.candidates);
+  std::erase_if(candidates, [&](const RankedCandidate& candidate) {
+    return !candidate.accepts() || candidate.name.find(options.filter) == std::string::npos;
+  });
+  if (candidates.empty()) return unsupported("no kernel accepts '{}'", to_text(problem));
+  compile_ahead(device->info(), candidates);
+  WT_TRY_ASSIGN(const std::unique_ptr<TrialTensors> tensors,
+                TrialTensors::make(device, problem, options.trial.exact, options.trial.seed));
+
+  SearchReport report{problem, {}, 0, 0};
+  for (const RankedCandidate& candidate : candidates) {
+    SearchRow row = try_candidate(*tensors, candidate, options.trial);
+    if (row.result.status.code() == Code::kVerificationFailed) {
+      ++report.wrong;
+      log::error("WRONG RESULT by {}: {}; repeat with: {}", candidate.name, row.result.status.message(),
+                 row.result.replay);
+    } else if (!row.result.status.ok()) {
+      ++report.failed;
+      log::warn("{} could not be tried: {}", candidate.name, row.result.status.message());
+    }
+    report.rows.push_back(std::move(row));
+    if (progress) progress(report.rows.size(), candidates.size(), report.rows.back());
+  }
+  std::stable_sort(report.rows.begin(), report.rows.end(), [](const SearchRow& a, const SearchRow& b) {
+    if (a.ranks() != b.ranks()) return a.ranks();
+    return a.ranks() && a.result.timing->median_us < b.result.timing->median_us;
+  });
+  return report;
+}
+
+}  // namespace wt

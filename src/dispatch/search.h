@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/search.h - every kernel that accepts a problem, compiled, verified and timed; the fastest right one wins.
+//
+//   candidates.h --> compile in parallel --> trial.h, one by one --> ranked rows; wrong kernels never rank
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dispatch/candidates.h"
+#include "dispatch/trial.h"
+
+namespace wt {
+
+struct SearchOptions {
+  TrialOptions trial;
+  Candidates candidates = Candidates::kAll;
+  std::string filter;  // part of a kernel's name; empty: all
+};
+
+struct SearchRow {
+  KernelConfig config;
+  TrialResult result;  // its status says whether the kernel was refused, wrong or right
+  bool ranks() const { return result.verified && result.timing.has_value(); }
+};
+
+struct SearchReport {
+  ConvProblem problem;
+  std::vector<SearchRow> rows;  // those that rank first, fastest first; then those that failed
+  int wrong = 0;                // kernels whose result was wrong
+  int failed = 0;               // kernels that did not compile or run
+};
+
+// Called after each kernel.
+using SearchProgress = std::function<void(size_t done, size_t total, const SearchRow& row)>;
+
+Result<SearchReport> search(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                            const SearchOptions& options, const SearchProgress& progress = {});
+
+}  // namespace wt

@@ -3,8 +3,8 @@
 // same kernels without a mistake, which must run without a report under every seed and completion policy.
 #include <cmath>
 
-#include "tests/runtime/sim_harness.h"
 #include "target/number.h"
+#include "tests/runtime/sim_harness.h"
 
 namespace wt::sim_test {
 namespace {
@@ -73,7 +73,8 @@ TensorMapSpec map_2d(TensorMapSpec::Element element, uint32_t bytes, uint64_t in
 }
 
 std::string run_pipeline(const sim::Options& options, int fault) {
-  static const std::vector<uint16_t> a = small_bf16(static_cast<size_t>(kRows) * kDepth, 1), b = small_bf16(64 * kDepth, 2);
+  static const std::vector<uint16_t> a = small_bf16(static_cast<size_t>(kRows) * kDepth, 1),
+                                     b = small_bf16(64 * kDepth, 2);
   static const std::vector<uint16_t> right = [] {
     std::vector<uint16_t> d(static_cast<size_t>(kRows) * 64);
     std::vector<float> fa, fb;
@@ -203,14 +204,16 @@ std::string run_pair(const sim::Options& options, int fault) {
   Kernel kernel(Target::kSm90a, options, "exchange.h", "pair_sum", "wt::probe::PairSum");
   Buffer<float> din(kernel.device(), in), dout(kernel.device(), right.size());
   PairParams params{};
-  EXPECT_TRUE(kernel.device()
-                  .encode_map(map_2d(TensorMapSpec::Element::kF32, 4, 32, kCount / 32, 32, 32, 0), din.get(), params.in.bytes)
-                  .ok());
+  EXPECT_TRUE(
+      kernel.device()
+          .encode_map(map_2d(TensorMapSpec::Element::kF32, 4, 32, kCount / 32, 32, 32, 0), din.get(), params.in.bytes)
+          .ok());
   params.out = dout.get();
   params.rounds = kRounds;
   params.fault = fault;
   const Status status = kernel.run(
-      {.grid = {2 * kPairs, 1, 1}, .threads = 128, .cluster = {2, 1, 1}, .shared_bytes = 128 + 4096 + 1024 + 64}, params);
+      {.grid = {2 * kPairs, 1, 1}, .threads = 128, .cluster = {2, 1, 1}, .shared_bytes = 128 + 4096 + 1024 + 64},
+      params);
   return outcome(status, dout.values() == right);
 }
 

@@ -59,7 +59,8 @@ inline compile::Source kernel_source(const std::string& file, const std::string&
   compile::Source source;
   source.name = name;
   source.target = target;
-  source.text = "#line 1 \"tests/runtime/sim_kernels/" + file + "\"\n" + (text.ok() ? *text : "") + "\nWT_KERNEL(" + name + ", " + type + ")\n";
+  source.text = "#line 1 \"tests/runtime/sim_kernels/" + file + "\"\n" + (text.ok() ? *text : "") + "\nWT_KERNEL(" +
+                name + ", " + type + ")\n";
   return source;
 }
 

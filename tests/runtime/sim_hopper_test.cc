@@ -149,7 +149,8 @@ void expect_im2col(const TensorMapSpec& spec, uint32_t element, const std::vecto
   int64_t image = at[spec.rank - 1];
   for (uint32_t p = 0; p < spec.pixels_per_column; ++p) {
     for (uint32_t c = 0; c < spec.channels_per_pixel; ++c) {
-      int64_t from = (at[0] + static_cast<int64_t>(c)) * element + image * static_cast<int64_t>(spec.stride[spec.rank - 1]);
+      int64_t from =
+          (at[0] + static_cast<int64_t>(c)) * element + image * static_cast<int64_t>(spec.stride[spec.rank - 1]);
       bool inside = at[0] + c < spec.size[0] && image < static_cast<int64_t>(spec.size[spec.rank - 1]);
       for (int d = 0; d < spatial; ++d) {
         const int64_t x = pixel[d] + tap[d];
@@ -198,7 +199,8 @@ TEST(SimTma, Im2colLoadsInOneTwoAndThreeDimensions) {
   expect_im2col(im2col(72, {6, 6}, 2, {-2, -2}, {-2, -2}, {1, 1}, 64, 128, 128), 2, {64, 1, 1, 1}, {4, 2});
   expect_im2col(im2col(64, {9, 9}, 2, {-4, -3}, {0, -1}, {3, 2}, 32, 64, 64), 2, {32, -1, 1, 0}, {4, 4});
   expect_im2col(im2col(8, {6, 5}, 4, {-1, -1}, {-1, -1}, {1, 1}, 8, 64, 0), 2, {0, 0, 0, 2}, {2, 0});
-  expect_im2col(im2col(16, {4, 3, 5}, 2, {-1, 0, -2}, {-1, -2, 0}, {1, 1, 2}, 16, 40, 32), 2, {0, 1, 0, 2, 0}, {2, 2, 1});
+  expect_im2col(im2col(16, {4, 3, 5}, 2, {-1, 0, -2}, {-1, -2, 0}, {1, 1, 2}, 16, 40, 32), 2, {0, 1, 0, 2, 0},
+                {2, 2, 1});
 }
 
 TEST(SimTma, PlainBulkLoad) {
@@ -244,8 +246,7 @@ TEST(SimTma, StoresDropWhatLiesOutside) {
       std::copy(test.at.begin(), test.at.end(), params.at);
       params.bytes = bytes;
       params.form = test.spec.rank;
-      const Status status =
-          kernel.run({.threads = 128, .shared_bytes = 1024 + static_cast<uint32_t>(bytes)}, params);
+      const Status status = kernel.run({.threads = 128, .shared_bytes = 1024 + static_cast<uint32_t>(bytes)}, params);
       ASSERT_TRUE(status.ok()) << status.message();
       EXPECT_EQ(out.values(), golden);
     }
@@ -259,8 +260,8 @@ TEST(SimTma, ReduceAddAddsInEveryFloatType) {
     const TensorMapSpec spec = tiled(element, bytes, {32, 8}, {32, 8}, 0);
     const auto encode = [&](std::vector<uint8_t>& to, int i, float value) {
       if (element == Element::kF32) std::memcpy(&to[4 * i], &value, 4);
-      const uint16_t bits = element == Element::kBf16 ? number::From<Bf16>::rounded(value).bits
-                                                      : number::From<F16>::rounded(value).bits;
+      const uint16_t bits =
+          element == Element::kBf16 ? number::From<Bf16>::rounded(value).bits : number::From<F16>::rounded(value).bits;
       if (bytes == 2) std::memcpy(&to[2 * i], &bits, 2);
     };
     std::vector<uint8_t> before(256 * bytes), add(256 * bytes), golden(256 * bytes);
@@ -281,7 +282,8 @@ TEST(SimTma, ReduceAddAddsInEveryFloatType) {
   }
 }
 
-// Products. The test lays a matrix out in 16-byte pieces by the manual's canonical layouts and lets the kernel multiply.
+// Products. The test lays a matrix out in 16-byte pieces by the manual's canonical layouts and lets the kernel
+// multiply.
 struct ProductParams {
   const uint32_t* a;
   const uint32_t* b;
@@ -297,12 +299,17 @@ struct Laid {
 void encode(DataType type, float value, uint8_t* to) {
   const auto put = [&](auto bits) { std::memcpy(to, &bits, sizeof bits); };
   switch (type) {
-    case DataType::kBf16: return put(number::From<Bf16>::rounded(value).bits);
-    case DataType::kF16: return put(number::From<F16>::rounded(value).bits);
-    case DataType::kE4m3: return put(number::From<E4m3>::rounded(value).bits);
-    case DataType::kE5m2: return put(number::From<E5m2>::rounded(value).bits);
+    case DataType::kBf16:
+      return put(number::From<Bf16>::rounded(value).bits);
+    case DataType::kF16:
+      return put(number::From<F16>::rounded(value).bits);
+    case DataType::kE4m3:
+      return put(number::From<E4m3>::rounded(value).bits);
+    case DataType::kE5m2:
+      return put(number::From<E5m2>::rounded(value).bits);
     case DataType::kF32:
-    case DataType::kTf32: return put(value);
+    case DataType::kTf32:
+      return put(value);
   }
 }
 
@@ -356,12 +363,18 @@ struct ProductCase {
 
 const char* type_text(DataType type) {
   switch (type) {
-    case DataType::kF32: return "kF32";
-    case DataType::kTf32: return "kTf32";
-    case DataType::kF16: return "kF16";
-    case DataType::kBf16: return "kBf16";
-    case DataType::kE4m3: return "kE4m3";
-    case DataType::kE5m2: return "kE5m2";
+    case DataType::kF32:
+      return "kF32";
+    case DataType::kTf32:
+      return "kTf32";
+    case DataType::kF16:
+      return "kF16";
+    case DataType::kBf16:
+      return "kBf16";
+    case DataType::kE4m3:
+      return "kE4m3";
+    case DataType::kE5m2:
+      return "kE5m2";
   }
   return "";
 }
@@ -381,11 +394,11 @@ TEST_P(SimWgmma, MultipliesThroughItsDescriptors) {
   }
   const Laid la = lay(a, 64, depth, c.a, c.mn_a, c.registers ? 1 : c.swizzle);
   const Laid lb = lay(b, c.n, depth, c.b, c.mn_b, c.swizzle);
-  const std::string type =
-      fmt::format("wt::probe::Product<wt::DataType::{}, wt::DataType::{}, {}, wt::device::Major::{}, wt::device::Major::{}, "
-                  "wt::device::DescriptorSwizzle::k{}, {}>",
-                  type_text(c.a), type_text(c.b), c.n, c.mn_a ? "kMn" : "kK", c.mn_b ? "kMn" : "kK",
-                  c.swizzle ? std::to_string(c.swizzle) : "None", c.registers);
+  const std::string type = fmt::format(
+      "wt::probe::Product<wt::DataType::{}, wt::DataType::{}, {}, wt::device::Major::{}, wt::device::Major::{}, "
+      "wt::device::DescriptorSwizzle::k{}, {}>",
+      type_text(c.a), type_text(c.b), c.n, c.mn_a ? "kMn" : "kK", c.mn_b ? "kMn" : "kK",
+      c.swizzle ? std::to_string(c.swizzle) : "None", c.registers);
   Kernel kernel(Target::kSm90a, {}, "hopper.h", "product", type);
   Buffer<uint8_t> da(kernel.device(), la.bytes), db(kernel.device(), lb.bytes);
   Buffer<float> dd(kernel.device(), right.size());
@@ -408,29 +421,23 @@ TEST_P(SimWgmma, MultipliesThroughItsDescriptors) {
 }
 
 using enum DataType;
-INSTANTIATE_TEST_SUITE_P(Forms, SimWgmma,
-                         testing::Values(ProductCase{kBf16, kBf16, 128, false, false, 128, false},
-                                         ProductCase{kBf16, kBf16, 64, false, true, 128, false},
-                                         ProductCase{kBf16, kBf16, 256, true, false, 128, false},
-                                         ProductCase{kF16, kF16, 128, true, true, 128, false},
-                                         ProductCase{kF16, kF16, 40, false, false, 64, false},
-                                         ProductCase{kBf16, kBf16, 96, true, true, 64, false},
-                                         ProductCase{kBf16, kBf16, 8, false, false, 32, false},
-                                         ProductCase{kBf16, kBf16, 48, true, true, 32, false},
-                                         ProductCase{kF16, kF16, 24, false, false, 0, false},
-                                         ProductCase{kBf16, kBf16, 200, true, true, 0, false},
-                                         ProductCase{kTf32, kTf32, 72, false, false, 128, false},
-                                         ProductCase{kE4m3, kE4m3, 16, false, false, 128, false},
-                                         ProductCase{kE5m2, kE4m3, 88, false, false, 64, false},
-                                         ProductCase{kBf16, kBf16, 192, false, true, 128, true},
-                                         ProductCase{kTf32, kTf32, 32, false, false, 128, true},
-                                         ProductCase{kE4m3, kE5m2, 56, false, false, 128, true}),
-                         [](const auto& tested) {
-                           const ProductCase& c = tested.param;
-                           return fmt::format("{}_{}_n{}_{}{}_swizzle{}{}", type_text(c.a) + 1, type_text(c.b) + 1, c.n,
-                                              c.mn_a ? "Mn" : "K", c.mn_b ? "Mn" : "K", c.swizzle,
-                                              c.registers ? "_registers" : "");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Forms, SimWgmma,
+    testing::Values(
+        ProductCase{kBf16, kBf16, 128, false, false, 128, false},
+        ProductCase{kBf16, kBf16, 64, false, true, 128, false}, ProductCase{kBf16, kBf16, 256, true, false, 128, false},
+        ProductCase{kF16, kF16, 128, true, true, 128, false}, ProductCase{kF16, kF16, 40, false, false, 64, false},
+        ProductCase{kBf16, kBf16, 96, true, true, 64, false}, ProductCase{kBf16, kBf16, 8, false, false, 32, false},
+        ProductCase{kBf16, kBf16, 48, true, true, 32, false}, ProductCase{kF16, kF16, 24, false, false, 0, false},
+        ProductCase{kBf16, kBf16, 200, true, true, 0, false}, ProductCase{kTf32, kTf32, 72, false, false, 128, false},
+        ProductCase{kE4m3, kE4m3, 16, false, false, 128, false}, ProductCase{kE5m2, kE4m3, 88, false, false, 64, false},
+        ProductCase{kBf16, kBf16, 192, false, true, 128, true}, ProductCase{kTf32, kTf32, 32, false, false, 128, true},
+        ProductCase{kE4m3, kE5m2, 56, false, false, 128, true}),
+    [](const auto& tested) {
+      const ProductCase& c = tested.param;
+      return fmt::format("{}_{}_n{}_{}{}_swizzle{}{}", type_text(c.a) + 1, type_text(c.b) + 1, c.n, c.mn_a ? "Mn" : "K",
+                         c.mn_b ? "Mn" : "K", c.swizzle, c.registers ? "_registers" : "");
+    });
 
 }  // namespace
 }  // namespace wt::sim_test

@@ -76,7 +76,8 @@ TEST(SimMisuse, LaunchesAreCheckedAgainstTheTarget) {
   EXPECT_THAT(said({.threads = 64, .shared_bytes = 200 << 10}), HasSubstr("shared memory are more than the 166912"));
   EXPECT_THAT(said({.grid = {1, 70000, 1}, .threads = 64}), HasSubstr("grid[1]=70000 is outside 1 to 65535"));
   EXPECT_THAT(said({.grid = {4, 1, 1}, .threads = 64, .cluster = {2, 1, 1}}), HasSubstr("2 blocks a cluster"));
-  EXPECT_THAT(kernel.run({.threads = 64}, int64_t{0}).message(), HasSubstr("8 bytes of parameters, the kernel takes 16"));
+  EXPECT_THAT(kernel.run({.threads = 64}, int64_t{0}).message(),
+              HasSubstr("8 bytes of parameters, the kernel takes 16"));
 }
 
 TEST(SimMisuse, MemoryIsChecked) {
@@ -168,11 +169,13 @@ TEST_F(SimTensorMap, Im2colLimits) {
     return said(spec);
   };
   EXPECT_THAT(with([](auto& s) { s.rank = 2; }), HasSubstr("im2col needs rank 3 to 5, not 2"));
-  EXPECT_THAT(with([](auto& s) { s.lower[0] = -129; }), HasSubstr("corner -129 of spatial dimension 0 is outside -128 to 127"));
+  EXPECT_THAT(with([](auto& s) { s.lower[0] = -129; }),
+              HasSubstr("corner -129 of spatial dimension 0 is outside -128 to 127"));
   EXPECT_THAT(with([](auto& s) { s.upper[1] = 128; }), HasSubstr("corner 128 of spatial dimension 1"));
   EXPECT_THAT(with([](auto& s) { s.upper[0] = -20; }), HasSubstr("bounding box of spatial dimension 0 is empty"));
   EXPECT_THAT(with([](auto& s) { s.channels_per_pixel = 0; }), HasSubstr("channels_per_pixel=0 is outside 1 to 256"));
-  EXPECT_THAT(with([](auto& s) { s.pixels_per_column = 1025; }), HasSubstr("pixels_per_column=1025 is outside 1 to 1024"));
+  EXPECT_THAT(with([](auto& s) { s.pixels_per_column = 1025; }),
+              HasSubstr("pixels_per_column=1025 is outside 1 to 1024"));
 }
 
 TEST_F(SimTensorMap, OnlyHopperHasThem) {

@@ -59,7 +59,8 @@ TEST_P(SimPortable, FindsAMissingBarrierUnderEverySeed) {
     options.seed = seed;
     Kernel kernel(GetParam(), options, "portable.h", "reverse", "wt::probe::Reverse");
     Buffer<float> from(kernel.device(), ramp(128)), to(kernel.device(), 128);
-    const Status status = kernel.run({.threads = 128, .shared_bytes = 512}, Params{from.get(), to.get(), nullptr, 128, 1});
+    const Status status =
+        kernel.run({.threads = 128, .shared_bytes = 512}, Params{from.get(), to.get(), nullptr, 128, 1});
     ASSERT_FALSE(status.ok());
     EXPECT_NE(status.message().find("simulator: race: kernel reverse, block (0,0,0), warp "), std::string::npos)
         << status.message();
@@ -69,12 +70,18 @@ TEST_P(SimPortable, FindsAMissingBarrierUnderEverySeed) {
 
 const char* type_text(DataType type) {
   switch (type) {
-    case DataType::kF32: return "kF32";
-    case DataType::kTf32: return "kTf32";
-    case DataType::kF16: return "kF16";
-    case DataType::kBf16: return "kBf16";
-    case DataType::kE4m3: return "kE4m3";
-    case DataType::kE5m2: return "kE5m2";
+    case DataType::kF32:
+      return "kF32";
+    case DataType::kTf32:
+      return "kTf32";
+    case DataType::kF16:
+      return "kF16";
+    case DataType::kBf16:
+      return "kBf16";
+    case DataType::kE4m3:
+      return "kE4m3";
+    case DataType::kE5m2:
+      return "kE5m2";
   }
   return "";
 }
@@ -97,7 +104,8 @@ TEST_P(SimPortable, EveryPortableMatrixInstructionMultiplies) {
       const float* b;
       float* c;
     } params;
-    const std::string type = fmt::format("wt::probe::MmaProbe<wt::DataType::{}, {}, {}, {}>", type_text(mma.type), m, n, k);
+    const std::string type =
+        fmt::format("wt::probe::MmaProbe<wt::DataType::{}, {}, {}, {}>", type_text(mma.type), m, n, k);
     Kernel kernel(GetParam(), {}, "portable.h", "mma_probe", type);
     Buffer<float> da(kernel.device(), a), db(kernel.device(), b), dc(kernel.device(), c);
     params = {da.get(), db.get(), dc.get()};
@@ -110,8 +118,8 @@ TEST_P(SimPortable, EveryPortableMatrixInstructionMultiplies) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, SimPortable,
-                         testing::Values(Target::kSm80, Target::kSm90a, Target::kGfx90a, Target::kGfx942, Target::kGfx1100,
-                                         Target::kGfx1201),
+                         testing::Values(Target::kSm80, Target::kSm90a, Target::kGfx90a, Target::kGfx942,
+                                         Target::kGfx1100, Target::kGfx1201),
                          [](const auto& tested) { return std::string(info_of(tested.param).name); });
 
 }  // namespace

@@ -7,35 +7,51 @@
 
 namespace wt::sim {
 
-void check_shared(const Block& block, u32 address, u32 bytes, u32 alignment, const char* operation, Site site) {
-  if (address % alignment) [[unlikely]] {
+namespace {
+
+[[noreturn, gnu::noinline, gnu::cold]] void fail_shared(const Block& block, u32 address, u32 bytes, u32 alignment,
+                                                        const char* operation, Site site) {
+  if (address % alignment) {
     fail(Fault::kAlignment, operation, site,
          fmt::format("{} is not a multiple of the access's {} bytes", shared_text(block, address).text, alignment));
   }
-  if (address < block.base || address > block.high || bytes > block.high - address) [[unlikely]] {
-    fail(Fault::kBounds, operation, site,
-         fmt::format("{}: {} bytes do not lie in the block's {} bytes of shared memory",
-                     shared_text(block, address).text, bytes, block.high - block.base));
+  fail(Fault::kBounds, operation, site,
+       fmt::format("{}: {} bytes do not lie in the block's {} bytes of shared memory", shared_text(block, address).text,
+                   bytes, block.high - block.base));
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] void fail_global(const Cluster& cluster, uintptr_t address, u32 bytes,
+                                                        u32 alignment, const char* operation, Site site) {
+  if (address % alignment) {
+    fail(Fault::kAlignment, operation, site,
+         fmt::format("global address {:#x} is not a multiple of the access's {} bytes", address, alignment));
+  }
+  fail(Fault::kBounds, operation, site,
+       fmt::format("{} bytes at global address {:#x}: {}", bytes, address,
+                   describe_address(cluster.plan->buffers, address + bytes - 1)));
+}
+
+}  // namespace
+
+void check_shared(const Block& block, u32 address, u32 bytes, u32 alignment, const char* operation, Site site) {
+  if (address % alignment || address < block.base || address > block.high || bytes > block.high - address)
+      [[unlikely]] {
+    fail_shared(block, address, bytes, alignment, operation, site);
   }
 }
 
 void check_global(Cluster& cluster, uintptr_t address, u32 bytes, u32 alignment, const char* operation, Site site) {
   count_step(cluster, site);
-  if (address % alignment) [[unlikely]] {
-    fail(Fault::kAlignment, operation, site,
-         fmt::format("global address {:#x} is not a multiple of the access's {} bytes", address, alignment));
-  }
+  if (address % alignment) [[unlikely]]
+    fail_global(cluster, address, bytes, alignment, operation, site);
   if (address >= cluster.last_buffer.low && address + bytes <= cluster.last_buffer.high) return;
   const auto& buffers = cluster.plan->buffers;
   const auto after = std::upper_bound(buffers.begin(), buffers.end(), address,
                                       [](uintptr_t a, const Buffer& buffer) { return a < buffer.low; });
-  if (after != buffers.begin() && address + bytes <= (after - 1)->high) {
-    cluster.last_buffer = *(after - 1);
-    return;
+  if (after == buffers.begin() || address + bytes > (after - 1)->high) [[unlikely]] {
+    fail_global(cluster, address, bytes, alignment, operation, site);
   }
-  fail(Fault::kBounds, operation, site,
-       fmt::format("{} bytes at global address {:#x}: {}", bytes, address,
-                   describe_address(buffers, address + bytes - 1)));
+  cluster.last_buffer = *(after - 1);
 }
 
 int thread_index() { return current->index; }

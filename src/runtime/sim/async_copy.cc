@@ -71,7 +71,8 @@ void copy_async_wait(int pending, Site site) {
   retire_copies(thread, count, thread.warp->own());
   // An arrival that still waits for these copies counts from the front.
   for (AsyncWork& work : thread.block->cluster->in_flight) {
-    if (work.kind == AsyncWork::Kind::kCopyArrive && work.thread == &thread) work.copies -= std::min(work.copies, count);
+    if (work.kind == AsyncWork::Kind::kCopyArrive && work.thread == &thread)
+      work.copies -= std::min(work.copies, count);
   }
   thread.copies.erase(thread.copies.begin(), thread.copies.begin() + static_cast<std::ptrdiff_t>(count));
   groups.erase(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(done));

@@ -6,8 +6,8 @@
 namespace wt::sim {
 namespace {
 
-// Everyone who waits goes on, knowing what all who arrived knew. WHY the clocks of those who wait join only here: once a
-// warp instead of once a thread.
+// Everyone who waits goes on, knowing what all who arrived knew. WHY the clocks of those who wait join only here: once
+// a warp instead of once a thread.
 void release(Block& block, NamedBarrier& barrier) {
   const int actors = block.cluster->active_actors;
   uint64_t joined = 0, released = 0;  // warps
@@ -93,7 +93,8 @@ void sync_named(int id, int threads, Site site) {
   NamedBarrier& barrier = thread.block->barriers[id & 15];
   check_named(thread, barrier, id, threads, "sync_named", site);
   barrier.expected = threads;
-  arrive_and_wait(barrier, threads, {Wait::Kind::kNamed, static_cast<uint64_t>(id), static_cast<uint64_t>(threads), site});
+  arrive_and_wait(barrier, threads,
+                  {Wait::Kind::kNamed, static_cast<uint64_t>(id), static_cast<uint64_t>(threads), site});
 }
 
 void arrive_named(int id, int threads, Site site) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/sim/cluster.cc - blocks of one cluster: rank, barrier, each other's shared memory.
 //
-// An address of another block's memory carries the block's rank, plus 1, in its upper byte; a plain address is one's own.
+// An address of another block's memory carries the block's rank, plus 1, in its upper byte; a plain address is one's
+// own.
 #include "runtime/sim/primitives.h"
 #include "runtime/sim/report.h"
 
@@ -42,7 +43,8 @@ Place place_of(u32 address, u32 bytes, const char* operation, Site site) {
 Block& remote_block(u32 rank, const char* operation, Site site) {
   Cluster& cluster = *current->block->cluster;
   if (rank >= cluster.blocks.size()) {
-    fail(Fault::kBounds, operation, site, fmt::format("rank {} in a cluster of {} blocks", rank, cluster.blocks.size()));
+    fail(Fault::kBounds, operation, site,
+         fmt::format("rank {} in a cluster of {} blocks", rank, cluster.blocks.size()));
   }
   Block& block = cluster.blocks[rank];
   if (block.live == 0) {

@@ -108,13 +108,15 @@ class SimDevice final : public Device {
     u32 (*bind)(const sim::Table*) = nullptr;
     WT_TRY(library.bind(bind, "wt_sim_bind").with_context("kernel " + module.name));
     if (const u32 version = bind(&sim::library_table()); version != sim::kTableVersion) {
-      return failure(Code::kDevice, "kernel {} was compiled for version {} of the simulator's table, this is {}; compile it again",
+      return failure(Code::kDevice,
+                     "kernel {} was compiled for version {} of the simulator's table, this is {}; compile it again",
                      module.name, version, sim::kTableVersion);
     }
     return std::shared_ptr<LoadedModule>(std::make_shared<SimModule>(std::move(library), module.name));
   }
 
-  Status launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> params, Stream) override {
+  Status launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> params,
+                Stream) override {
     const SimFunction& kernel = unwrap(function);
     WT_TRY(check_shape(kernel, shape, params.size()));
     // The kernel's view of its parameters is aligned as on a GPU, whatever the caller's block is.
@@ -151,7 +153,8 @@ class SimDevice final : public Device {
                                 target_.threads_per_block, target_.name));
     }
     if (params_bytes != kernel.shape.params_bytes) {
-      return refuse(fmt::format("{} bytes of parameters, the kernel takes {}", params_bytes, kernel.shape.params_bytes));
+      return refuse(
+          fmt::format("{} bytes of parameters, the kernel takes {}", params_bytes, kernel.shape.params_bytes));
     }
     if (shape.shared_bytes > target_.shared_per_block) {
       return refuse(fmt::format("{} bytes of shared memory are more than the {} a block of {} may have",
@@ -164,12 +167,14 @@ class SimDevice final : public Device {
         return refuse(fmt::format("grid[{}]={} is outside 1 to {}", i, shape.grid[i], kMaxGrid[i]));
       }
       if (shape.cluster[i] == 0 || shape.grid[i] % shape.cluster[i]) {
-        return refuse(fmt::format("grid[{}]={} is not a multiple of the cluster's {}", i, shape.grid[i], shape.cluster[i]));
+        return refuse(
+            fmt::format("grid[{}]={} is not a multiple of the cluster's {}", i, shape.grid[i], shape.cluster[i]));
       }
       cluster *= shape.cluster[i];
     }
     if (static_cast<int>(cluster) > target_.max_cluster) {
-      return refuse(fmt::format("{} blocks a cluster are more than the {} of {}", cluster, target_.max_cluster, target_.name));
+      return refuse(
+          fmt::format("{} blocks a cluster are more than the {} of {}", cluster, target_.max_cluster, target_.name));
     }
     return {};
   }
@@ -200,10 +205,12 @@ bool simulated(Target target) {
     case Target::kGfx90a:
     case Target::kGfx942:
     case Target::kGfx1100:
-    case Target::kGfx1201: return true;
+    case Target::kGfx1201:
+      return true;
     case Target::kSm100a:
     case Target::kGfx950:
-    case Target::kGfx1250: return false;
+    case Target::kGfx1250:
+      return false;
   }
   return false;
 }

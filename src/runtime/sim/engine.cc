@@ -46,6 +46,22 @@ void thread_main() {
   check_failed(__FILE__, __LINE__, "false", "a simulated thread ran on after its end");
 }
 
+// WHY apart, here and elsewhere: text makes large frames, and every thread's hot frames must share the cache.
+[[noreturn, gnu::noinline, gnu::cold]] void fail_diverged(const Thread& thread, const Collective& meeting,
+                                                          const char* operation, Site site) {
+  fail(Fault::kDivergence, operation, site,
+       fmt::format("lane {} is here while other lanes of the warp are at {} ({})", thread.lane, meeting.operation,
+                   site_text(meeting.site).text));
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] void fail_steps(uint64_t limit, Site site) {
+  fail(
+      Fault::kLimit, "step limit", site,
+      fmt::format("the cluster executed {} primitives, the limit of a run; a loop may not end. WAVETILE_SIM_STEPS sets "
+                  "the limit",
+                  limit));
+}
+
 }  // namespace
 
 Block::Block() = default;
@@ -254,11 +270,8 @@ void count_step(Cluster& cluster, Site site) {
   current->site = site;
   const uint64_t steps = cluster.steps.load(std::memory_order_relaxed) + 1;
   cluster.steps.store(steps, std::memory_order_relaxed);
-  if (steps <= cluster.plan->options.step_limit) return;
-  fail(Fault::kLimit, "step limit", site,
-       fmt::format("the cluster executed {} primitives, the limit of a run; a loop may not end. WAVETILE_SIM_STEPS sets "
-                   "the limit",
-                   cluster.plan->options.step_limit));
+  if (steps > cluster.plan->options.step_limit) [[unlikely]]
+    fail_steps(cluster.plan->options.step_limit, site);
 }
 
 void collective(const char* operation, void* argument, Site site, void (*execute)(Warp&, void**)) {
@@ -267,10 +280,8 @@ void collective(const char* operation, void* argument, Site site, void (*execute
   Cluster& cluster = *thread.block->cluster;
   count_step(cluster, site);
   Collective& meeting = warp.collective;
-  if (meeting.arrived && (meeting.operation != operation || meeting.site.line != site.line)) {
-    fail(Fault::kDivergence, operation, site,
-         fmt::format("lane {} is here while other lanes of the warp are at {} ({})", thread.lane, meeting.operation,
-                     site_text(meeting.site).text));
+  if (meeting.arrived && (meeting.operation != operation || meeting.site.line != site.line)) [[unlikely]] {
+    fail_diverged(thread, meeting, operation, site);
   }
   meeting.operation = operation;
   meeting.site = site;

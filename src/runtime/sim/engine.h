@@ -76,7 +76,8 @@ struct BulkStore {
   Site site;
 };
 
-struct Thread {
+// WHY aligned: a switch touches the first two lines, and there are as many switches as anything else.
+struct alignas(64) Thread {
   Fibre fibre;
   Warp* warp = nullptr;
   Block* block = nullptr;
@@ -112,7 +113,7 @@ struct Warp {
   uint64_t spinning = 0;
   uint64_t unfenced = 0;  // lanes that wrote shared memory since the last point that ordered the warp, without a fence
   int registers = 0;      // asked for by take_registers or give_registers
-  bool queued = false;  // in Cluster::ready_
+  bool queued = false;    // in Cluster::ready_
   Clock clock;
   Collective collective;
 
@@ -147,7 +148,7 @@ struct Block {
   Cluster* cluster = nullptr;
   int rank = 0;  // in the cluster
   Int3 index{};
-  int live = 0;  // threads that have not returned
+  int live = 0;                          // threads that have not returned
   uint32_t low = 0, base = 0, high = 0;  // shared window: first byte, dynamic memory, end
   std::vector<uint8_t> shared;
   Shadow shadow;
@@ -174,11 +175,11 @@ struct AsyncWork {
   int32_t at[5];
   uint16_t offset[3];
   uint32_t to, bytes;
-  const uint8_t* from;  // plain
-  uint32_t barrier;     // address, the same in every receiving block
+  const uint8_t* from;              // plain
+  uint32_t barrier;                 // address, the same in every receiving block
   std::array<uint32_t, 16> phases;  // of each receiving barrier at the issue, by rank
-  size_t copies = 0;    // kCopyArrive: those of the thread that it waits for
-  Clock clock;          // kCopyArrive: what the thread knew
+  size_t copies = 0;                // kCopyArrive: those of the thread that it waits for
+  Clock clock;                      // kCopyArrive: what the thread knew
   Thread* thread;
   Site site;
 };
@@ -199,9 +200,9 @@ struct Cluster {
   Stacks stacks;
   std::string report;
   std::atomic<uint64_t> steps{0};  // the watchdog reads it
-  int live = 0;  // threads of all blocks
-  int actors = 0;         // components of a clock
-  int active_actors = 0;  // those in use: warps, and the slots of mbarriers up to the last initialised
+  int live = 0;                    // threads of all blocks
+  int actors = 0;                  // components of a clock
+  int active_actors = 0;           // those in use: warps, and the slots of mbarriers up to the last initialised
   uint64_t random_state = 1;
   std::vector<AsyncWork> in_flight;
   ClusterBarrier barrier;

@@ -85,11 +85,13 @@ void mbarrier_init(SharedAddress address, u32 arrivals, Site site) {
   }
   for (const Mbarrier& other : block.mbarriers) {
     if (other.address == address) {
-      fail(Fault::kBarrier, "mbarrier_init", site, fmt::format("{} is initialised twice", shared_text(block, address).text));
+      fail(Fault::kBarrier, "mbarrier_init", site,
+           fmt::format("{} is initialised twice", shared_text(block, address).text));
     }
   }
   if (block.mbarriers.size() == Block::kMbarriers) {
-    fail(Fault::kLimit, "mbarrier_init", site, fmt::format("the simulator has {} mbarriers a block", Block::kMbarriers));
+    fail(Fault::kLimit, "mbarrier_init", site,
+         fmt::format("the simulator has {} mbarriers a block", Block::kMbarriers));
   }
   const auto slot = static_cast<uint32_t>(block.mbarriers.size());
   if (block.cluster->plan->options.checks) block.shadow.write(thread, block, address, 8, "mbarrier_init", site);
@@ -97,7 +99,8 @@ void mbarrier_init(SharedAddress address, u32 arrivals, Site site) {
   barrier.address = address;
   barrier.count = barrier.pending = arrivals;
   barrier.actor = block.cluster->mbarrier_actor(block.rank, static_cast<int>(slot));
-  block.cluster->active_actors = std::max(block.cluster->active_actors, block.cluster->mbarrier_actor(0, static_cast<int>(slot) + 1));
+  block.cluster->active_actors =
+      std::max(block.cluster->active_actors, block.cluster->mbarrier_actor(0, static_cast<int>(slot) + 1));
   barrier.arrived.reset(block.cluster->actors);
   barrier.released.reset(block.cluster->actors);
   barrier.init_actor = thread.warp->actor;
@@ -120,7 +123,8 @@ void mbarrier_arrive(SharedAddress address, u32 bytes, bool expects, Site site) 
   if (bytes > (1u << 20) - 1) {
     fail(Fault::kBarrier, operation, site, fmt::format("{} bytes are more than the 2^20 - 1 of one phase", bytes));
   }
-  arrive_at(*block.cluster, find_mbarrier(block, address, thread, operation, site), *thread.warp, bytes, operation, site);
+  arrive_at(*block.cluster, find_mbarrier(block, address, thread, operation, site), *thread.warp, bytes, operation,
+            site);
 }
 
 void mbarrier_arrive_remote(SharedAddress address, u32 rank, Site site) {

@@ -22,8 +22,8 @@ Result<void*> GlobalMemory::allocate(size_t bytes) {
   const size_t size = std::max<size_t>(bytes, 1);
   std::lock_guard lock(mutex_);
   if (size > capacity_ - used_) {
-    return failure(Code::kDevice, "the simulated device has {} bytes of memory, {} are in use, {} were asked for", capacity_,
-                   used_, size);
+    return failure(Code::kDevice, "the simulated device has {} bytes of memory, {} are in use, {} were asked for",
+                   capacity_, used_, size);
   }
   // The end touches the guard page as closely as the start's alignment lets it.
   const size_t body = (size + kAlignment - 1) / kAlignment * kAlignment;
@@ -47,7 +47,8 @@ Status GlobalMemory::free(void* memory) {
   if (!memory) return {};
   std::lock_guard lock(mutex_);
   const auto found = buffers_.find(reinterpret_cast<uintptr_t>(memory));
-  if (found == buffers_.end()) return bad_input("free of {}, which is not the start of a buffer of this device", memory);
+  if (found == buffers_.end())
+    return bad_input("free of {}, which is not the start of a buffer of this device", memory);
   used_ -= found->second.high - found->second.low;
   munmap(found->second.mapping, found->second.mapping_bytes);
   buffers_.erase(found);
@@ -78,7 +79,8 @@ std::string describe_address(const std::vector<Buffer>& buffers, uintptr_t addre
   uintptr_t distance = kNear;
   for (const Buffer& buffer : buffers) {
     if (address >= buffer.low && address < buffer.high) {
-      return fmt::format("inside a buffer of {} bytes, {} before its end", buffer.high - buffer.low, buffer.high - address);
+      return fmt::format("inside a buffer of {} bytes, {} before its end", buffer.high - buffer.low,
+                         buffer.high - address);
     }
     const uintptr_t away = address < buffer.low ? buffer.low - address : address - buffer.high;
     if (away < distance) {
@@ -87,8 +89,8 @@ std::string describe_address(const std::vector<Buffer>& buffers, uintptr_t addre
     }
   }
   if (!nearest) return "no buffer is near";
-  return fmt::format("{} bytes {} a buffer of {} bytes", distance, address < nearest->low ? "before" : "past the end of",
-                     nearest->high - nearest->low);
+  return fmt::format("{} bytes {} a buffer of {} bytes", distance,
+                     address < nearest->low ? "before" : "past the end of", nearest->high - nearest->low);
 }
 
 }  // namespace wt::sim

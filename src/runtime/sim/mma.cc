@@ -3,6 +3,7 @@
 //
 // Sources: PTX ISA "Matrix Fragments for mma.m16n8k16 / m16n8k8"; AMD Instinct MI200 and MI300 instruction set
 // architecture, "Matrix core register layouts"; AMD RDNA3 and RDNA4 ISA, "WMMA".
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -17,21 +18,29 @@ namespace {
 
 enum class Format : uint8_t { kF16, kBf16, kF32 };
 
-// Where each element of each lane lies: A (m, k), B (k, n), C (m, n), row-major.
+// Where each element of each lane lies: A (m, k) as an index, B (k, n) and C (m, n) by row and column.
 struct Layout {
+  struct Place {
+    uint8_t row, col;
+  };
   Format format;
   int m, n, k, lanes;
   int a_count, b_count, c_count;  // elements of a lane
-  std::vector<uint16_t> a, b, c;
+  std::vector<uint16_t> a;
+  std::vector<Place> b, c;
 };
+
+Layout::Place place(int index, int columns) {
+  return {static_cast<uint8_t>(index / columns), static_cast<uint8_t>(index % columns)};
+}
 
 template <class A, class B, class C>
 Layout make(Format format, int m, int n, int k, int lanes, int a_count, int b_count, int c_count, A a, B b, C c) {
   Layout layout{format, m, n, k, lanes, a_count, b_count, c_count, {}, {}, {}};
   for (int lane = 0; lane < lanes; ++lane) {
     for (int e = 0; e < a_count; ++e) layout.a.push_back(static_cast<uint16_t>(a(lane, e)));
-    for (int e = 0; e < b_count; ++e) layout.b.push_back(static_cast<uint16_t>(b(lane, e)));
-    for (int e = 0; e < c_count; ++e) layout.c.push_back(static_cast<uint16_t>(c(lane, e)));
+    for (int e = 0; e < b_count; ++e) layout.b.push_back(place(b(lane, e), n));
+    for (int e = 0; e < c_count; ++e) layout.c.push_back(place(c(lane, e), n));
   }
   return layout;
 }
@@ -72,8 +81,7 @@ Layout mfma32x32x8(Format format) {
 // A[i][k]: lane = i + 16 * (k / run), item k % run. C[i][j]: lane = j + 16 * (i / 4), item i % 4.
 Layout mfma16x16(Format format, int k, int run) {
   return make(
-      format, 16, 16, k, 64, run, run, 4,
-      [=](int lane, int e) { return (lane & 15) * k + (lane >> 4) * run + e; },
+      format, 16, 16, k, 64, run, run, 4, [=](int lane, int e) { return (lane & 15) * k + (lane >> 4) * run + e; },
       [=](int lane, int e) { return ((lane >> 4) * run + e) * 16 + (lane & 15); },
       [](int lane, int e) { return ((lane >> 4) * 4 + e) * 16 + (lane & 15); });
 }
@@ -120,50 +128,73 @@ const Instruction& instruction(MmaKind kind) {
 
 struct Call {
   MmaKind kind;
+  int count;  // products that share A; their B and C follow one another
   float* c;
   const void* a;
   const void* b;
 };
 
-// Every lane's elements of A and B to their places in float matrices.
+constexpr int kMostColumns = 256;  // of the products that are computed at once
+
+// Every lane's elements of A, and of B for `count` products from `first`, to their places in float matrices.
 template <class T, class Widen>
-void gather(const Layout& layout, void** lanes, float* a, float* b, Widen widen) {
+void gather(const Layout& layout, void** lanes, int first, int count, float* a, float* b, Widen widen) {
   const uint16_t* place_a = layout.a.data();
-  const uint16_t* place_b = layout.b.data();
+  const int pitch = layout.n * count;
   for (int lane = 0; lane < layout.lanes; ++lane) {
     const Call& call = *static_cast<const Call*>(lanes[lane]);
     const T* from_a = static_cast<const T*>(call.a);
-    const T* from_b = static_cast<const T*>(call.b);
+    const T* from_b = static_cast<const T*>(call.b) + first * layout.b_count;
     for (int e = 0; e < layout.a_count; ++e) a[*place_a++] = widen(from_a[e]);
-    for (int e = 0; e < layout.b_count; ++e) b[*place_b++] = widen(from_b[e]);
+    const Layout::Place* places = &layout.b[static_cast<size_t>(lane) * layout.b_count];
+    for (int j = 0; j < count; ++j) {
+      for (int e = 0; e < layout.b_count; ++e)
+        b[places[e].row * pitch + j * layout.n + places[e].col] = widen(*from_b++);
+    }
+  }
+}
+
+// Calls visit(element of the tile, the lane's element) for C of `count` products from `first`.
+template <class Visit>
+void for_c(const Layout& layout, void** lanes, int first, int count, float* c, Visit visit) {
+  const int pitch = layout.n * count;
+  for (int lane = 0; lane < layout.lanes; ++lane) {
+    float* own = static_cast<const Call*>(lanes[lane])->c + first * layout.c_count;
+    const Layout::Place* places = &layout.c[static_cast<size_t>(lane) * layout.c_count];
+    for (int j = 0; j < count; ++j) {
+      for (int e = 0; e < layout.c_count; ++e) visit(c[places[e].row * pitch + j * layout.n + places[e].col], *own++);
+    }
   }
 }
 
 void execute(Warp&, void** lanes) {
-  const Layout& layout = instruction(static_cast<const Call*>(lanes[0])->kind).layout;
-  alignas(64) float a[32 * 16], b[32 * 16], c[32 * 32];
-  switch (layout.format) {
-    case Format::kF16: gather<uint16_t>(layout, lanes, a, b, widen_f16); break;
-    case Format::kBf16: gather<uint16_t>(layout, lanes, a, b, widen_bf16); break;
-    case Format::kF32: gather<float>(layout, lanes, a, b, [](float value) { return value; }); break;
-  }
-  const uint16_t* place = layout.c.data();
-  for (int lane = 0; lane < layout.lanes; ++lane) {
-    const float* from = static_cast<const Call*>(lanes[lane])->c;
-    for (int e = 0; e < layout.c_count; ++e) c[*place++] = from[e];
-  }
-  multiply_small(layout.m, layout.n, layout.k, a, b, c);
-  place = layout.c.data();
-  for (int lane = 0; lane < layout.lanes; ++lane) {
-    float* to = static_cast<const Call*>(lanes[lane])->c;
-    for (int e = 0; e < layout.c_count; ++e) to[e] = c[*place++];
+  const Call& call = *static_cast<const Call*>(lanes[0]);
+  const Layout& layout = instruction(call.kind).layout;
+  static thread_local float a[32 * 16], b[16 * kMostColumns], c[32 * kMostColumns];
+  const int step = kMostColumns / layout.n;
+  for (int first = 0; first < call.count; first += step) {
+    const int count = std::min(step, call.count - first);
+    switch (layout.format) {
+      case Format::kF16:
+        gather<uint16_t>(layout, lanes, first, count, a, b, [](uint16_t v) { return widen_f16(v); });
+        break;
+      case Format::kBf16:
+        gather<uint16_t>(layout, lanes, first, count, a, b, [](uint16_t v) { return widen_bf16(v); });
+        break;
+      case Format::kF32:
+        gather<float>(layout, lanes, first, count, a, b, [](float value) { return value; });
+        break;
+    }
+    for_c(layout, lanes, first, count, c, [](float& tile, float own) { tile = own; });
+    multiply_small(layout.m, layout.n * count, layout.k, a, b, c);
+    for_c(layout, lanes, first, count, c, [](float tile, float& own) { own = tile; });
   }
 }
 
 }  // namespace
 
-void mma(MmaKind kind, float* c, const void* a, const void* b, Site site) {
-  Call call{kind, c, a, b};
+void mma(MmaKind kind, int count, float* c, const void* a, const void* b, Site site) {
+  Call call{kind, count, c, a, b};
   const Instruction& what = instruction(kind);
   if (current->warp->lanes != what.layout.lanes) {
     fail(Fault::kUse, what.name, site,

@@ -75,7 +75,8 @@ void Operand::widen_rows(Block& block, float* to, int pitch) const {
 void Operand::widen_columns(Block& block, float* to, int pitch) const {
   if (mn_major_) {
     for (int k = 0; k < 16; ++k) {
-      for (int row = 0; row < rows_; row += 8) widen_chunk(block.host(mn_chunk(row, k)), type_, to + k * pitch + row, 1);
+      for (int row = 0; row < rows_; row += 8)
+        widen_chunk(block.host(mn_chunk(row, k)), type_, to + k * pitch + row, 1);
     }
     return;
   }

@@ -58,8 +58,9 @@ class Operand {
   uint32_t mn_chunk(int row, int k) const {
     const auto r = static_cast<uint32_t>(row) / 8, c = static_cast<uint32_t>(k);
     const uint32_t wide = swizzle_ / 16;
-    const uint32_t address = swizzle_ ? start_ + r / wide * leading_ + r % wide * 16 + c / 8 * stride_ + c % 8 * swizzle_
-                                      : start_ + r * stride_ + c / 8 * leading_ + c % 8 * 16;
+    const uint32_t address = swizzle_
+                                 ? start_ + r / wide * leading_ + r % wide * 16 + c / 8 * stride_ + c % 8 * swizzle_
+                                 : start_ + r * stride_ + c / 8 * leading_ + c % 8 * 16;
     return swizzled(address, swizzle_);
   }
 

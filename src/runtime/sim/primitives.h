@@ -38,7 +38,7 @@ void store_matrix(SharedAddress row, const u32* from, int count, bool transposed
 void set_registers(int count, bool take, Site site);
 
 // mma.cc
-void mma(MmaKind kind, float* c, const void* a, const void* b, Site site);
+void mma(MmaKind kind, int count, float* c, const void* a, const void* b, Site site);
 
 // async_copy.cc
 void copy_async(SharedAddress to, const void* from, int bytes, int valid, Site site);

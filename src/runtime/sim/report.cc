@@ -17,16 +17,26 @@ namespace {
 
 const char* fault_text(Fault fault) {
   switch (fault) {
-    case Fault::kRace: return "race";
-    case Fault::kProxy: return "missing proxy fence";
-    case Fault::kBounds: return "out of bounds";
-    case Fault::kAlignment: return "misaligned";
-    case Fault::kBarrier: return "barrier misuse";
-    case Fault::kDivergence: return "divergence";
-    case Fault::kDeadlock: return "deadlock";
-    case Fault::kUse: return "misuse";
-    case Fault::kExit: return "unfinished at exit";
-    case Fault::kLimit: return "limit";
+    case Fault::kRace:
+      return "race";
+    case Fault::kProxy:
+      return "missing proxy fence";
+    case Fault::kBounds:
+      return "out of bounds";
+    case Fault::kAlignment:
+      return "misaligned";
+    case Fault::kBarrier:
+      return "barrier misuse";
+    case Fault::kDivergence:
+      return "divergence";
+    case Fault::kDeadlock:
+      return "deadlock";
+    case Fault::kUse:
+      return "misuse";
+    case Fault::kExit:
+      return "unfinished at exit";
+    case Fault::kLimit:
+      return "limit";
   }
   return "fault";
 }
@@ -58,16 +68,20 @@ Text text_of(fmt::format_string<Args...> format, Args&&... args) {
 
 std::string wait_text(const Block& block, const Wait& wait) {
   switch (wait.kind) {
-    case Wait::Kind::kStart: return "not started";
-    case Wait::Kind::kRunning: return "running";
-    case Wait::Kind::kDone: return "returned";
+    case Wait::Kind::kStart:
+      return "not started";
+    case Wait::Kind::kRunning:
+      return "running";
+    case Wait::Kind::kDone:
+      return "returned";
     case Wait::Kind::kBlock: {
       return fmt::format("sync_block, {} of {} arrived", block.barriers[0].arrived, block.live);
     }
     case Wait::Kind::kNamed: {
       return fmt::format("sync_named {}, {} of {} arrived", wait.a, block.barriers[wait.a].arrived, wait.b);
     }
-    case Wait::Kind::kWarp: return fmt::format("{}, for the other lanes of the warp", reinterpret_cast<const char*>(wait.a));
+    case Wait::Kind::kWarp:
+      return fmt::format("{}, for the other lanes of the warp", reinterpret_cast<const char*>(wait.a));
     case Wait::Kind::kMbarrier: {
       for (const Mbarrier& barrier : block.mbarriers) {
         if (barrier.address != wait.a) continue;
@@ -79,8 +93,10 @@ std::string wait_text(const Block& block, const Wait& wait) {
     case Wait::Kind::kCluster: {
       return fmt::format("cluster_wait, {} of {} arrived", block.cluster->barrier.arrived, block.cluster->live);
     }
-    case Wait::Kind::kWgmma: return "wgmma_wait, for the other warps of the warpgroup";
-    case Wait::Kind::kSpin: return fmt::format("polling {:#x}", wait.a);
+    case Wait::Kind::kWgmma:
+      return "wgmma_wait, for the other warps of the warpgroup";
+    case Wait::Kind::kSpin:
+      return fmt::format("polling {:#x}", wait.a);
   }
   return "?";
 }
@@ -99,8 +115,8 @@ void fail(Fault fault, const char* operation, Site site, std::string message) {
 
 void report_block(Cluster& cluster, const Block& block, Fault fault, std::string message) {
   const Int3 at = block.index;
-  cluster.report = fmt::format("simulator: {}: kernel {}, block ({},{},{}): {}", fault_text(fault), cluster.plan->kernel,
-                               at.x, at.y, at.z, message);
+  cluster.report = fmt::format("simulator: {}: kernel {}, block ({},{},{}): {}", fault_text(fault),
+                               cluster.plan->kernel, at.x, at.y, at.z, message);
 }
 
 Text site_text(Site site) {
@@ -197,8 +213,9 @@ void on_signal(int number, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   if (number == stall_signal()) {
     fail(Fault::kLimit, "a loop after the primitive", last,
-         fmt::format("{} seconds of computing without a primitive; the loop may not end. WAVETILE_SIM_STALL sets the limit",
-                     cluster.plan->options.stall_seconds));
+         fmt::format(
+             "{} seconds of computing without a primitive; the loop may not end. WAVETILE_SIM_STALL sets the limit",
+             cluster.plan->options.stall_seconds));
   } else if (number == SIGFPE) {
     fail(Fault::kUse, "arithmetic after the primitive", last, "an integer was divided by zero");
   } else if (number == SIGILL || number == SIGTRAP) {

@@ -14,16 +14,16 @@ struct Cluster;
 struct Thread;
 
 enum class Fault {
-  kRace,        // two accesses without an order
-  kProxy,       // ordered, but without the fence between generic and asynchronous accesses
-  kBounds,      // outside a buffer or the block's shared memory
+  kRace,    // two accesses without an order
+  kProxy,   // ordered, but without the fence between generic and asynchronous accesses
+  kBounds,  // outside a buffer or the block's shared memory
   kAlignment,
   kBarrier,     // counts, phases, bytes
   kDivergence,  // lanes or warps that must act as one do not
   kDeadlock,
-  kUse,         // a limit of the instruction, or a step that its rules ask for is missing
-  kExit,        // something still in flight at the end
-  kLimit,       // of the simulator: steps, time
+  kUse,    // a limit of the instruction, or a step that its rules ask for is missing
+  kExit,   // something still in flight at the end
+  kLimit,  // of the simulator: steps, time
 };
 
 // Stops the running thread, and with it the launch. Never returns. `message` starts with the address or the value.
@@ -38,10 +38,10 @@ void report_block(Cluster& cluster, const Block& block, Fault fault, std::string
 struct Text {
   char text[192];
 };
-Text site_text(Site site);                                  // kernel/gemm/basic.h:88
-Text shared_text(const Block& block, uint32_t address);     // 0x4a0 (byte 160 of the block's shared memory)
-Text actor_text(const Cluster& cluster, uint32_t actor);    // warp 3, warp 3 of the cluster's block 1
-std::string describe_waits(const Cluster& cluster);         // one line a group of threads
+Text site_text(Site site);                                // kernel/gemm/basic.h:88
+Text shared_text(const Block& block, uint32_t address);   // 0x4a0 (byte 160 of the block's shared memory)
+Text actor_text(const Cluster& cluster, uint32_t actor);  // warp 3, warp 3 of the cluster's block 1
+std::string describe_waits(const Cluster& cluster);       // one line a group of threads
 
 // Turns a fault of the host's memory protection inside a simulated thread into a report.
 void install_signal_handlers();

@@ -78,7 +78,9 @@ void check_block_end(Thread& last) {
 
 void check_cluster_end(Cluster& cluster) {
   for (const Block& block : cluster.blocks) {
-    const auto unfinished = [&](std::string message) { report_block(cluster, block, Fault::kExit, std::move(message)); };
+    const auto unfinished = [&](std::string message) {
+      report_block(cluster, block, Fault::kExit, std::move(message));
+    };
     for (const Mbarrier& barrier : block.mbarriers) {
       if (barrier.bytes) {
         return unfinished(fmt::format("mbarrier {:#x} (byte {}) still waits for {} announced bytes in phase {}",
@@ -99,9 +101,10 @@ void check_cluster_end(Cluster& cluster) {
       registers += warp.registers * warp.lanes;
     }
     if (all && registers > kRegistersOfUnit) {
-      return unfinished(fmt::format("the roles ask for {} registers, a multiprocessor has {}: take_registers would wait "
-                                    "for ever",
-                                    registers, kRegistersOfUnit));
+      return unfinished(
+          fmt::format("the roles ask for {} registers, a multiprocessor has {}: take_registers would wait "
+                      "for ever",
+                      registers, kRegistersOfUnit));
     }
   }
   if (!cluster.in_flight.empty()) {

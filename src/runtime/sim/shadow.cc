@@ -48,38 +48,53 @@ void Shadow::note_read(Cell& cell, uint16_t mask, uint16_t actor, uint32_t clock
   cell.read_mask[slot] = mask;
 }
 
-void Shadow::report_read(const Cell& cell, const Block& block, uint32_t address, const char* operation, Site site) {
+[[gnu::noinline, gnu::cold]] void Shadow::report_read(const Cell& cell, const Block& block, uint32_t address,
+                                                      const char* operation, Site site) {
   const Cluster& cluster = *block.cluster;
-  fail(Fault::kRace, operation, site,
-       fmt::format("{} is written by {}, and nothing orders that write before this read{}",
-                   shared_text(block, address).text, actor_text(cluster, cell.write_actor).text, fix_of(cell, cluster)));
+  fail(
+      Fault::kRace, operation, site,
+      fmt::format("{} is written by {}, and nothing orders that write before this read{}",
+                  shared_text(block, address).text, actor_text(cluster, cell.write_actor).text, fix_of(cell, cluster)));
 }
 
-void Shadow::check_write(const Cell& cell, uint16_t mask, uint16_t actor, const Clock& known, const Block& block,
-                         uint32_t address, const char* operation, Site site) {
+[[gnu::noinline, gnu::cold]] void Shadow::report_write(const Cell& cell, uint16_t mask, uint16_t actor,
+                                                       const Clock& known, const Block& block, uint32_t address,
+                                                       const char* operation, Site site) {
   const Cluster& cluster = *block.cluster;
   if (cell.bulk_reads) {
     fail(Fault::kRace, operation, site,
          fmt::format("{} is still read by a bulk store; bulk_wait_read and a barrier must come between",
                      shared_text(block, address).text));
   }
-  const bool unordered = cell.writer == Writer::kCopy ||
-                         (cell.write_actor != actor && cell.write_clock > known.seen[cell.write_actor]);
-  if (cell.writer != Writer::kNone && (cell.write_mask & mask) && unordered) {
-    fail(Fault::kRace, operation, site,
-         fmt::format("{} is written by {}, and nothing orders that write before this one{}",
-                     shared_text(block, address).text, actor_text(cluster, cell.write_actor).text, fix_of(cell, cluster)));
-  }
   for (int i = 0; i < cell.readers; ++i) {
-    if ((cell.read_mask[i] & mask) && cell.read_actor[i] != actor && cell.read_clock[i] > known.seen[cell.read_actor[i]]) {
+    if ((cell.read_mask[i] & mask) && cell.read_actor[i] != actor &&
+        cell.read_clock[i] > known.seen[cell.read_actor[i]]) {
       fail(Fault::kRace, operation, site,
            fmt::format("{} may still be read by {}: nothing orders that read before this write",
                        shared_text(block, address).text, actor_text(cluster, cell.read_actor[i]).text));
     }
   }
+  fail(
+      Fault::kRace, operation, site,
+      fmt::format("{} is written by {}, and nothing orders that write before this one{}",
+                  shared_text(block, address).text, actor_text(cluster, cell.write_actor).text, fix_of(cell, cluster)));
 }
 
-void Shadow::read(Thread& thread, const Block& block, uint32_t address, uint32_t bytes, const char* operation, Site site) {
+void Shadow::check_write(const Cell& cell, uint16_t mask, uint16_t actor, const Clock& known, const Block& block,
+                         uint32_t address, const char* operation, Site site) {
+  const bool unordered =
+      cell.writer == Writer::kCopy || (cell.write_actor != actor && cell.write_clock > known.seen[cell.write_actor]);
+  bool wrong = cell.bulk_reads || (cell.writer != Writer::kNone && (cell.write_mask & mask) && unordered);
+  for (int i = 0; i < cell.readers; ++i) {
+    wrong |= (cell.read_mask[i] & mask) && cell.read_actor[i] != actor &&
+             cell.read_clock[i] > known.seen[cell.read_actor[i]];
+  }
+  if (wrong) [[unlikely]]
+    report_write(cell, mask, actor, known, block, address, operation, site);
+}
+
+void Shadow::read(Thread& thread, const Block& block, uint32_t address, uint32_t bytes, const char* operation,
+                  Site site) {
   const Clock& known = thread.warp->clock;
   const auto actor = static_cast<uint16_t>(thread.warp->actor);
   const uint32_t clock = known.seen[actor];
@@ -93,7 +108,8 @@ void Shadow::read(Thread& thread, const Block& block, uint32_t address, uint32_t
   });
 }
 
-void Shadow::write(Thread& thread, const Block& block, uint32_t address, uint32_t bytes, const char* operation, Site site) {
+void Shadow::write(Thread& thread, const Block& block, uint32_t address, uint32_t bytes, const char* operation,
+                   Site site) {
   Warp& warp = *thread.warp;
   const Clock& known = warp.clock;
   const auto actor = static_cast<uint16_t>(warp.actor);
@@ -159,7 +175,8 @@ void Shadow::async_read(Thread& thread, const Block& block, uint32_t address, co
     case Writer::kNone:
       fail(Fault::kRace, operation, site,
            fmt::format("{} is read but was never written", shared_text(block, address).text));
-    case Writer::kCopy: report_read(cell, block, address, operation, site);
+    case Writer::kCopy:
+      report_read(cell, block, address, operation, site);
     case Writer::kBulk:
       if (cell.write_clock > known.seen[cell.write_actor]) report_read(cell, block, address, operation, site);
       return;

@@ -62,7 +62,10 @@ class Shadow {
 
  private:
   void note_read(Cell& cell, uint16_t mask, uint16_t actor, uint32_t clock, const Clock& known);
-  [[noreturn]] void report_read(const Cell& cell, const Block& block, uint32_t address, const char* operation, Site site);
+  [[noreturn]] void report_read(const Cell& cell, const Block& block, uint32_t address, const char* operation,
+                                Site site);
+  [[noreturn]] void report_write(const Cell& cell, uint16_t mask, uint16_t actor, const Clock& known,
+                                 const Block& block, uint32_t address, const char* operation, Site site);
   void check_write(const Cell& cell, uint16_t mask, uint16_t actor, const Clock& known, const Block& block,
                    uint32_t address, const char* operation, Site site);
 

@@ -11,11 +11,14 @@ using Kind = TensorMapSpec::Kind;
 
 uint32_t bytes_of(Element element) {
   switch (element) {
-    case Element::kU8: return 1;
+    case Element::kU8:
+      return 1;
     case Element::kF16:
-    case Element::kBf16: return 2;
+    case Element::kBf16:
+      return 2;
     case Element::kF32:
-    case Element::kTf32: return 4;
+    case Element::kTf32:
+      return 4;
   }
   return 0;
 }
@@ -26,7 +29,8 @@ Status check_inner(const TensorMapSpec& spec, const char* name, uint32_t count) 
   const uint32_t inner = count * bytes_of(spec.element);
   if (inner % 16) return refuse(fmt::format("{}={} is {} bytes, not a multiple of 16", name, count, inner));
   if (spec.swizzle && inner > spec.swizzle) {
-    return refuse(fmt::format("{}={} is {} bytes, more than the swizzle of {} bytes", name, count, inner, spec.swizzle));
+    return refuse(
+        fmt::format("{}={} is {} bytes, more than the swizzle of {} bytes", name, count, inner, spec.swizzle));
   }
   return {};
 }

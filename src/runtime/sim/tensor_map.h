@@ -20,12 +20,12 @@ struct MapImage {
   uint8_t element_bytes;
   uint8_t rank;
   uint64_t base;
-  uint32_t size[5];         // minus 1: 2^32 is a size
+  uint32_t size[5];  // minus 1: 2^32 is a size
   uint8_t element_stride[5];
-  uint8_t swizzle;          // bytes
+  uint8_t swizzle;  // bytes
   uint16_t pixels;
-  uint64_t stride[4];       // bytes, of dimensions 1 to 4
-  uint16_t box[5];          // tiled; im2col: [0] is the channels a pixel
+  uint64_t stride[4];  // bytes, of dimensions 1 to 4
+  uint16_t box[5];     // tiled; im2col: [0] is the channels a pixel
   int16_t lower[3], upper[3];
   uint16_t pad;
 

@@ -73,10 +73,14 @@ void walk(const MapImage& map, const int32_t* at, const uint16_t* offset, Visit 
 // Address bits 4 and up are exchanged with those three above: the pattern follows the address, not the box.
 inline uint32_t swizzled(uint32_t address, uint32_t swizzle) {
   switch (swizzle) {
-    case 32: return address ^ ((address >> 3) & 0x10);
-    case 64: return address ^ ((address >> 3) & 0x30);
-    case 128: return address ^ ((address >> 3) & 0x70);
-    default: return address;
+    case 32:
+      return address ^ ((address >> 3) & 0x10);
+    case 64:
+      return address ^ ((address >> 3) & 0x30);
+    case 128:
+      return address ^ ((address >> 3) & 0x70);
+    default:
+      return address;
   }
 }
 

@@ -47,8 +47,8 @@ void check_column(const MapImage& map, const int32_t* at, const uint16_t* offset
     }
     if (offset[d] > limit) {
       fail(Fault::kUse, operation, site,
-           fmt::format("the tap's offset {} in spatial dimension {} is more than {}, the limit at rank {}", offset[d], d,
-                       limit, map.rank));
+           fmt::format("the tap's offset {} in spatial dimension {} is more than {}, the limit at rank {}", offset[d],
+                       d, limit, map.rank));
     }
   }
 }
@@ -77,10 +77,11 @@ void bytes_came(Cluster& cluster, Block& block, const AsyncWork& work) {
   Mbarrier& barrier = *found;
   const char* operation = work.kind == AsyncWork::Kind::kPlainLoad ? "bulk_load" : "tma_load";
   if (barrier.phase != work.phases[block.rank]) {
-    report_for(*work.thread, Fault::kBarrier, operation, work.site,
-               fmt::format("the {} bytes for phase {} of mbarrier {:#x} come in phase {}: fewer bytes were announced than "
-                           "the copies of the phase bring",
-                           work.bytes, work.phases[block.rank], barrier.address, barrier.phase));
+    report_for(
+        *work.thread, Fault::kBarrier, operation, work.site,
+        fmt::format("the {} bytes for phase {} of mbarrier {:#x} come in phase {}: fewer bytes were announced than "
+                    "the copies of the phase bring",
+                    work.bytes, work.phases[block.rank], barrier.address, barrier.phase));
     return;
   }
   barrier.bytes -= work.bytes;
@@ -159,7 +160,8 @@ void add_elements(const MapImage& map, uint8_t* to, const uint8_t* from, uint32_
         }
         break;
       }
-      case Element::kU8: break;  // refused at the issue
+      case Element::kU8:
+        break;  // refused at the issue
     }
   }
 }

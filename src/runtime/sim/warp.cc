@@ -67,10 +67,18 @@ void sync_warp(Site site) {
 u64 vote(Vote kind, u64 value, int lane, Site site) {
   Ballot ballot_of_lane{kind, value, lane, 0, site};
   switch (kind) {
-    case Vote::kShuffle: collective("shuffle", &ballot_of_lane, site, shuffle); break;
-    case Vote::kShuffleXor: collective("shuffle_xor", &ballot_of_lane, site, shuffle_xor); break;
-    case Vote::kBallot: collective("ballot", &ballot_of_lane, site, ballot); break;
-    case Vote::kUniform: collective("uniform", &ballot_of_lane, site, uniform); break;
+    case Vote::kShuffle:
+      collective("shuffle", &ballot_of_lane, site, shuffle);
+      break;
+    case Vote::kShuffleXor:
+      collective("shuffle_xor", &ballot_of_lane, site, shuffle_xor);
+      break;
+    case Vote::kBallot:
+      collective("ballot", &ballot_of_lane, site, ballot);
+      break;
+    case Vote::kUniform:
+      collective("uniform", &ballot_of_lane, site, uniform);
+      break;
   }
   return ballot_of_lane.result;
 }

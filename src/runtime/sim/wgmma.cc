@@ -24,7 +24,9 @@ Warpgroup& warpgroup_of(const Thread& thread) {
   return *block.warpgroups[index];
 }
 
-Warp& leader_of(const Thread& thread) { return thread.block->warps[static_cast<size_t>(thread.warp->index) & ~size_t{3}]; }
+Warp& leader_of(const Thread& thread) {
+  return thread.block->warps[static_cast<size_t>(thread.warp->index) & ~size_t{3}];
+}
 
 void check_descriptor(u64 descriptor, const char* which, Site site) {
   if (descriptor >> 49 & 7) {
@@ -55,7 +57,8 @@ void collect_needs(Block& block, const std::vector<uint32_t>& chunks, Clock& nee
   for (const uint32_t address : chunks) {
     const Cell& cell = block.shadow.at(address);
     if (cell.writer == Writer::kNone) {
-      fail(Fault::kRace, "wgmma", site, fmt::format("{} is read but was never written", shared_text(block, address).text));
+      fail(Fault::kRace, "wgmma", site,
+           fmt::format("{} is read but was never written", shared_text(block, address).text));
     }
     if (cell.writer == Writer::kCopy) {
       fail(Fault::kRace, "wgmma", site,
@@ -75,7 +78,8 @@ void check_needs(Thread& thread, const WgmmaOperation& operation, Site site) {
   }
   if (covered) return;
   for (const auto* chunks : {&operation.cells_a, &operation.cells_b}) {
-    for (const uint32_t address : *chunks) thread.block->shadow.async_read(thread, *thread.block, address, "wgmma", site);
+    for (const uint32_t address : *chunks)
+      thread.block->shadow.async_read(thread, *thread.block, address, "wgmma", site);
   }
 }
 
@@ -95,7 +99,8 @@ WgmmaOperation& issue(Thread& thread, Warpgroup& group, const WgmmaCall& call, S
   Block& block = *thread.block;
   constexpr size_t kMostInFlight = 512;
   if (group.queue.size() >= kMostInFlight) {
-    fail(Fault::kLimit, "wgmma", site, fmt::format("the simulator holds {} products in flight a warpgroup", kMostInFlight));
+    fail(Fault::kLimit, "wgmma", site,
+         fmt::format("the simulator holds {} products in flight a warpgroup", kMostInFlight));
   }
   WgmmaOperation& operation = group.queue.emplace_back();
   operation.call = call;
@@ -182,8 +187,8 @@ void execute(Thread& thread, Warpgroup& group, uint64_t end) {
     WgmmaOperation& head = group.queue[i];
     size_t next = i + 1;
     while (next < count && next - i < kMostSteps && group.queue[next].accumulators == head.accumulators &&
-           group.queue[next].call.accumulate &&
-           group.queue[next].call.type_a == head.call.type_a && group.queue[next].call.type_b == head.call.type_b) {
+           group.queue[next].call.accumulate && group.queue[next].call.type_a == head.call.type_a &&
+           group.queue[next].call.type_b == head.call.type_b) {
       ++next;
     }
     const int n = head.call.n, k_step = 32 / size_of(head.call.type_a), k = static_cast<int>(next - i) * k_step;
@@ -243,9 +248,10 @@ void wgmma(const WgmmaCall& call, Site site) {
   WgmmaOperation& operation = group.queue[number - group.first];
   if (!same(operation.call, call)) {
     fail(Fault::kDivergence, "wgmma", site,
-         fmt::format("thread {} asks for another product than its warpgroup: descriptors {:#x}, {:#x} against {:#x}, {:#x}",
-                     thread.index, call.descriptor_a, call.descriptor_b, operation.call.descriptor_a,
-                     operation.call.descriptor_b));
+         fmt::format(
+             "thread {} asks for another product than its warpgroup: descriptors {:#x}, {:#x} against {:#x}, {:#x}",
+             thread.index, call.descriptor_a, call.descriptor_b, operation.call.descriptor_a,
+             operation.call.descriptor_b));
   }
   const int lane = thread.index % kWarpgroup;
   if (thread.block->cluster->plan->options.checks && thread.lane == 0) check_needs(thread, operation, site);
@@ -306,7 +312,8 @@ void check_wgmma_end(Thread& thread) {
   const size_t index = static_cast<size_t>(thread.index) / kWarpgroup;
   if (index >= thread.block->warpgroups.size() || !thread.block->warpgroups[index]) return;
   if (thread.wgmma_issued > thread.block->warpgroups[index]->waited) {
-    fail(Fault::kExit, "wgmma", {nullptr, 0}, "the thread returns while its products are in flight; wgmma_wait must come before");
+    fail(Fault::kExit, "wgmma", {nullptr, 0},
+         "the thread returns while its products are in flight; wgmma_wait must come before");
   }
 }
 

@@ -17,8 +17,8 @@ namespace wt::sim {
 
 inline constexpr int kWarpgroup = 128;  // threads
 
-// A tile of accumulators while products own it. WHY (n, 64) and not (64, n): the product is computed transposed, so that
-// the vectors run along the 64 rows of A, which is the smaller operand to transpose.
+// A tile of accumulators while products own it. WHY (n, 64) and not (64, n): the product is computed transposed, so
+// that the vectors run along the 64 rows of A, which is the smaller operand to transpose.
 struct Accumulators {
   std::array<float*, kWarpgroup> d{};  // every thread's array; null: not issued yet
   int n = 0;
@@ -38,8 +38,8 @@ struct WgmmaOperation {
 struct Warpgroup {
   std::vector<WgmmaOperation> queue;  // [0] is number `first` of the sequence
   uint64_t first = 0;
-  std::vector<uint64_t> groups;       // operations issued before each commit
-  uint64_t waited = 0;                // operations that a wait has covered
+  std::vector<uint64_t> groups;  // operations issued before each commit
+  uint64_t waited = 0;           // operations that a wait has covered
   std::vector<std::unique_ptr<Accumulators>> owned;
   std::vector<Thread*> waiting;
   int wait_pending = 0;

@@ -7,12 +7,16 @@
 namespace wt::device {
 
 // kBytes (4, 8 or 16, both addresses aligned to it), of which `valid` come from `from` and the rest is zero.
-template <int kBytes> WT_DEVICE void copy_async(SharedAddress to, const void* from, int valid, WT_SITE) {
+template <int kBytes>
+WT_DEVICE void copy_async(SharedAddress to, const void* from, int valid, WT_SITE) {
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
   sim::table->copy_async(to, from, kBytes, valid, site);
 }
 WT_DEVICE void copy_async_commit(WT_SITE) { sim::table->copy_async_commit(site); }
-template <int kPending> WT_DEVICE void copy_async_wait(WT_SITE) { sim::table->copy_async_wait(kPending, site); }
+template <int kPending>
+WT_DEVICE void copy_async_wait(WT_SITE) {
+  sim::table->copy_async_wait(kPending, site);
+}
 
 // This thread's copies so far arrive at `barrier` when they have landed, as one of its counted arrivals.
 WT_DEVICE void copy_async_arrive(SharedAddress barrier, WT_SITE) { sim::table->copy_async_arrive(barrier, site); }

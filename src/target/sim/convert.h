@@ -13,7 +13,10 @@ WT_DEVICE float to_float(F16 value) { return number::to_float(value); }
 WT_DEVICE float to_float(E4m3 value) { return number::to_float(value); }
 WT_DEVICE float to_float(E5m2 value) { return number::to_float(value); }
 
-template <class T> WT_DEVICE T from_float(float value) { return number::From<T>::rounded(value); }
+template <class T>
+WT_DEVICE T from_float(float value) {
+  return number::From<T>::rounded(value);
+}
 
 WT_DEVICE float round_tf32(float value) { return number::round_tf32(value); }
 

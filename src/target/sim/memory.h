@@ -10,25 +10,30 @@ WT_DEVICE SharedAddress shared_base() { return sim::table->shared_base(); }
 
 // Hardware wants an access of 1, 2, 4, 8 or 16 bytes aligned to its size; larger structs go in pieces of their own
 // alignment.
-template <class T> inline constexpr u32 kAccessAlignment = sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0
-                                                               ? static_cast<u32>(sizeof(T))
-                                                               : static_cast<u32>(alignof(T));
+template <class T>
+inline constexpr u32 kAccessAlignment = sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0
+                                            ? static_cast<u32>(sizeof(T))
+                                            : static_cast<u32>(alignof(T));
 
-template <class T> WT_DEVICE T load_shared(SharedAddress address, WT_SITE) {
+template <class T>
+WT_DEVICE T load_shared(SharedAddress address, WT_SITE) {
   T value;
   __builtin_memcpy(&value, sim::table->read_shared(address, sizeof(T), kAccessAlignment<T>, site), sizeof(T));
   return value;
 }
-template <class T> WT_DEVICE void store_shared(SharedAddress address, T value, WT_SITE) {
+template <class T>
+WT_DEVICE void store_shared(SharedAddress address, T value, WT_SITE) {
   __builtin_memcpy(sim::table->write_shared(address, sizeof(T), kAccessAlignment<T>, site), &value, sizeof(T));
 }
 
-template <class T> WT_DEVICE T load_global(const T* address, WT_SITE) {
+template <class T>
+WT_DEVICE T load_global(const T* address, WT_SITE) {
   T value;
   __builtin_memcpy(&value, sim::table->read_global(address, sizeof(T), kAccessAlignment<T>, site), sizeof(T));
   return value;
 }
-template <class T> WT_DEVICE void store_global(T* address, T value, WT_SITE) {
+template <class T>
+WT_DEVICE void store_global(T* address, T value, WT_SITE) {
   __builtin_memcpy(sim::table->write_global(address, sizeof(T), kAccessAlignment<T>, site), &value, sizeof(T));
 }
 

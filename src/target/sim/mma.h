@@ -15,7 +15,8 @@ inline constexpr bool kCdna = kWarpSize == 64;
 inline constexpr bool kRdna3 = kTarget == Target::kGfx1100;
 inline constexpr bool kRdna4 = kTarget == Target::kGfx1201 || kTarget == Target::kGfx1250;
 
-template <class Layout, sim::MmaKind kKind> struct MmaInstruction : Layout {
+template <class Layout, sim::MmaKind kKind>
+struct MmaInstruction : Layout {
   WT_DEVICE static void multiply(float (&c)[Layout::kC], const typename Layout::Operand (&a)[Layout::kA],
                                  const typename Layout::Operand (&b)[Layout::kB], WT_SITE) {
     sim::table->mma(kKind, 1, c, a, b, site);
@@ -29,19 +30,28 @@ template <class Layout, sim::MmaKind kKind> struct MmaInstruction : Layout {
 };
 
 // An instruction that the simulated target lacks stays undefined, as it is on the target itself.
-template <bool kPresent, class Instruction> struct Present {};
-template <class Instruction> struct Present<true, Instruction> { using Type = Instruction; };
-template <bool kFirst, class First, class Second> struct Either : First {};
-template <class First, class Second> struct Either<false, First, Second> : Second {};
+template <bool kPresent, class Instruction>
+struct Present {};
+template <class Instruction>
+struct Present<true, Instruction> {
+  using Type = Instruction;
+};
+template <bool kFirst, class First, class Second>
+struct Either : First {};
+template <class First, class Second>
+struct Either<false, First, Second> : Second {};
 
-template <DataType kType, int kM, int kN, int kK> struct MmaOf;
-template <DataType kType, int kM, int kN, int kK> struct Mma : MmaOf<kType, kM, kN, kK>::Type {};
+template <DataType kType, int kM, int kN, int kK>
+struct MmaOf;
+template <DataType kType, int kM, int kN, int kK>
+struct Mma : MmaOf<kType, kM, kN, kK>::Type {};
 
 using sim::MmaKind;
 
 // c[j] += a * b[j]^T for all j: one call of the instruction's own multiply_row where it has one.
 template <class Instruction, int kCount>
-WT_DEVICE void multiply_row(float (&c)[kCount][Instruction::kC], const typename Instruction::Operand (&a)[Instruction::kA],
+WT_DEVICE void multiply_row(float (&c)[kCount][Instruction::kC],
+                            const typename Instruction::Operand (&a)[Instruction::kA],
                             const typename Instruction::Operand (&b)[kCount][Instruction::kB], WT_SITE) {
   if constexpr (requires { Instruction::multiply_row(c, a, b, site); }) {
     Instruction::multiply_row(c, a, b, site);
@@ -50,30 +60,38 @@ WT_DEVICE void multiply_row(float (&c)[kCount][Instruction::kC], const typename 
   }
 }
 
-template <> struct MmaOf<DataType::kF16, 16, 8, 16>
-    : Present<kNvidia, MmaInstruction<MmaSync16x8x16<F16>, MmaKind::kM16n8k16F16>> {};
-template <> struct MmaOf<DataType::kBf16, 16, 8, 16>
+template <>
+struct MmaOf<DataType::kF16, 16, 8, 16> : Present<kNvidia, MmaInstruction<MmaSync16x8x16<F16>, MmaKind::kM16n8k16F16>> {
+};
+template <>
+struct MmaOf<DataType::kBf16, 16, 8, 16>
     : Present<kNvidia, MmaInstruction<MmaSync16x8x16<Bf16>, MmaKind::kM16n8k16Bf16>> {};
-template <> struct MmaOf<DataType::kTf32, 16, 8, 8>
-    : Present<kNvidia, MmaInstruction<MmaSync16x8x8, MmaKind::kM16n8k8Tf32>> {};
-template <> struct MmaOf<DataType::kF32, 16, 8, 8> : Present<kNvidia, FmaTile<16, 8, 8>> {};
+template <>
+struct MmaOf<DataType::kTf32, 16, 8, 8> : Present<kNvidia, MmaInstruction<MmaSync16x8x8, MmaKind::kM16n8k8Tf32>> {};
+template <>
+struct MmaOf<DataType::kF32, 16, 8, 8> : Present<kNvidia, FmaTile<16, 8, 8>> {};
 
-template <> struct MmaOf<DataType::kF16, 32, 32, 8>
-    : Present<kCdna, MmaInstruction<Mfma32x32x8<F16>, MmaKind::kMfma32x32x8F16>> {};
-template <> struct MmaOf<DataType::kBf16, 32, 32, 8>
+template <>
+struct MmaOf<DataType::kF16, 32, 32, 8> : Present<kCdna, MmaInstruction<Mfma32x32x8<F16>, MmaKind::kMfma32x32x8F16>> {};
+template <>
+struct MmaOf<DataType::kBf16, 32, 32, 8>
     : Present<kCdna, MmaInstruction<Mfma32x32x8<Bf16>, MmaKind::kMfma32x32x8Bf16>> {};
 // 16x16x16 is laid out differently in each of AMD's generations.
-template <> struct MmaOf<DataType::kF16, 16, 16, 16>
+template <>
+struct MmaOf<DataType::kF16, 16, 16, 16>
     : Either<kCdna, Present<true, MmaInstruction<Mfma16x16x16<F16>, MmaKind::kMfma16x16x16F16>>,
              Either<kRdna3, Present<true, MmaInstruction<Wmma16x16x16Rdna3<F16>, MmaKind::kWmma16x16x16F16Gfx11>>,
                     Present<kRdna4, MmaInstruction<Wmma16x16x16Rdna4<F16>, MmaKind::kWmma16x16x16F16Gfx12>>>> {};
-template <> struct MmaOf<DataType::kBf16, 16, 16, 16>
+template <>
+struct MmaOf<DataType::kBf16, 16, 16, 16>
     : Either<kCdna, Present<true, MmaInstruction<Mfma16x16x16<Bf16>, MmaKind::kMfma16x16x16Bf16>>,
              Either<kRdna3, Present<true, MmaInstruction<Wmma16x16x16Rdna3<Bf16>, MmaKind::kWmma16x16x16Bf16Gfx11>>,
                     Present<kRdna4, MmaInstruction<Wmma16x16x16Rdna4<Bf16>, MmaKind::kWmma16x16x16Bf16Gfx12>>>> {};
-template <> struct MmaOf<DataType::kF32, 16, 16, 4>
+template <>
+struct MmaOf<DataType::kF32, 16, 16, 4>
     : Either<kCdna, Present<true, MmaInstruction<Mfma16x16x4, MmaKind::kMfma16x16x4F32>>,
              Present<!kNvidia, FmaTile<16, 16, 4>>> {};
-template <> struct MmaOf<DataType::kTf32, 16, 16, 4> : MmaOf<DataType::kF32, 16, 16, 4> {};
+template <>
+struct MmaOf<DataType::kTf32, 16, 16, 4> : MmaOf<DataType::kF32, 16, 16, 4> {};
 
 }  // namespace wt::device

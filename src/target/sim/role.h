@@ -6,8 +6,14 @@
 
 namespace wt::device {
 
-template <int kRegisters> WT_DEVICE void take_registers(WT_SITE) { sim::table->set_registers(kRegisters, true, site); }
-template <int kRegisters> WT_DEVICE void give_registers(WT_SITE) { sim::table->set_registers(kRegisters, false, site); }
+template <int kRegisters>
+WT_DEVICE void take_registers(WT_SITE) {
+  sim::table->set_registers(kRegisters, true, site);
+}
+template <int kRegisters>
+WT_DEVICE void give_registers(WT_SITE) {
+  sim::table->set_registers(kRegisters, false, site);
+}
 
 // Launches follow one another here, so there is nothing to wait for.
 WT_DEVICE void launch_dependents() {}

@@ -16,7 +16,8 @@ WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress ba
 WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1, WT_SITE) {
   sim::table->tma_load({to, &map, barrier, false, 0, 2, {c0, c1}, {}}, site);
 }
-WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1, i32 c2, WT_SITE) {
+WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1, i32 c2,
+                        WT_SITE) {
   sim::table->tma_load({to, &map, barrier, false, 0, 3, {c0, c1, c2}, {}}, site);
 }
 WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1, i32 c2, i32 c3,
@@ -29,12 +30,12 @@ WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress ba
 }
 
 // The same box to the same address of every block in `mask` of the cluster; each block's barrier gets its bytes.
-WT_DEVICE void tma_load_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c0, i32 c1,
-                                  WT_SITE) {
+WT_DEVICE void tma_load_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c0,
+                                  i32 c1, WT_SITE) {
   sim::table->tma_load({to, &map, barrier, false, mask, 2, {c0, c1}, {}}, site);
 }
-WT_DEVICE void tma_load_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c0, i32 c1,
-                                  i32 c2, WT_SITE) {
+WT_DEVICE void tma_load_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c0,
+                                  i32 c1, i32 c2, WT_SITE) {
   sim::table->tma_load({to, &map, barrier, false, mask, 3, {c0, c1, c2}, {}}, site);
 }
 
@@ -43,12 +44,12 @@ WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAdd
                                u16 tap_w, WT_SITE) {
   sim::table->tma_load({to, &map, barrier, true, 0, 3, {c, w, n}, {tap_w}}, site);
 }
-WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c, i32 w, i32 h, i32 n,
-                               u16 tap_w, u16 tap_h, WT_SITE) {
+WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c, i32 w, i32 h,
+                               i32 n, u16 tap_w, u16 tap_h, WT_SITE) {
   sim::table->tma_load({to, &map, barrier, true, 0, 4, {c, w, h, n}, {tap_w, tap_h}}, site);
 }
-WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c, i32 w, i32 h, i32 d,
-                               i32 n, u16 tap_w, u16 tap_h, u16 tap_d, WT_SITE) {
+WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c, i32 w, i32 h,
+                               i32 d, i32 n, u16 tap_w, u16 tap_h, u16 tap_d, WT_SITE) {
   sim::table->tma_load({to, &map, barrier, true, 0, 5, {c, w, h, d, n}, {tap_w, tap_h, tap_d}}, site);
 }
 WT_DEVICE void tma_load_im2col_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c,
@@ -99,7 +100,13 @@ WT_DEVICE void bulk_store(void* to, SharedAddress from, u32 bytes, WT_SITE) {
 }
 
 WT_DEVICE void bulk_commit(WT_SITE) { sim::table->bulk_commit(site); }
-template <int kPending> WT_DEVICE void bulk_wait(WT_SITE) { sim::table->bulk_wait(kPending, false, site); }
-template <int kPending> WT_DEVICE void bulk_wait_read(WT_SITE) { sim::table->bulk_wait(kPending, true, site); }
+template <int kPending>
+WT_DEVICE void bulk_wait(WT_SITE) {
+  sim::table->bulk_wait(kPending, false, site);
+}
+template <int kPending>
+WT_DEVICE void bulk_wait_read(WT_SITE) {
+  sim::table->bulk_wait(kPending, true, site);
+}
 
 }  // namespace wt::device

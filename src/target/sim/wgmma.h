@@ -17,10 +17,17 @@ WT_DEVICE u64 wgmma_descriptor(SharedAddress start, u32 leading, u32 stride, Des
 
 WT_DEVICE void wgmma_fence(WT_SITE) { sim::table->wgmma_fence(site); }
 WT_DEVICE void wgmma_commit(WT_SITE) { sim::table->wgmma_commit(site); }
-template <int kPending> WT_DEVICE void wgmma_wait(WT_SITE) { sim::table->wgmma_wait(kPending, site); }
-template <int kCount> WT_DEVICE void wgmma_hold(float (&d)[kCount]) { asm volatile("" : : "r"(&d[0]) : "memory"); }
+template <int kPending>
+WT_DEVICE void wgmma_wait(WT_SITE) {
+  sim::table->wgmma_wait(kPending, site);
+}
+template <int kCount>
+WT_DEVICE void wgmma_hold(float (&d)[kCount]) {
+  asm volatile("" : : "r"(&d[0]) : "memory");
+}
 
-template <DataType kA, DataType kB, int kN> struct Wgmma {
+template <DataType kA, DataType kB, int kN>
+struct Wgmma {
   static constexpr bool kHalf = kA == DataType::kBf16 || kA == DataType::kF16;
   static constexpr bool kEight = kA == DataType::kE4m3 || kA == DataType::kE5m2;
   static_assert(kN % 8 == 0 && kN >= 8 && kN <= 256, "N is a multiple of 8 up to 256");
@@ -30,8 +37,8 @@ template <DataType kA, DataType kB, int kN> struct Wgmma {
   template <Major kMajorA, Major kMajorB>
   WT_DEVICE static void multiply(float (&d)[kN / 2], u64 desc_a, u64 desc_b, bool accumulate, WT_SITE) {
     static_assert(kHalf || (kMajorA == Major::kK && kMajorB == Major::kK), "only 16-bit types have MN-major operands");
-    sim::table->wgmma({kA, kB, kN, kMajorA == Major::kMn, kMajorB == Major::kMn, accumulate, nullptr, desc_a, desc_b, d},
-                      site);
+    sim::table->wgmma(
+        {kA, kB, kN, kMajorA == Major::kMn, kMajorB == Major::kMn, accumulate, nullptr, desc_a, desc_b, d}, site);
   }
   template <Major kMajorB>
   WT_DEVICE static void multiply(float (&d)[kN / 2], const u32 (&a_regs)[4], u64 desc_b, bool accumulate, WT_SITE) {

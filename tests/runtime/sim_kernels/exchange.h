@@ -74,22 +74,21 @@ struct MmaSyncProduct {
           sync_block();
         }
       }
-      const SharedAddress a = base + now * kStage + (p.fault == kSharedOutside ? 4 * kStage : 0), b = base + now * kStage + 4096;
+      const SharedAddress a = base + now * kStage + (p.fault == kSharedOutside ? 4 * kStage : 0),
+                          b = base + now * kStage + 4096;
       for (int step = 0; step < 2; ++step) {
         u32 fragment[4];
         load_matrix<false>(fragment, a + (warp * 16 + lane % 16) * 64 + step * 32 + lane / 16 * 16 +
                                          (p.fault == kMisalignedRow ? 2 : 0));
         Bf16 left[8];
         for (int i = 0; i < 8; ++i) left[i].bits = static_cast<u16>(fragment[i / 2] >> (16 * (i % 2)));
+        Bf16 right[8][4];
         for (int j = 0; j < 8; j += 2) {
           u32 pair[4];
           load_matrix<true>(pair, b + (step * 16 + lane % 16) * 128 + (j + lane / 16) * 16);
-          for (int h = 0; h < 2; ++h) {
-            Bf16 right[4];
-            for (int i = 0; i < 4; ++i) right[i].bits = static_cast<u16>(pair[2 * h + i / 2] >> (16 * (i % 2)));
-            Product::multiply(d[j + h], left, right);
-          }
+          for (int i = 0; i < 8; ++i) right[j + i / 4][i % 4].bits = static_cast<u16>(pair[i / 2] >> (16 * (i % 2)));
         }
+        multiply_row<Product>(d, left, right);
       }
       if (p.fault != kNoBarrierBeforeReuse) sync_block();
     }

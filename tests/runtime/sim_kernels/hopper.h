@@ -33,15 +33,33 @@ struct Dump {
       const i32* c = p.at;
       const u16 w = static_cast<u16>(p.tap[0]), h = static_cast<u16>(p.tap[1]), d = static_cast<u16>(p.tap[2]);
       switch (p.form) {
-        case 0: bulk_load(to, p.plain, p.bytes, bar); break;
-        case 1: tma_load(to, p.map, bar, c[0]); break;
-        case 2: tma_load(to, p.map, bar, c[0], c[1]); break;
-        case 3: tma_load(to, p.map, bar, c[0], c[1], c[2]); break;
-        case 4: tma_load(to, p.map, bar, c[0], c[1], c[2], c[3]); break;
-        case 5: tma_load(to, p.map, bar, c[0], c[1], c[2], c[3], c[4]); break;
-        case 13: tma_load_im2col(to, p.map, bar, c[0], c[1], c[2], w); break;
-        case 14: tma_load_im2col(to, p.map, bar, c[0], c[1], c[2], c[3], w, h); break;
-        case 15: tma_load_im2col(to, p.map, bar, c[0], c[1], c[2], c[3], c[4], w, h, d); break;
+        case 0:
+          bulk_load(to, p.plain, p.bytes, bar);
+          break;
+        case 1:
+          tma_load(to, p.map, bar, c[0]);
+          break;
+        case 2:
+          tma_load(to, p.map, bar, c[0], c[1]);
+          break;
+        case 3:
+          tma_load(to, p.map, bar, c[0], c[1], c[2]);
+          break;
+        case 4:
+          tma_load(to, p.map, bar, c[0], c[1], c[2], c[3]);
+          break;
+        case 5:
+          tma_load(to, p.map, bar, c[0], c[1], c[2], c[3], c[4]);
+          break;
+        case 13:
+          tma_load_im2col(to, p.map, bar, c[0], c[1], c[2], w);
+          break;
+        case 14:
+          tma_load_im2col(to, p.map, bar, c[0], c[1], c[2], c[3], w, h);
+          break;
+        case 15:
+          tma_load_im2col(to, p.map, bar, c[0], c[1], c[2], c[3], c[4], w, h, d);
+          break;
       }
     }
     while (!mbarrier_try_wait(bar, 0)) {
@@ -71,14 +89,30 @@ struct Store {
     if (t == 0) {
       const i32* c = p.at;
       switch (p.form) {
-        case 2: tma_store(p.map, from, c[0], c[1]); break;
-        case 3: tma_store(p.map, from, c[0], c[1], c[2]); break;
-        case 4: tma_store(p.map, from, c[0], c[1], c[2], c[3]); break;
-        case 5: tma_store(p.map, from, c[0], c[1], c[2], c[3], c[4]); break;
-        case 13: tma_store_im2col(p.map, from, c[0], c[1], c[2]); break;
-        case 14: tma_store_im2col(p.map, from, c[0], c[1], c[2], c[3]); break;
-        case 15: tma_store_im2col(p.map, from, c[0], c[1], c[2], c[3], c[4]); break;
-        case 22: tma_reduce_add(p.map, from, c[0], c[1]); break;
+        case 2:
+          tma_store(p.map, from, c[0], c[1]);
+          break;
+        case 3:
+          tma_store(p.map, from, c[0], c[1], c[2]);
+          break;
+        case 4:
+          tma_store(p.map, from, c[0], c[1], c[2], c[3]);
+          break;
+        case 5:
+          tma_store(p.map, from, c[0], c[1], c[2], c[3], c[4]);
+          break;
+        case 13:
+          tma_store_im2col(p.map, from, c[0], c[1], c[2]);
+          break;
+        case 14:
+          tma_store_im2col(p.map, from, c[0], c[1], c[2], c[3]);
+          break;
+        case 15:
+          tma_store_im2col(p.map, from, c[0], c[1], c[2], c[3], c[4]);
+          break;
+        case 22:
+          tma_reduce_add(p.map, from, c[0], c[1]);
+          break;
       }
       bulk_commit();
       bulk_wait<0>();

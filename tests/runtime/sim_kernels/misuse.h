@@ -15,7 +15,17 @@ struct MisuseParams {
 struct Misuse {
   static constexpr int kThreads = 64, kMinBlocks = 1;
   using Params = MisuseParams;
-  enum { kNothing, kPollForEver, kLoopForEver, kDivideByZero, kStack, kNullPointer, kWaitForOthers, kHalfBarrier, kShuffleLane };
+  enum {
+    kNothing,
+    kPollForEver,
+    kLoopForEver,
+    kDivideByZero,
+    kStack,
+    kNullPointer,
+    kWaitForOthers,
+    kHalfBarrier,
+    kShuffleLane
+  };
 
   static __attribute__((noinline)) int deep(int depth, volatile int* outer) {
     volatile int frame[64] = {};
@@ -35,9 +45,15 @@ struct Misuse {
         if (t == 5) store_global(p.words + 1, 1u);
         while (t == 5) spins = spins + 1;
         break;
-      case kDivideByZero: store_global(p.words, static_cast<u32>(t / p.zero)); break;
-      case kStack: store_global(p.words, static_cast<u32>(deep(0, &spins))); break;
-      case kNullPointer: *reinterpret_cast<volatile u32*>(static_cast<u64>(p.zero)) = 1; break;
+      case kDivideByZero:
+        store_global(p.words, static_cast<u32>(t / p.zero));
+        break;
+      case kStack:
+        store_global(p.words, static_cast<u32>(deep(0, &spins)));
+        break;
+      case kNullPointer:
+        *reinterpret_cast<volatile u32*>(static_cast<u64>(p.zero)) = 1;
+        break;
       case kWaitForOthers:
         // Every block but the first waits for the one before it; only blocks that run side by side can finish.
         if (t == 0) {
@@ -50,7 +66,9 @@ struct Misuse {
       case kHalfBarrier:
         if (t < 32) sync_named(3, 64);
         break;
-      case kShuffleLane: store_global(p.words, shuffle(1u, kWarpSize + p.zero)); break;
+      case kShuffleLane:
+        store_global(p.words, shuffle(1u, kWarpSize + p.zero));
+        break;
     }
   }
 };

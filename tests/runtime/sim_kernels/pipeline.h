@@ -67,7 +67,8 @@ struct Pipeline {
 
   WT_DEVICE static void run(const Params& p) {
     const SharedAddress base = (shared_base() + 1023) & ~1023u;
-    const Shared s{base, base + kStages * kA, base + kStages * (kA + kB), base + kStages * (kA + kB) + kConsumers * kOut};
+    const Shared s{base, base + kStages * kA, base + kStages * (kA + kB),
+                   base + kStages * (kA + kB) + kConsumers * kOut};
     const int warp = warp_index();
     if (thread_index() == 0) {
       const u32 consumers = 4 * kConsumers + (p.fault == Fault::kCountHigh) - (p.fault == Fault::kCountLow);

@@ -58,7 +58,8 @@ struct MmaProbeParams {
   const float* b;
   float* c;
 };
-template <DataType kType, int kM, int kN, int kK> struct MmaProbe {
+template <DataType kType, int kM, int kN, int kK>
+struct MmaProbe {
   static constexpr int kThreads = kWarpSize, kMinBlocks = 1;
   using Params = MmaProbeParams;
   using Instruction = Mma<kType, kM, kN, kK>;
@@ -87,7 +88,8 @@ template <DataType kType, int kM, int kN, int kK> struct MmaProbe {
 struct Convert {
   static constexpr int kThreads = 64, kMinBlocks = 1;
   using Params = probe::Params;
-  template <class T> WT_DEVICE static void one(const Params& p, int format) {
+  template <class T>
+  WT_DEVICE static void one(const Params& p, int format) {
     for (int i = thread_index(); i < p.count; i += kThreads) {
       store_global(p.out + format * p.count + i, to_float(from_float<T>(load_global(p.in + i))));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dispatch/candidates.h - the kernels that could serve a problem, best first, and why the others do not.
 //
-//   config/rules.h: candidates_for --> ranked --> plan.cc takes the first that accepts
+//   config/rules.h: candidates_for --cost_model.h--> ranked --> plan.cc takes the first that accepts
 #pragma once
 
 #include <string>
@@ -16,10 +16,11 @@ struct RankedCandidate {
   KernelConfig config;
   std::string name;
   std::vector<Decline> declines;  // empty: accepts
+  double predicted_us = 0;        // by cost_model.h, where it accepts
   bool accepts() const { return declines.empty(); }
 };
 
-// Those that accept come first, in order of preference; then those that decline, with their reasons.
+// Those that accept come first, by their predicted time; then those that decline, with their reasons.
 std::vector<RankedCandidate> rank_candidates(const ConvProblem& problem, Target target, const PlanOptions& options,
                                              Candidates which = Candidates::kFew);
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/cost_model.h - how long a kernel should take on a problem, before anything is compiled.
+//
+//   config + problem + multiprocessors --> microseconds: launch, first data, products or copies, output, sum of parts
+//
+// Plain functions with constants from measurements on an H200; they rank kernels, they do not promise times.
+#pragma once
+
+#include "config/kernel_config.h"
+#include "problem/problem.h"
+
+namespace wt {
+
+// The config accepts the problem.
+double predicted_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
+
+}  // namespace wt

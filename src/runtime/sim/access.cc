@@ -20,15 +20,18 @@ namespace {
                    bytes, block.high - block.base));
 }
 
+std::string outside_text(const Cluster& cluster, uintptr_t address, u32 bytes) {
+  return fmt::format("{} bytes at global address {:#x}: {}", bytes, address,
+                     describe_address(cluster.plan->buffers, address + bytes - 1));
+}
+
 [[noreturn, gnu::noinline, gnu::cold]] void fail_global(const Cluster& cluster, uintptr_t address, u32 bytes,
                                                         u32 alignment, const char* operation, Site site) {
   if (address % alignment) {
     fail(Fault::kAlignment, operation, site,
          fmt::format("global address {:#x} is not a multiple of the access's {} bytes", address, alignment));
   }
-  fail(Fault::kBounds, operation, site,
-       fmt::format("{} bytes at global address {:#x}: {}", bytes, address,
-                   describe_address(cluster.plan->buffers, address + bytes - 1)));
+  fail(Fault::kBounds, operation, site, outside_text(cluster, address, bytes));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace wt::sim {
 
-thread_local Thread* current = nullptr;
+constinit thread_local Thread* current = nullptr;
 
 namespace {
 

@@ -238,7 +238,8 @@ struct Cluster {
 };
 
 // The thread that runs on this host thread; null between them.
-extern thread_local Thread* current __attribute__((tls_model("initial-exec")));
+// WHY constinit: without it every use calls a function that might have to initialise it.
+extern constinit thread_local Thread* current __attribute__((tls_model("initial-exec")));
 
 // Stops the running thread until something wakes it.
 void block_current(Wait wait);

@@ -66,7 +66,7 @@ struct Running {
 
 // One host thread. A cluster that only polls memory steps aside for the next one, as it would on a GPU that holds both.
 void work(Shared& shared) {
-  use_signal_stack();
+  const SignalStack signal_stack;
   Watchdog::Worker& watched = shared.watchdog.add_worker();
   std::deque<Running> running;
   const size_t resident = static_cast<size_t>(shared.plan.target->units);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/report.h"
 
-#include <signal.h>
-
 #include <cstring>
 #include <map>
 #include <memory>
@@ -193,6 +191,10 @@ namespace {
 
 struct sigaction previous[NSIG];
 
+std::string pointer_text(const Cluster& cluster, uintptr_t address) {
+  return fmt::format("address {:#x}: {}", address, describe_address(cluster.plan->buffers, address));
+}
+
 // The thread's line is not known here, but the primitive that it executed last is.
 void on_signal(int number, siginfo_t* info, void* context) {
   if (!current) {
@@ -224,8 +226,7 @@ void on_signal(int number, siginfo_t* info, void* context) {
     fail(Fault::kLimit, "the stack after the primitive", last,
          fmt::format("the thread used more than the simulator's {} bytes of stack", Stacks::kBytes));
   }
-  fail(Fault::kBounds, "an access by plain pointer after the primitive", last,
-       fmt::format("address {:#x}: {}", address, describe_address(cluster.plan->buffers, address)));
+  fail(Fault::kBounds, "an access by plain pointer after the primitive", last, pointer_text(cluster, address));
 }
 
 }  // namespace
@@ -243,15 +244,15 @@ void install_signal_handlers() {
   });
 }
 
-void use_signal_stack() {
+SignalStack::SignalStack() {
   constexpr size_t kBytes = 256 * 1024;
-  static thread_local std::unique_ptr<char[]> memory;
-  if (memory) return;
-  memory = std::make_unique<char[]>(kBytes);
+  memory_ = std::make_unique<char[]>(kBytes);
   stack_t stack = {};
-  stack.ss_sp = memory.get();
+  stack.ss_sp = memory_.get();
   stack.ss_size = kBytes;
-  sigaltstack(&stack, nullptr);
+  sigaltstack(&stack, &previous_);
 }
+
+SignalStack::~SignalStack() { sigaltstack(&previous_, nullptr); }
 
 }  // namespace wt::sim

@@ -2,6 +2,9 @@
 // runtime/sim/report.h - how a misuse is told: kind, kernel, block, warp, operation, source line, and the facts.
 #pragma once
 
+#include <signal.h>
+
+#include <memory>
 #include <string>
 
 #include "base/format.h"
@@ -45,6 +48,18 @@ std::string describe_waits(const Cluster& cluster);       // one line a group of
 
 // Turns a fault of the host's memory protection inside a simulated thread into a report.
 void install_signal_handlers();
-void use_signal_stack();  // for the calling host thread
+
+// A stack for the calling host thread's signal handlers, as long as it lives: the faulting stack may be used up.
+class SignalStack {
+ public:
+  SignalStack();
+  SignalStack(const SignalStack&) = delete;
+  SignalStack& operator=(const SignalStack&) = delete;
+  ~SignalStack();
+
+ private:
+  std::unique_ptr<char[]> memory_;
+  stack_t previous_{};
+};
 
 }  // namespace wt::sim

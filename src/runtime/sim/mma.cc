@@ -167,10 +167,16 @@ void for_c(const Layout& layout, void** lanes, int first, int count, float* c, V
   }
 }
 
+struct Tiles {
+  float a[32 * 16], b[16 * kMostColumns], c[32 * kMostColumns];
+};
+
 void execute(Warp&, void** lanes) {
   const Call& call = *static_cast<const Call*>(lanes[0]);
   const Layout& layout = instruction(call.kind).layout;
-  static thread_local float a[32 * 16], b[16 * kMostColumns], c[32 * kMostColumns];
+  // WHY on the heap: a library loaded late, into Python say, finds only a kilobyte or two of thread-local storage.
+  static thread_local const std::unique_ptr<Tiles> tiles = std::make_unique<Tiles>();
+  auto& [a, b, c] = *tiles;
   const int step = kMostColumns / layout.n;
   for (int first = 0; first < call.count; first += step) {
     const int count = std::min(step, call.count - first);

@@ -6,6 +6,7 @@
 #include "cli/exit_code.h"
 #include "cli/progress.h"
 #include "compile/embedded_headers.h"
+#include "config/constraints.h"
 #include "generate/export.h"
 #include "generate/listing.h"
 #include "generate/request.h"
@@ -45,6 +46,17 @@ Result<ExportReport> export_target(const GenerateRequest& request, const TargetK
   return report;
 }
 
+// ": 16 declined by mma-portable (the generic kernel has device code for the matrix instruction)"
+std::string rejections_text(const RuleResult& result) {
+  std::string text;
+  for (const auto& [id, count] : result.rejected) {
+    text += fmt::format("{} {} declined by {}", text.empty() ? ":" : ",", count, id);
+    for (const Constraint& row : target_rows())
+      if (row.id == id) text += fmt::format(" ({})", row.rule);
+  }
+  return text;
+}
+
 Status generate(const GenerateRequest& request) {
   using Action = GenerateRequest::Action;
   if (request.action == Action::kConstraints) {
@@ -61,9 +73,9 @@ Status generate(const GenerateRequest& request) {
     lists.push_back({target, kernels_of(request, target)});
     if (lists.back().result.kernels.empty())
       return unsupported(
-          "no kernel of this version for {} is what --variant, --datatype, --ndim and --layout ask for; "
+          "no kernel of this version for {} is what --variant, --datatype, --ndim and --layout ask for{}; "
           "`wavetile generate --count --target {}` shows what there is",
-          to_text(target), to_text(target));
+          to_text(target), rejections_text(lists.back().result), to_text(target));
   }
   if (request.action == Action::kList) {
     print(list_text(lists, request.format, request.verbose));

@@ -222,6 +222,8 @@ void add_pack(CLI::App& app, Action& action) {
   build->add_option("--ndim", build_options.dims, "spatial dimensions (default: all)")
       ->type_name("N")
       ->check(CLI::Range(1, 3));
+  build->add_flag("--allow-spills", build_options.allow_spills, "keep kernels that spill registers");
+  build->add_option("--report", build_options.report, "write the build's figures as JSON")->type_name("FILE");
   build->add_flag("!--no-progress", build_options.progress, "no progress bar");
   build->footer("Example:\n  wavetile pack build --target sm_90a --rule-set default -o sm_90a.wtpack\n");
   build->callback([&action] { action = [] { return run_pack_build(build_options); }; });

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/pack_command.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
+#include "base/parallel.h"
 #include "cli/exit_code.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
@@ -64,18 +68,85 @@ Result<std::vector<KernelConfig>> kernels_of(const PackBuildOptions& options, Ta
   return kernels;
 }
 
-Result<PackInfo> build(const PackBuildOptions& options) {
-  if (options.output.empty()) return bad_input("pack build needs a file to write: -o FILE");
-  WT_TRY_ASSIGN(const TargetName name, parse_target(options.target));
-  const Backend backend = backend_for(name);
-  WT_TRY(compile::available(backend, name.target));
-  WT_TRY_ASSIGN(const std::vector<KernelConfig> kernels, kernels_of(options, name.target));
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Of this process and of the compilers it ran, on all cores.
+double cpu_seconds() {
+  double seconds = 0;
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage{};
+    getrusage(who, &usage);
+    for (const timeval& time : {usage.ru_utime, usage.ru_stime})
+      seconds += static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  }
+  return seconds;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::string command_of(const PackBuildOptions& options) {
+  std::string command = fmt::format("wavetile pack build --target {} --rule-set {} -o {}", options.target,
+                                    options.rule_set, options.output);
+  for (const std::string& variant : options.variants) command += " --variant " + variant;
+  for (const std::string& type : options.datatypes) command += " --datatype " + type;
+  for (const int dims : options.dims) command += fmt::format(" --ndim {}", dims);
+  if (options.allow_spills) command += " --allow-spills";
+  if (!options.report.empty()) command += " --report " + options.report;
+  return command;
+}
+
+struct BuildTimes {
+  double seconds = 0;
+  double cpu = 0;
+};
+
+// The figures of docs/packs.md. Modules from the cache carry the time of their own compilation.
+nlohmann::ordered_json report_json(const PackBuildOptions& options, const PackInfo& info,
+                                   const std::vector<PackInput>& inputs, const BuildTimes& times) {
+  std::vector<double> seconds, bytes;
+  int registers = compile::kUnknown;
+  size_t spilling = 0, cached = 0;
+  for (const PackInput& input : inputs) {
+    seconds.push_back(input.module.resources.compile_seconds);
+    bytes.push_back(static_cast<double>(input.module.image.size()));
+    registers = std::max(registers, input.module.resources.registers);
+    spilling += input.module.resources.spill_bytes > 0;
+    cached += input.module.from_cache;
+  }
+  nlohmann::ordered_json json = document(command_of(options));
+  json["target"] = options.target;
+  json["rule_set"] = options.rule_set;
+  json["compiler"] = info.compiler;
+  json["threads"] = hardware_threads();
+  json["kernels"] = inputs.size();
+  json["from_cache"] = cached;
+  json["seconds"] = times.seconds;
+  json["cpu_seconds"] = times.cpu;
+  json["kernels_per_minute"] = 60 * static_cast<double>(inputs.size()) / times.seconds;
+  json["median_compile_seconds"] = median(seconds);
+  json["cpu_seconds_a_kernel"] = times.cpu / static_cast<double>(inputs.size());
+  json["bytes"] = info.bytes;
+  json["median_bytes_a_kernel"] = median(bytes);
+  json["most_registers"] = registers;
+  json["kernels_that_spill"] = spilling;
+  return json;
+}
+
+// Sources of every kernel, by all cores; the modules, or a failure that counts what did not compile or spills.
+Result<std::vector<PackInput>> compile_kernels(const PackBuildOptions& options, Backend backend, Target target) {
+  WT_TRY_ASSIGN(const std::vector<KernelConfig> kernels, kernels_of(options, target));
   std::vector<compile::Source> sources;
   for (const KernelConfig& config : kernels) {
     WT_TRY_ASSIGN(std::string text, generate_source(config));
-    sources.push_back({name_of(config), std::move(text), name.target});
+    sources.push_back({name_of(config), std::move(text), target});
   }
-
   Progress progress(static_cast<int>(sources.size()), options.progress);
   std::vector<Result<Module>> modules =
       compile_all(backend, sources, [&](size_t done, const compile::Source& source, const Result<Module>&) {
@@ -83,11 +154,12 @@ Result<PackInfo> build(const PackBuildOptions& options) {
       });
   progress.clear();
   std::vector<PackInput> inputs;
-  size_t failed = 0;
+  size_t failed = 0, spilling = 0;
   Status first;
   for (size_t i = 0; i < modules.size(); ++i) {
     if (modules[i].ok()) {
       if (modules[i]->resources.spill_bytes > 0) {
+        ++spilling;
         fmt::print(stderr, "wavetile: {} spills {} bytes a thread\n", sources[i].name,
                    modules[i]->resources.spill_bytes);
       }
@@ -101,7 +173,26 @@ Result<PackInfo> build(const PackBuildOptions& options) {
     return failure(first.code(), "{} of {} kernels did not compile; {} was not written", failed, modules.size(),
                    options.output);
   }
-  return compile::write_pack(options.output, backend, name.target, options.rule_set, inputs);
+  if (spilling > 0 && !options.allow_spills) {
+    return failure(Code::kCompile, "{} of {} kernels spill registers; {} was not written; --allow-spills keeps them",
+                   spilling, modules.size(), options.output);
+  }
+  return inputs;
+}
+
+Result<PackInfo> build(const PackBuildOptions& options) {
+  const BuildTimes start{now_seconds(), cpu_seconds()};
+  if (options.output.empty()) return bad_input("pack build needs a file to write: -o FILE");
+  WT_TRY_ASSIGN(const TargetName name, parse_target(options.target));
+  const Backend backend = backend_for(name);
+  WT_TRY(compile::available(backend, name.target));
+  WT_TRY_ASSIGN(const std::vector<PackInput> inputs, compile_kernels(options, backend, name.target));
+  WT_TRY_ASSIGN(PackInfo info, compile::write_pack(options.output, backend, name.target, options.rule_set, inputs));
+  if (!options.report.empty()) {
+    const BuildTimes times{now_seconds() - start.seconds, cpu_seconds() - start.cpu};
+    WT_TRY(write_file(options.report, json_text(report_json(options, info, inputs, times))));
+  }
+  return info;
 }
 
 std::string target_text(const PackInfo& info) {
@@ -146,14 +237,13 @@ void print_json(const Pack& pack) {
 }  // namespace
 
 int run_pack_build(const PackBuildOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = now_seconds();
   const Result<PackInfo> info = build(options);
   if (!info.ok()) return report_failure(info.status());
   const Result<std::shared_ptr<const Pack>> pack = Pack::open(info->path, info->backend, info->target);
   if (!pack.ok()) return report_failure(pack.status());
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fmt::print("{}: {} kernels for {}, {}, {:.1f} s\n", options.output, (*pack)->entries().size(), target_text(*info),
-             bytes_text(static_cast<double>(info->bytes)), seconds);
+             bytes_text(static_cast<double>(info->bytes)), now_seconds() - start);
   return kExitGood;
 }
 

@@ -16,6 +16,8 @@ struct PackBuildOptions {
   std::vector<std::string> variants;   // fwd, bwd_data, bwd_weight; empty: all
   std::vector<std::string> datatypes;  // of the inputs; empty: all
   std::vector<int> dims;               // 1, 2, 3; empty: all
+  std::string report;                  // file for the figures of the build, as JSON; empty: none
+  bool allow_spills = false;           // else a kernel that spills registers fails the build
   bool progress = true;
 };
 
@@ -29,7 +31,8 @@ struct PackVerifyOptions {
   std::string target;  // empty: any
 };
 
-// Compiles every kernel, or writes nothing: the ones that fail are named with the compiler's log.
+// Compiles every kernel, or writes nothing: the ones that fail are named with the compiler's log, the ones that spill
+// with what they spill.
 int run_pack_build(const PackBuildOptions& options);
 int run_pack_list(const PackListOptions& options);
 int run_pack_verify(const PackVerifyOptions& options);

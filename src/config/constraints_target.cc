@@ -162,6 +162,19 @@ constexpr Constraint kRows[] = {
                           choices.empty() ? "it has none for this type" : "choose one of ", choices);
      }},
 
+    {"mma-portable", "the generic kernel has device code for the matrix instruction",
+     [](const Case& at) {
+       const KernelKind* kind = kind_of(at.config);
+       return is_sound_gemm(at) && kind && kind->generic &&
+              find_mma(at.target, multiply_type(at.config), at.config.gemm.mma) != nullptr;
+     },
+     [](const Case& at) { return find_mma(at.target, multiply_type(at.config), at.config.gemm.mma)->portable; },
+     [](const Case& at) {
+       return fmt::format(
+           "mma={} of {} for {} has no device code that kernel {} can use in this version; use another type or shape",
+           text(at.config.gemm.mma), at.target.name, text_of(multiply_type(at.config)), kind_of(at.config)->id);
+     }},
+
     {"tile-warps", "warps times mma divide the tile in every direction", is_sound_gemm,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;

@@ -79,6 +79,21 @@ constexpr Constraint kProblemRows[] = {
            depth(at), tma_layout::box_k(at.config));
      }},
 
+    {"tma-group-start", "a group's channels start at a multiple of 16 bytes",
+     [](const Case& at) {
+       return is_tma_kernel(at) && at.problem->g > 1 && at.config.direction == Direction::kBackwardWeight;
+     },
+     [](const Case& at) {
+       return at.problem->c_per_group() * size_of(at.problem->x) % 16 == 0 &&
+              at.problem->k_per_group() * size_of(at.problem->y) % 16 == 0;
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "{} input and {} output channels per group make groups start off multiples of 16 bytes, where TMA "
+           "reads nothing; use basic_v1",
+           at.problem->c_per_group(), at.problem->k_per_group());
+     }},
+
     {"tma-store-stride", "rows of an output that TMA writes are multiples of 16 bytes", stores_bulk,
      [](const Case& at) { return out_channels(at) % 8 == 0; },
      [](const Case& at) {

@@ -15,7 +15,7 @@
 namespace wt {
 
 enum class Breadth : unsigned char {
-  kFew,  // what a choice without tuning picks from
+  kFew,  // the best guesses: what packs hold
   kAll,  // what an exhaustive search tries
 };
 

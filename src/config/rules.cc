@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "config/fields.h"
@@ -25,7 +26,7 @@ struct TypeRow {
 // tf32 is stored as fp32, so its output is fp32.
 constexpr TypeRow kTypes[] = {
     {{kBf16, kBf16, kBf16}, true}, {{kF16, kF16, kF16}, true},     {{kTf32, kTf32, kF32}, true},
-    {{kF32, kF32, kF32}, true},    {{kE4m3, kE4m3, kBf16}, true},  {{kE5m2, kE5m2, kBf16}, true},
+    {{kF32, kF32, kF32}, true},    {{kE4m3, kE4m3, kBf16}, true},  {{kE5m2, kE5m2, kBf16}, false},
     {{kBf16, kBf16, kF32}, false}, {{kF16, kF16, kF32}, false},    {{kE4m3, kE4m3, kF16}, false},
     {{kE4m3, kE4m3, kF32}, false}, {{kE4m3, kE4m3, kE4m3}, false}, {{kE5m2, kE5m2, kF16}, false},
     {{kE5m2, kE5m2, kF32}, false}, {{kE4m3, kE5m2, kBf16}, false}, {{kE5m2, kE4m3, kBf16}, false},
@@ -46,6 +47,21 @@ constexpr EpilogueConfig kEpilogues[] = {
     {.activation = Activation::kTanh},
     {.amax = true},
 };
+
+// Of these, the ones that default has too: a bias is what most layers of trained networks add.
+constexpr size_t kDefaultEpilogues = 2;
+
+bool is_usual_for_inference(const KernelConfig& signature) {
+  return signature.direction == Direction::kForward && signature.dims == 2 &&
+         signature.layout == Layout::kChannelsLast && (signature.x == kBf16 || signature.x == kF16);
+}
+
+// The epilogues that a rule set has for a signature, beside the plain one.
+std::span<const EpilogueConfig> epilogues_of(RuleSet rule_set, const KernelConfig& signature) {
+  if (rule_set == RuleSet::kProfiler) return {};
+  if (rule_set != RuleSet::kDefault) return kEpilogues;
+  return std::span(kEpilogues).first(is_usual_for_inference(signature) ? kDefaultEpilogues : 0);
+}
 
 template <class T>
 bool wants(const std::vector<T>& list, T value) {
@@ -138,8 +154,10 @@ struct RuleSetRow {
   std::string_view name, meaning;
 };
 constexpr RuleSetRow kRuleSetRows[kRuleSets] = {
-    {RuleSet::kDefault, "default", "what a choice without tuning picks from; packs hold it"},
-    {RuleSet::kFull, "full", "every valid proposal, with every type combination and the epilogue variants"},
+    {RuleSet::kDefault, "default",
+     "the best guesses, few enough for a pack: what a machine without a compiler picks from"},
+    {RuleSet::kFull, "full",
+     "every valid proposal with every type combination, and the best guesses with every epilogue variant"},
     {RuleSet::kFullTests, "full-tests", "about a fifth of full, with some of each category"},
     {RuleSet::kProfiler, "profiler", "every valid proposal without epilogue variants: what an exhaustive search times"},
     {RuleSet::kTests, "tests", "a cover of full that is small enough for the simulator"},
@@ -158,11 +176,9 @@ std::vector<TypeCombination> type_combinations(bool all) {
 RuleResult list_kernels(const RuleQuery& query) {
   Collector collector(info_of(query.target));
   const Breadth breadth = query.rule_set == RuleSet::kDefault ? Breadth::kFew : Breadth::kAll;
-  const bool epilogues = query.rule_set != RuleSet::kDefault && query.rule_set != RuleSet::kProfiler;
   for (const KernelConfig& signature : signatures(query)) {
     collector.add(signature, breadth);
-    if (!epilogues) continue;
-    for (const EpilogueConfig& epilogue : kEpilogues) {
+    for (const EpilogueConfig& epilogue : epilogues_of(query.rule_set, signature)) {
       KernelConfig with_epilogue = signature;
       with_epilogue.epilogue = epilogue;
       collector.add(with_epilogue, Breadth::kFew);

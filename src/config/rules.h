@@ -19,8 +19,8 @@
 namespace wt {
 
 enum class RuleSet : uint8_t {
-  kDefault,    // what a choice without tuning picks from; packs hold it
-  kFull,       // every valid proposal, with the epilogue variants
+  kDefault,    // the best guesses, few enough for a pack: what a machine without a compiler picks from
+  kFull,       // every valid proposal, and the best guesses with every epilogue variant
   kFullTests,  // about a fifth of full: some of each category
   kProfiler,   // every valid proposal without epilogue variants: what an exhaustive search times
   kTests,      // one of each kind of thing, small enough to run in the simulator

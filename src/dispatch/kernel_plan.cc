@@ -9,6 +9,7 @@
 #include "compile/compiler.h"
 #include "config/fields.h"
 #include "dispatch/bind.h"
+#include "dispatch/packs.h"
 #include "generate/source.h"
 
 namespace wt {
@@ -90,31 +91,55 @@ class KernelPlan final : public Plan {
   std::vector<const Function*> functions_;
 };
 
-}  // namespace
-
-Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
-                                                     const KernelConfig& config, std::string reason) {
-  const compile::Backend backend =
-      device->info().kind == DeviceKind::kSim ? compile::Backend::kHost : compile::backend_of(config.target);
+// From the pack that has it, whose path comes back in `pack`, else compiled.
+Result<compile::Module> module_of(const DeviceInfo& device, const KernelConfig& config, std::string& pack) {
   const std::string name = name_of(config);
+  WT_TRY_ASSIGN(const std::shared_ptr<const Registry> packs, installed_packs(device));
+  if (packs && packs->contains(name)) {
+    WT_TRY_ASSIGN(const RegisteredKernel* kernel, packs->find(name));
+    pack = kernel->providers.front().detail;
+    return packs->module(*kernel);
+  }
   WT_TRY_ASSIGN(std::string source, generate_source(config));
-  WT_TRY_ASSIGN(const compile::Module module, compile::compile(backend, {name, std::move(source), config.target}));
+  return compile::compile(backend_for(device), {name, std::move(source), config.target});
+}
 
-  PlanDescription description;
-  description.kernel = name;
-  description.reason = std::move(reason);
+Result<std::shared_ptr<const Plan>> plan_with(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                                              const KernelConfig& config, const compile::Module& module,
+                                              PlanDescription description) {
+  description.kernel = name_of(config);
   description.registers = module.resources.registers;
   description.spill_bytes = module.resources.spill_bytes;
   description.compile_seconds = module.resources.compile_seconds;
   description.from_cache = module.from_cache;
   Binding binding = bind(config, problem, device->info());
   description.launches = static_cast<int>(binding.launches.size());
+  log::info("plan for '{}' on {}: {} ({})", to_text(problem), device->info().id, description.kernel,
+            description.reason);
 
   auto plan = std::make_shared<KernelPlan>(device, problem, std::move(description), std::move(binding));
   WT_TRY_ASSIGN(std::shared_ptr<LoadedModule> loaded, device->load(module));
   WT_TRY(plan->attach(std::move(loaded)));
-  log::info("plan for '{}' on {}: {}", to_text(problem), device->info().id, name);
   return std::shared_ptr<const Plan>(std::move(plan));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                                                     const KernelConfig& config, std::string reason) {
+  PlanDescription description;
+  description.reason = std::move(reason);
+  WT_TRY_ASSIGN(const compile::Module module, module_of(device->info(), config, description.pack));
+  if (!description.pack.empty()) description.reason += "; from pack " + description.pack;
+  return plan_with(device, problem, config, module, std::move(description));
+}
+
+Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                                                     const KernelConfig& config, const compile::Module& module,
+                                                     std::string reason) {
+  PlanDescription description;
+  description.reason = std::move(reason);
+  return plan_with(device, problem, config, module, std::move(description));
 }
 
 }  // namespace wt

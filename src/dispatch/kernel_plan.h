@@ -2,13 +2,20 @@
 // dispatch/kernel_plan.h - the plan of a device with kernels: one compiled configuration, bound to one problem.
 #pragma once
 
+#include "compile/compiler.h"
 #include "config/kernel_config.h"
 #include "dispatch/plan.h"
 
 namespace wt {
 
-// Generates, compiles, loads and binds `config`, which accepts `problem`. `reason` says why it was chosen.
+// Loads and binds `config`, which accepts `problem`: from a pack where WAVETILE_PACK names one that has it, else
+// generated and compiled. `reason` says why it was chosen.
 Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
                                                      const KernelConfig& config, std::string reason);
+
+// The same with a module that is already there and has the config's kernels.
+Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                                                     const KernelConfig& config, const compile::Module& module,
+                                                     std::string reason);
 
 }  // namespace wt

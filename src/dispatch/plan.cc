@@ -3,11 +3,13 @@
 
 #include <algorithm>
 
+#include "compile/compiler.h"
 #include "config/targets.h"
 #include "dispatch/bind.h"
 #include "dispatch/candidates.h"
 #include "dispatch/cpu_plan.h"
 #include "dispatch/kernel_plan.h"
+#include "dispatch/packs.h"
 
 namespace wt {
 namespace {
@@ -23,6 +25,19 @@ Result<RankedCandidate> named_candidate(const ConvProblem& problem, Target targe
                    info_of(target).name, options.kernel);
 }
 
+// Without a compiler only what packs hold can be had.
+Status drop_what_cannot_be_had(const DeviceInfo& device, const ConvProblem& problem,
+                               std::vector<RankedCandidate>& ranked) {
+  WT_TRY_ASSIGN(const std::shared_ptr<const Registry> packs, installed_packs(device));
+  if (!packs) return {};
+  const Status compiler = compile::available(backend_for(device), device.target);
+  if (compiler.ok()) return {};
+  std::erase_if(ranked, [&](const RankedCandidate& candidate) { return !packs->contains(candidate.name); });
+  if (std::ranges::any_of(ranked, &RankedCandidate::accepts)) return {};
+  return unsupported("none of the {} kernels of WAVETILE_PACK for {} accepts '{}', and none can be compiled: {}",
+                     packs->size(), info_of(device.target).name, to_text(problem), compiler.message());
+}
+
 Result<std::shared_ptr<const Plan>> choose(const std::shared_ptr<Device>& device, const ConvProblem& problem,
                                            const PlanOptions& options) {
   const Target target = device->info().target;
@@ -30,7 +45,8 @@ Result<std::shared_ptr<const Plan>> choose(const std::shared_ptr<Device>& device
     WT_TRY_ASSIGN(const RankedCandidate candidate, named_candidate(problem, target, options));
     return make_kernel_plan(device, problem, candidate.config, "asked for by name");
   }
-  const std::vector<RankedCandidate> ranked = rank_candidates(problem, target, options);
+  std::vector<RankedCandidate> ranked = rank_candidates(problem, target, options, Candidates::kAll);
+  WT_TRY(drop_what_cannot_be_had(device->info(), problem, ranked));
   const auto accepting = std::ranges::count_if(ranked, &RankedCandidate::accepts);
   int too_large = 0;
   for (const RankedCandidate& candidate : ranked) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dispatch/plan.h - a problem, a device and options become a plan; a plan executes.
 //
-//   make_plan: candidates (candidates.h) -> choice -> compiled module -> bound launches (bind.h)
+//   make_plan: candidates (candidates.h) -> choice -> module from a pack (packs.h) or compiled -> bound launches
 //   execute:   patch pointers, encode tensor maps, launch
 #pragma once
 
@@ -42,6 +42,7 @@ struct PlanDescription {
   int spill_bytes = 0;
   double compile_seconds = 0;
   bool from_cache = false;
+  std::string pack;  // the file that the kernel came from; empty: compiled here
   int launches = 0;
 };
 

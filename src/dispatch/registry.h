@@ -54,6 +54,7 @@ class Registry {
                        Priority priority = Priority::kNormal);
 
   size_t size() const { return kernels_.size(); }
+  bool contains(std::string_view name) const { return kernels_.find(name) != kernels_.end(); }
 
   // Kernels whose whole signature is the problem's: direction, types, layout, dimensions and epilogue. High priority
   // first, then in the order of configs. An empty catalogue is an error, and so is one without a match.

@@ -212,7 +212,7 @@ std::vector<T> or_default(const std::vector<T>& list, T standard) {
 
 // The output type that goes with an input type, where nobody names one.
 DataType output_for(DataType in) {
-  for (const TypeCombination& types : type_combinations(false))
+  for (const TypeCombination& types : type_combinations(true))
     if (types.a == in) return types.out;
   return DataType::kF32;
 }

@@ -111,5 +111,32 @@ TEST_F(CachePack, ImpossibleRequestsAreNamed) {
   EXPECT_FALSE(std::filesystem::exists(build.output));
 }
 
+#if WT_HAVE_NVRTC
+// A limit of 32 registers makes the kernels spill.
+TEST_F(CachePack, KernelsThatSpillFailTheBuild) {
+  set("WAVETILE_NVRTC_FLAGS", "--maxrregcount=32");
+  PackBuildOptions build{.target = "sm_80",
+                         .rule_set = "tiny",
+                         .output = (folder / "p.wtpack").string(),
+                         .variants = {"bwd_weight"},
+                         .datatypes = {"fp32"},
+                         .dims = {1},
+                         .report = (folder / "report.json").string(),
+                         .progress = false};
+  const std::string refused = output_of([&] { return run_pack_build(build); }, kExitDevice);
+  EXPECT_THAT(refused, HasSubstr("bytes a thread"));
+  EXPECT_THAT(refused, HasSubstr("kernels spill registers"));
+  EXPECT_THAT(refused, HasSubstr("--allow-spills"));
+  EXPECT_FALSE(std::filesystem::exists(build.output));
+  build.allow_spills = true;
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitGood), HasSubstr("kernels for sm_80"));
+  const auto report = nlohmann::json::parse(*read_file(build.report));
+  EXPECT_GT(report.at("kernels_that_spill"), 0);
+  EXPECT_EQ(report.at("from_cache"), report.at("kernels"));
+  EXPECT_LE(report.at("most_registers"), 32);
+  EXPECT_GT(report.at("median_compile_seconds"), 0.0);
+}
+#endif
+
 }  // namespace
 }  // namespace wt::cli

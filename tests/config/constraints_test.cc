@@ -69,6 +69,12 @@ const RowCase kTargetCases[] = {
        c.gemm.mma = {32, 32, 8};
      },
      "mma=32x32x8 is no matrix instruction of sm_80 for bf16; choose one of 16x8x16 (mma.sync)"},
+    {"mma-portable",
+     [](KernelConfig& c) {
+       c.target = Target::kGfx1250;
+       c.gemm.mma = {16, 16, 32};
+     },
+     "mma=16x16x32 of gfx1250 for bf16 has no device code that kernel gemm-basic can use in this version"},
     {"tile-warps", [](KernelConfig& c) { c.gemm.tile.m = 48; },
      "tile=48x64x32 is not a multiple of warps=2x2x1 times mma=16x8x16, which is 32x16x16"},
     {"warps-k", [](KernelConfig& c) { c.gemm.warps.k = 2; }, "warps.k=2 has no kernel"},
@@ -213,6 +219,7 @@ const RowCase kProblemCases[] = {
     {"tma-corner", hopper, "must lie in -128..127 in 2D", "fwd bf16 n1 c8 k8 i400x400 f3x3 d100 p1"},
     {"tma-offset", hopper, "reaches 256 elements or more", "fwd bf16 n1 c8 k8 i300x300 f3x3 d128 p1"},
     {"tma-groups", hopper, "32 channels per group are summed in boxes of 64", "fwd bf16 n1 g2 c64 k64 i8x8 f3x3"},
+    {"tma-group-start", hopper, "4 input and 4 output channels per group", "bwd_weight bf16 n1 g32 c128 k128 i8x8 f3x3"},
     {"tma-store-stride", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
      "36 output channels of 2 bytes are not a multiple of 16 bytes", "fwd bf16 n1 c64 k36 i8x8 f3x3"},
     {"tma-store-groups", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },

@@ -132,7 +132,59 @@ TEST(Rules, QueriesNarrow) {
   EXPECT_EQ(dims, (std::set<int>{1, 3}));
 }
 
-TEST(Rules, DefaultIsSmallEnoughForAPack) { EXPECT_LE(list(Target::kSm90a, RuleSet::kDefault).kernels.size(), 1500u); }
+// 5 minutes and 30 MB on two cores (docs/packs.md) leave room for about this many.
+TEST_P(EveryTarget, DefaultIsSmallEnoughForAPack) {
+  const size_t kernels = list(target(), RuleSet::kDefault).kernels.size();
+  EXPECT_LE(kernels, target() == Target::kSm90a ? 500u : 150u);
+}
+
+// Whatever a plain problem of the default types is, a pack of default has a kernel that takes it.
+TEST_P(EveryTarget, DefaultHasAGenericKernelForEverySignature) {
+  const std::vector<TypeCombination> usual = type_combinations(false);
+  std::set<std::tuple<Direction, DataType, Layout, int>> plain, full;
+  for (const KernelConfig& c : list(target(), RuleSet::kDefault).kernels)
+    if (kind_of(c)->generic && c.epilogue == EpilogueConfig{})
+      plain.emplace(c.direction, operand_a(c), c.layout, c.dims);
+  for (const KernelConfig& c : list(target(), RuleSet::kFull).kernels) {
+    const TypeCombination types{operand_a(c), operand_b(c), output_type(c)};
+    if (std::ranges::find(usual, types) != usual.end()) full.emplace(c.direction, operand_a(c), c.layout, c.dims);
+  }
+  EXPECT_EQ(plain, full);
+}
+
+// Every best guess for a usual problem is in the pack, also with a bias.
+TEST(Rules, DefaultHoldsTheBestGuesses) {
+  const ConfigSet pack = set_of(list(Target::kSm90a, RuleSet::kDefault));
+  for (const char* text :
+       {"fwd bf16 n2 c64 k64 i14x14 f3x3 p1", "fwd fp16 n2 c64 k64 i14x14 f1x1", "fwd bf16 n2 c3 k64 i32x32 f7x7 s2 p3",
+        "fwd bf16 n2 c64 k64 i14x14 f3x3 p1 +bias+relu", "fwd fp16 n2 c64 k64 i14x14 f3x3 p1 +bias",
+        "bwd_data bf16 n2 c64 k64 i15x15 f3x3 s2 p1", "bwd_weight fp16 n2 c32 k32 i14x14 f3x3 p1",
+        "fwd fp32 n2 c8 k8 i9 f3 NCW", "fwd tf32 n2 c32 k32 i9x9x9 f3 p1", "fwd e4m3>bf16 n2 c32 k32 i9x9 f3 p1"}) {
+    const auto problem = parse_problem(text);
+    ASSERT_TRUE(problem.ok()) << problem.status().message();
+    const std::vector<Candidate> few = candidates_for(*problem, Target::kSm90a, Candidates::kFew);
+    ASSERT_FALSE(few.empty()) << text;
+    for (const Candidate& candidate : few) EXPECT_TRUE(pack.contains(candidate.config)) << name_of(candidate.config);
+  }
+}
+
+TEST_P(EveryTarget, TestsShowEachPipelineInEachDirection) {
+  const auto shown = [](const RuleResult& result) {
+    std::set<std::tuple<Direction, Family, Pipeline, Scheduler, Loader, Loader, Staging, SplitK>> values;
+    for (const KernelConfig& c : result.kernels)
+      values.emplace(c.direction, c.family, c.gemm.pipeline, c.gemm.scheduler, c.gemm.loader_a, c.gemm.loader_b,
+                     c.gemm.staging, c.gemm.split_k);
+    return values;
+  };
+  EXPECT_EQ(shown(list(target(), RuleSet::kTests)), shown(list(target(), RuleSet::kFull)));
+}
+
+// fp16 and bf16 on gfx1250 need a matrix instruction that src/target/amd does not have; nothing pretends otherwise.
+TEST(Rules, Gfx1250ListsOnlyWhatItsDeviceCodeHas) {
+  for (const KernelConfig& config : list(Target::kGfx1250, RuleSet::kFull).kernels)
+    EXPECT_EQ(multiply_type(config) == DataType::kF32 || multiply_type(config) == DataType::kTf32, true)
+        << name_of(config);
+}
 
 TEST(Rules, NamesRoundTrip) {
   for (int i = 0; i < kRuleSets; ++i) {

@@ -8,14 +8,17 @@
 
 #include "base/version.h"
 #include "compile/sha256.h"
+#include "compile/source_headers.h"
 #include "config/fields.h"
 #include "config/rules.h"
 #include "config/signature.h"
+#include "generate/source.h"
 
 namespace wt {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 namespace fs = std::filesystem;
 
 constexpr Target kTarget = Target::kSm90a;
@@ -199,6 +202,27 @@ TEST_F(RegistryTest, ARuleSetFillsIt) {
   ASSERT_FALSE(rules.kernels.empty());
   ASSERT_TRUE(registry.add_generated(rules.kernels, "tiny").ok());
   EXPECT_EQ(registry.size(), rules.kernels.size());
+}
+
+// A kernel's key is made of its source and headers (compiler_test.cc), so neither may hold the version: a new version
+// with the same kernels finds them in the cache.
+TEST(KernelSource, DoesNotHoldTheVersion) {
+  const std::string version(kVersion);
+  for (const Target target : {Target::kSm80, Target::kSm90a, Target::kGfx942}) {
+    for (const KernelConfig& kernel : list_kernels({.target = target, .rule_set = RuleSet::kTiny}).kernels) {
+      const auto text = generate_source(kernel);
+      ASSERT_TRUE(text.ok()) << text.status().message();
+      EXPECT_THAT(*text, Not(HasSubstr(version)));
+      const auto set = compile::headers_for(*text);
+      ASSERT_TRUE(set.ok()) << set.status().message();
+      ASSERT_FALSE(set->headers.empty());
+      for (const compile::Header& header : set->headers) {
+        EXPECT_THAT(header.name, Not(HasSubstr("version.h")));
+        EXPECT_THAT(header.text, Not(HasSubstr("WAVETILE_VERSION"))) << header.name;
+        EXPECT_THAT(header.text, Not(HasSubstr("\"" + version + "\""))) << header.name;
+      }
+    }
+  }
 }
 
 TEST(Priority, Parses) {

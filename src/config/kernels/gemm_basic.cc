@@ -12,27 +12,28 @@ constexpr std::string_view kReadFields[] = {"gemm.tile", "gemm.warps", "gemm.mma
 
 struct Shape {
   Extent3 tile, warps;
-  Breadth breadth;
 };
 
 // Large, square and narrow tiles. Narrow ones serve few output channels (n) and small weights (m).
 constexpr Shape kShapes[] = {
-    {{64, 64, 32}, {2, 2, 1}, Breadth::kFew},  {{128, 128, 32}, {4, 2, 1}, Breadth::kFew},
-    {{128, 16, 32}, {4, 1, 1}, Breadth::kFew}, {{128, 64, 32}, {4, 1, 1}, Breadth::kAll},
-    {{128, 64, 32}, {2, 2, 1}, Breadth::kAll}, {{64, 128, 32}, {2, 2, 1}, Breadth::kAll},
-    {{64, 128, 32}, {1, 4, 1}, Breadth::kAll}, {{128, 128, 32}, {2, 4, 1}, Breadth::kAll},
-    {{32, 32, 32}, {1, 1, 1}, Breadth::kAll},  {{32, 32, 32}, {2, 2, 1}, Breadth::kAll},
-    {{16, 64, 32}, {1, 4, 1}, Breadth::kAll},  {{64, 16, 32}, {4, 1, 1}, Breadth::kAll},
-    {{64, 32, 32}, {4, 1, 1}, Breadth::kAll},  {{32, 128, 32}, {1, 4, 1}, Breadth::kAll},
-    {{64, 64, 64}, {2, 2, 1}, Breadth::kAll},  {{128, 32, 64}, {4, 1, 1}, Breadth::kAll},
+    {{64, 64, 32}, {2, 2, 1}},  {{128, 16, 32}, {4, 1, 1}}, {{128, 128, 32}, {4, 2, 1}}, {{128, 64, 32}, {4, 1, 1}},
+    {{128, 64, 32}, {2, 2, 1}}, {{64, 128, 32}, {2, 2, 1}}, {{64, 128, 32}, {1, 4, 1}},  {{128, 128, 32}, {2, 4, 1}},
+    {{32, 32, 32}, {1, 1, 1}},  {{32, 32, 32}, {2, 2, 1}},  {{16, 64, 32}, {1, 4, 1}},   {{64, 16, 32}, {4, 1, 1}},
+    {{64, 32, 32}, {4, 1, 1}},  {{32, 128, 32}, {1, 4, 1}}, {{64, 64, 64}, {2, 2, 1}},   {{128, 32, 64}, {4, 1, 1}},
 };
 
+// As best guesses: one tile for every signature, and a narrow one where small groups are usual.
+size_t few_shapes(const KernelConfig& base) {
+  return base.layout == Layout::kChannelsLast && size_of(operand_a(base)) == 2 ? 2 : 1;
+}
+
 void propose(const KernelConfig& base, const TargetInfo& target, Breadth breadth, std::vector<KernelConfig>& configs) {
-  for (const Shape& shape : kShapes) {
-    if (breadth == Breadth::kFew && shape.breadth != Breadth::kFew) continue;
+  const bool all = breadth == Breadth::kAll;
+  for (const Shape& shape : std::span(kShapes).first(all ? std::size(kShapes) : few_shapes(base))) {
     bool first = true;
+    // Portable ones come first. Where there is none, the first stands for them all, to be declined with the reason.
     for (const MmaShape& mma : mma_shapes(target, multiply_type(base))) {
-      if (!mma.portable || (breadth == Breadth::kFew && !first)) continue;
+      if (!mma.portable && !first) break;
       first = false;
       KernelConfig config = base;
       config.family = Family::kGemm;
@@ -41,6 +42,7 @@ void propose(const KernelConfig& base, const TargetInfo& target, Breadth breadth
       config.gemm.warps = shape.warps;
       config.gemm.mma = mma.shape;
       configs.push_back(config);
+      if (!all) break;  // the first is the best guess
     }
   }
 }

@@ -20,25 +20,41 @@ constexpr std::string_view kReadFields[] = {
 constexpr int64_t kSharedBytes = 227 * 1024;
 constexpr int kMaxStages = 8;
 
+// Which of the lists has a shape.
+enum class Offer {
+  kSearch,  // an exhaustive search
+  kCommon,  // and the best guesses for the signatures that are used most: 16-bit types, two dimensions
+  kCore,    // and the best guesses for every signature
+};
+
 struct Shape {
   short m, n;
   bool ping_pong;
-  Breadth breadth;
+  Offer offer;   // with the output's best stores
+  Offer direct;  // with direct stores, for outputs that bulk stores cannot write
 };
 
+constexpr Offer kSearch = Offer::kSearch, kCommon = Offer::kCommon, kCore = Offer::kCore;
+
 constexpr Shape kShapes[] = {
-    {128, 128, false, Breadth::kFew}, {128, 256, false, Breadth::kFew}, {256, 128, false, Breadth::kFew},
-    {128, 64, false, Breadth::kFew},  {64, 64, false, Breadth::kFew},   {64, 128, false, Breadth::kFew},
-    {128, 40, false, Breadth::kFew},  {64, 256, true, Breadth::kFew},   {128, 128, true, Breadth::kFew},
-    {128, 16, false, Breadth::kFew},  {64, 32, false, Breadth::kAll},   {64, 40, false, Breadth::kAll},
-    {64, 96, false, Breadth::kAll},   {64, 160, false, Breadth::kAll},  {64, 192, false, Breadth::kAll},
-    {128, 32, false, Breadth::kAll},  {128, 80, false, Breadth::kAll},  {128, 96, false, Breadth::kAll},
-    {128, 112, false, Breadth::kAll}, {128, 160, false, Breadth::kAll}, {128, 192, false, Breadth::kAll},
-    {128, 224, false, Breadth::kAll}, {256, 64, false, Breadth::kAll},  {256, 80, false, Breadth::kAll},
-    {256, 88, false, Breadth::kAll},  {256, 96, false, Breadth::kAll},  {256, 112, false, Breadth::kAll},
-    {64, 128, true, Breadth::kAll},   {64, 192, true, Breadth::kAll},   {128, 64, true, Breadth::kAll},
-    {128, 96, true, Breadth::kAll},
+    {128, 128, false, kCore, kCommon},   {128, 256, false, kCore, kSearch},   {256, 128, false, kCommon, kSearch},
+    {128, 64, false, kCore, kCore},      {64, 64, false, kCommon, kSearch},   {64, 256, true, kCommon, kSearch},
+    {128, 128, true, kCommon, kSearch},  {128, 16, false, kCommon, kCommon},  {64, 128, false, kCommon, kSearch},
+    {128, 40, false, kCommon, kSearch},  {64, 32, false, kSearch, kSearch},   {64, 40, false, kSearch, kSearch},
+    {64, 96, false, kSearch, kSearch},   {64, 160, false, kSearch, kSearch},  {64, 192, false, kSearch, kSearch},
+    {128, 32, false, kSearch, kSearch},  {128, 80, false, kSearch, kSearch},  {128, 96, false, kSearch, kSearch},
+    {128, 112, false, kSearch, kSearch}, {128, 160, false, kSearch, kSearch}, {128, 192, false, kSearch, kSearch},
+    {128, 224, false, kSearch, kSearch}, {256, 64, false, kSearch, kSearch},  {256, 80, false, kSearch, kSearch},
+    {256, 88, false, kSearch, kSearch},  {256, 96, false, kSearch, kSearch},  {256, 112, false, kSearch, kSearch},
+    {64, 128, true, kSearch, kSearch},   {64, 192, true, kSearch, kSearch},   {128, 64, true, kSearch, kSearch},
+    {128, 96, true, kSearch, kSearch},
 };
+
+// The least offer that is wanted.
+Offer wanted(const KernelConfig& base, Breadth breadth) {
+  if (breadth == Breadth::kAll) return Offer::kSearch;
+  return size_of(operand_a(base)) == 2 && base.dims == 2 ? Offer::kCommon : Offer::kCore;
+}
 
 // As many stages as fit, so that the copies run ahead as far as they can.
 int most_stages(KernelConfig config) {
@@ -78,17 +94,17 @@ void propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Lo
 }
 
 constexpr Shape kWeightShapes[] = {
-    {128, 128, false, Breadth::kFew}, {128, 256, false, Breadth::kFew}, {64, 128, false, Breadth::kFew},
-    {256, 128, false, Breadth::kFew}, {64, 64, false, Breadth::kFew},   {128, 192, false, Breadth::kAll},
-    {128, 64, false, Breadth::kAll},  {64, 256, false, Breadth::kAll},  {64, 192, false, Breadth::kAll},
-    {256, 64, false, Breadth::kAll},
+    {128, 128, false, kCore, kCore},     {128, 256, false, kCommon, kCommon}, {64, 128, false, kCommon, kCommon},
+    {256, 128, false, kCommon, kCommon}, {64, 64, false, kCore, kCore},       {128, 192, false, kSearch, kSearch},
+    {128, 64, false, kSearch, kSearch},  {64, 256, false, kSearch, kSearch},  {64, 192, false, kSearch, kSearch},
+    {256, 64, false, kSearch, kSearch},
 };
 
 // Both operands lie across their channels, in blocks of 64; k runs over pixels.
 void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (!is_16_bit(base.x) || base.x != base.y) return;
   for (const Shape& shape : kWeightShapes) {
-    if (breadth == Breadth::kFew && shape.breadth != Breadth::kFew) continue;
+    if (shape.direct < wanted(base, breadth)) continue;
     for (const SplitK split : {SplitK::kWorkspace, SplitK::kNone}) {
       propose_shape(base, shape, 128, Loader::kTmaTiled, Staging::kDirect, configs);
       GemmConfig& gemm = configs.back().gemm;
@@ -106,16 +122,16 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   if (operand_a(base) == DataType::kF32 || size_of(operand_a(base)) != size_of(operand_b(base))) return;
   if (is_16_bit(operand_a(base)) && operand_a(base) != operand_b(base)) return;
   if (base.direction == Direction::kBackwardData && !is_16_bit(operand_a(base))) return;
-  const bool all = breadth == Breadth::kAll;
+  const Offer least = wanted(base, breadth);
+  const bool bulk_store = is_16_bit(output_type(base));
   for (const Loader loader : {Loader::kTmaTiled, Loader::kTmaIm2col}) {
     for (const int swizzle : {128, 64, 32}) {
-      if (swizzle != 128 && (loader == Loader::kTmaTiled || !all)) continue;
+      if (swizzle != 128 && (loader == Loader::kTmaTiled || breadth == Breadth::kFew)) continue;
       for (const Shape& shape : kShapes) {
-        if (!all && shape.breadth != Breadth::kFew) continue;
-        if (is_16_bit(output_type(base))) {
+        if (bulk_store && shape.offer >= least)
           propose_shape(base, shape, swizzle, loader, Staging::kTmaStore, configs);
-        }
-        propose_shape(base, shape, swizzle, loader, Staging::kDirect, configs);
+        if ((bulk_store ? shape.direct : shape.offer) >= least)
+          propose_shape(base, shape, swizzle, loader, Staging::kDirect, configs);
       }
     }
   }

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/dispatch/exported_slow_test.cc - an exported tree, built by CMake and the host compiler, runs in the simulator.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "base/files.h"
+#include "compile/embedded_headers.h"
+#include "config/fields.h"
+#include "config/rules.h"
+#include "dispatch/kernel_plan.h"
+#include "dispatch/registry.h"
+#include "dispatch/trial.h"
+#include "generate/export.h"
+
+namespace wt {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<DeviceHeader> headers() {
+  std::vector<DeviceHeader> list;
+  for (const compile::EmbeddedHeader& header : compile::embedded_headers())
+    list.push_back({std::string(header.name), std::string(header.text)});
+  return list;
+}
+
+// Types by role: x*w>y forward, dy*w>dx and x*dy>dw.
+std::string types_of(const KernelConfig& c) {
+  const auto text = [](DataType a, DataType b, DataType out) {
+    return fmt::format("{}*{}>{}", text_of(a), text_of(b), text_of(out));
+  };
+  if (c.direction == Direction::kForward) return text(c.x, c.w, c.y);
+  return c.direction == Direction::kBackwardData ? text(c.y, c.w, c.x) : text(c.x, c.y, c.w);
+}
+
+std::string epilogue_of(const EpilogueConfig& epilogue) {
+  std::string text = " ";
+  if (epilogue.scale) text += "+scale";
+  if (epilogue.bias) text += "+bias";
+  if (epilogue.residual) text += "+residual";
+  if (epilogue.activation != Activation::kNone) text += fmt::format("+{}", text_of(epilogue.activation));
+  if (epilogue.amax) text += "+amax";
+  return text;
+}
+
+// Small problems of every shape that special kernels ask for; a kernel takes the first it accepts.
+std::optional<ConvProblem> problem_for(const KernelConfig& config) {
+  struct Size {
+    const char *image, *rest;
+  };
+  constexpr Size kSizes[] = {{"9", "c64 k64 f3 p1"}, {"8", "c64 k64 f1"}, {"8", "c16 k16 f2 s2"}};
+  const char* layout =
+      config.layout == Layout::kChannelsLast ? "" : std::array{"NCW", "NCHW", "NCDHW"}[config.dims - 1];
+  for (const Size& size : kSizes) {
+    std::string image = size.image;
+    for (int i = 1; i < config.dims; ++i) image += fmt::format("x{}", size.image);
+    const auto problem = parse_problem(fmt::format("{} {} n1 i{} {} {}{}", text_of(config.direction), types_of(config),
+                                                   image, size.rest, layout, epilogue_of(config.epilogue)));
+    if (problem.ok() && accepts(config, *problem)) return *problem;
+  }
+  return std::nullopt;
+}
+
+class ExportedKernels : public testing::TestWithParam<Target> {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "wavetile-exported-XXXXXX").string();
+    root_ = ::mkdtemp(name.data());
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  // Of the tests rule set, the first of each direction and pipeline that one of the small problems fits.
+  std::map<std::string, ConvProblem> sample() {
+    std::map<std::tuple<Direction, Pipeline, Loader>, KernelConfig> first;
+    std::map<std::string, ConvProblem> problems;
+    for (const KernelConfig& config : list_kernels({.target = GetParam(), .rule_set = RuleSet::kTests}).kernels) {
+      const std::tuple category(config.direction, config.gemm.pipeline, config.gemm.loader_a);
+      if (first.contains(category)) continue;
+      const std::optional<ConvProblem> problem = problem_for(config);
+      if (!problem) continue;
+      first.emplace(category, config);
+      problems.emplace(name_of(config), *problem);
+    }
+    for (const auto& [category, config] : first) kernels_.push_back(config);
+    return problems;
+  }
+
+  testing::AssertionResult run(const std::string& command) const {
+    const fs::path log = root_ / "log.txt";
+    if (std::system(fmt::format("{} > {} 2>&1", command, log.string()).c_str()) == 0)
+      return testing::AssertionSuccess();
+    return testing::AssertionFailure() << command << "\n" << *read_file(log);
+  }
+
+  fs::path root_;
+  std::vector<KernelConfig> kernels_;
+};
+
+TEST_P(ExportedKernels, BuildAndRunInTheSimulator) {
+  const std::map<std::string, ConvProblem> problems = sample();
+  // Each direction has at least the generic kernel.
+  ASSERT_GE(kernels_.size(), 3u);
+  const fs::path tree = root_ / "tree", build = root_ / "build";
+  ASSERT_TRUE(export_kernels({.folder = tree,
+                              .target = {GetParam(), true},
+                              .rule_set = "tests",
+                              .kernels = kernels_,
+                              .headers = headers()})
+                  .ok());
+  ASSERT_TRUE(run(fmt::format("cmake -S {} -B {} -DCMAKE_BUILD_TYPE=Release", tree.string(), build.string())));
+  ASSERT_TRUE(run(fmt::format("cmake --build {} -j2", build.string())));
+
+  // The library registers its kernels as data, and is itself a module that a simulated device loads.
+  const fs::path library = build / "libwavetile_kernels.so";
+  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(handle, nullptr) << dlerror();
+  const auto exported =
+      reinterpret_cast<decltype(&wavetile_exported_kernels)>(dlsym(handle, "wavetile_exported_kernels"));
+  ASSERT_NE(exported, nullptr);
+  int count = 0;
+  const wavetile_exported::Kernel* const* list = exported(&count);
+  Registry registry(compile::Backend::kHost, GetParam());
+  const Status added = registry.add_exported({list, static_cast<size_t>(count)});
+  ASSERT_TRUE(added.ok()) << added.message();
+  ASSERT_EQ(registry.size(), kernels_.size());
+
+  const auto device = open_device(fmt::format("sim:{}", text_of(GetParam())));
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  compile::Module module;
+  module.backend = compile::Backend::kHost;
+  module.target = GetParam();
+  module.name = "wavetile_kernels";
+  module.image = *read_file(library);
+  for (const KernelConfig& config : kernels_) {
+    const std::string name = name_of(config);
+    ASSERT_TRUE(registry.contains(name)) << name;
+    const ConvProblem& problem = problems.at(name);
+    const auto plan = make_kernel_plan(*device, problem, config, module, "exported");
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    TrialOptions options;
+    options.exact = true;
+    const auto tensors = TrialTensors::make(*device, problem, options.exact, options.seed);
+    ASSERT_TRUE(tensors.ok()) << tensors.status().message();
+    const TrialResult result = run_trial(**tensors, **plan, options);
+    EXPECT_TRUE(result.verified) << name << " on '" << to_text(problem) << "': " << result.status.message();
+  }
+  dlclose(handle);
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, ExportedKernels,
+                         testing::Values(Target::kSm80, Target::kSm90a, Target::kGfx942, Target::kGfx1100),
+                         [](const auto& param) { return std::string(text_of(param.param)); });
+
+}  // namespace
+}  // namespace wt

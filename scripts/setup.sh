@@ -12,7 +12,7 @@ source scripts/environment.sh
 
 # The same lists stand in README.md.
 base_packages=(
-  cmake ninja-build g++                             # build tools
+  cmake ninja-build make g++                        # build tools
   libdnnl-dev                                       # oneDNN: convolutions on the CPU
   libcli11-dev libfmt-dev libspdlog-dev             # command line, formatting, log
   nlohmann-json3-dev libsqlite3-dev                 # reports, tuning database

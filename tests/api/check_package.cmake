@@ -19,7 +19,7 @@ endfunction()
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 # Copied, so that nothing of the source tree can be found from it by accident.
 file(COPY ${PROJECT}/ DESTINATION ${WORK}/source)
-run(${CMAKE_COMMAND} -S ${WORK}/source -B ${WORK}/build -DCMAKE_PREFIX_PATH=${prefix} -DWANTED_VERSION=${VERSION}
+run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${WORK}/source -B ${WORK}/build -DCMAKE_PREFIX_PATH=${prefix} -DWANTED_VERSION=${VERSION}
     -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_C_COMPILER=${CC} -DCMAKE_CXX_FLAGS=${flags} -DCMAKE_C_FLAGS=${flags})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 foreach(program program_c program_cpp)
@@ -36,7 +36,7 @@ if(EXISTS ${prefix}/bin/wavetile)
 endif()
 
 # A version from the future is refused.
-execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK}/source -B ${WORK}/build_newer -DCMAKE_PREFIX_PATH=${prefix}
+execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${WORK}/source -B ${WORK}/build_newer -DCMAKE_PREFIX_PATH=${prefix}
     -DWANTED_VERSION=99.0 -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_C_COMPILER=${CC}
     RESULT_VARIABLE code OUTPUT_QUIET ERROR_VARIABLE text)
 if(NOT code OR NOT text MATCHES "99.0")

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "base/files.h"
@@ -76,19 +77,24 @@ class ExportedKernels : public testing::TestWithParam<Target> {
   }
   void TearDown() override { fs::remove_all(root_); }
 
-  // Of the tests rule set, the first of each direction and pipeline that one of the small problems fits.
+  // Of the tests rule set, the first of each direction and pipeline that one of the small problems fits; all of them
+  // where WAVETILE_TEST_ALL_EXPORTED is set, which takes minutes.
   std::map<std::string, ConvProblem> sample() {
-    std::map<std::tuple<Direction, Pipeline, Loader>, KernelConfig> first;
+    const bool all = std::getenv("WAVETILE_TEST_ALL_EXPORTED") != nullptr;
+    std::set<std::tuple<Direction, Pipeline, Loader>> seen;
     std::map<std::string, ConvProblem> problems;
     for (const KernelConfig& config : list_kernels({.target = GetParam(), .rule_set = RuleSet::kTests}).kernels) {
       const std::tuple category(config.direction, config.gemm.pipeline, config.gemm.loader_a);
-      if (first.contains(category)) continue;
+      if (!all && seen.contains(category)) continue;
       const std::optional<ConvProblem> problem = problem_for(config);
-      if (!problem) continue;
-      first.emplace(category, config);
+      if (!problem) {
+        EXPECT_FALSE(all) << "no small problem fits " << name_of(config);
+        continue;
+      }
+      seen.insert(category);
+      kernels_.push_back(config);
       problems.emplace(name_of(config), *problem);
     }
-    for (const auto& [category, config] : first) kernels_.push_back(config);
     return problems;
   }
 

@@ -54,7 +54,7 @@ EXPORT int cuFuncGetParamInfo(FunctionHandle, size_t index, size_t* offset, size
 }
 EXPORT int cuLaunchKernelEx(const LaunchConfig* config, FunctionHandle function, void** parameters, void** extra) {
   ENTER_CONTEXT("cuLaunchKernelEx");
-  if (!parameters || !parameters[0] || extra) return kInvalidValue;
+  if (!parameters || extra) return kInvalidValue;
   FakeStream* stream = stream_of(config->stream);
   if (!stream) return 400;
   auto* kernel = reinterpret_cast<Kernel*>(function);

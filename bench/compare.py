@@ -543,7 +543,7 @@ def complete(row, ceilings):
     row["roofline"] = round(floor_us / us, 3)
     for side in ("cudnn_tuned", "cudnn_heuristic"):
         if row.get(side):
-            row[f"speedup_{side}"] = round(row[side]["us"] / us, 3)
+            row[f"speedup_{side}"] = float(f"{row[side]['us'] / us:.4g}")
     if row.get("cudnn_tuned"):
         row["cudnn_roofline"] = round(floor_us / row["cudnn_tuned"]["us"], 3)
     return row

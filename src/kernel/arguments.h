@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/arguments.h - what every launch tells its kernel about the problem; the host fills it (dispatch/conv_arguments.h).
+// kernel/arguments.h - what every launch tells its kernel about the problem; the host fills it
+// (dispatch/conv_arguments.h).
 //
 // Freestanding: host and device compilers lay these structs out alike.
 #pragma once

@@ -3,7 +3,8 @@
 //
 //   accumulator -> alpha -> scale, bias -> residual -> activation -> amax -> output type
 //
-// The steps that exist are compile-time (EpilogueConfig); their values are run-time arguments. Order: problem/problem.h.
+// The steps that exist are compile-time (EpilogueConfig); their values are run-time arguments. Order:
+// problem/problem.h.
 #pragma once
 
 #include "kernel/arguments.h"
@@ -11,7 +12,8 @@
 
 namespace wt {
 
-template <Activation kActivation> WT_DEVICE float activate(float value, const EpilogueArguments& p) {
+template <Activation kActivation>
+WT_DEVICE float activate(float value, const EpilogueArguments& p) {
   if constexpr (kActivation == Activation::kRelu) return math::maximum(value, 0);
   if constexpr (kActivation == Activation::kLeakyRelu) return value >= 0 ? value : value * p.slope;
   if constexpr (kActivation == Activation::kClamp) return math::minimum(math::maximum(value, p.low), p.high);
@@ -24,7 +26,8 @@ template <Activation kActivation> WT_DEVICE float activate(float value, const Ep
   return value;
 }
 
-template <EpilogueConfig kSteps, DataType kOut> struct Epilogue {
+template <EpilogueConfig kSteps, DataType kOut>
+struct Epilogue {
   using Element = Storage<kOut>;
 
   float largest = 0;  // of the values this thread has stored

@@ -13,7 +13,8 @@
 
 namespace wt {
 
-template <KernelConfig kConfig> struct SplitSum {
+template <KernelConfig kConfig>
+struct SplitSum {
   using Params = SplitSumArguments;
   static constexpr int kThreads = kSplitSumThreads;
   static constexpr int kMinBlocks = 1;

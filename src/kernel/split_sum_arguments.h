@@ -7,7 +7,7 @@
 namespace wt {
 
 inline constexpr int kSplitSumThreads = 256;
-inline constexpr int kSplitSumWidth = 4;          // elements a thread
+inline constexpr int kSplitSumWidth = 4;           // elements a thread
 inline constexpr const char* kSumSuffix = "_sum";  // of the entry's name, after that of the kernel whose parts it adds
 
 struct SplitSumArguments {

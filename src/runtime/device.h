@@ -29,14 +29,14 @@ enum class DeviceKind { kCpu, kCuda, kSim };
 
 struct DeviceInfo {
   DeviceKind kind = DeviceKind::kCpu;
-  std::string id;                  // as a user writes it: cpu, gpu:0, sim:sm_90a
-  std::string name;                // as the maker calls it
-  Target target = Target::kSm80;   // meaningless for the CPU
+  std::string id;                 // as a user writes it: cpu, gpu:0, sim:sm_90a
+  std::string name;               // as the maker calls it
+  Target target = Target::kSm80;  // meaningless for the CPU
   int multiprocessors = 1;
   int64_t shared_bytes_per_block = 0;
   int64_t l2_bytes = 0;
   int64_t memory_bytes = 0;
-  int driver_version = 0;          // 13000 for 13.0; 0: none
+  int driver_version = 0;  // 13000 for 13.0; 0: none
 };
 
 using Stream = void*;  // CUstream on a GPU; ignored elsewhere, where calls are synchronous

@@ -35,22 +35,22 @@ struct TensorMapSpec {
   enum class Element : uint8_t { kU8, kF16, kBf16, kF32, kTf32 };
   Kind kind = Kind::kTiled;
   Element element = Element::kBf16;
-  int rank = 0;                              // 1 to 5
-  std::array<uint64_t, 5> size{};            // elements
-  std::array<uint64_t, 5> stride{};          // bytes; [0] is the element
-  std::array<uint32_t, 5> box{};             // tiled
+  int rank = 0;                      // 1 to 5
+  std::array<uint64_t, 5> size{};    // elements
+  std::array<uint64_t, 5> stride{};  // bytes; [0] is the element
+  std::array<uint32_t, 5> box{};     // tiled
   std::array<uint32_t, 5> element_stride{1, 1, 1, 1, 1};
-  std::array<int32_t, 3> lower{};            // im2col corners, innermost spatial dimension first
+  std::array<int32_t, 3> lower{};  // im2col corners, innermost spatial dimension first
   std::array<int32_t, 3> upper{};
   uint32_t channels_per_pixel = 0;
   uint32_t pixels_per_column = 0;
-  uint32_t swizzle = 0;                      // bytes: 0, 32, 64, 128
-  uint32_t l2_promotion = 128;               // bytes: 0, 64, 128, 256
+  uint32_t swizzle = 0;         // bytes: 0, 32, 64, 128
+  uint32_t l2_promotion = 128;  // bytes: 0, 64, 128, 256
 };
 
 struct Launch {
   struct Pointer {
-    uint32_t offset;       // of an 8-byte field of the parameter block
+    uint32_t offset;  // of an 8-byte field of the parameter block
     Tensor tensor;
     uint64_t byte_offset;  // added to the tensor's address
   };
@@ -67,7 +67,7 @@ struct Launch {
     uint64_t bytes;
   };
 
-  std::string kernel;  // the entry's name
+  std::string kernel;       // the entry's name
   std::vector<Zero> zeros;  // cleared on the stream before the launch
   LaunchShape shape;
   std::vector<std::byte> params;

@@ -10,7 +10,8 @@
 
 namespace wt::device {
 
-template <int kM, int kN, int kK> struct FmaTile {
+template <int kM, int kN, int kK>
+struct FmaTile {
   using Operand = float;
   static constexpr int kRows = kM / 8, kCols = kN / 4;
   static constexpr int kA = kRows * kK, kB = kCols * kK, kC = kRows * kCols, kRun = 1;
@@ -24,7 +25,8 @@ template <int kM, int kN, int kK> struct FmaTile {
   WT_DEVICE static void multiply(float (&c)[kC], const float (&a)[kA], const float (&b)[kB]) {
     WT_UNROLL for (int i = 0; i < kRows; ++i) {
       WT_UNROLL for (int j = 0; j < kCols; ++j) {
-        WT_UNROLL for (int k = 0; k < kK; ++k) c[i * kCols + j] = multiply_add(a[i * kK + k], b[j * kK + k], c[i * kCols + j]);
+        WT_UNROLL for (int k = 0; k < kK; ++k) c[i * kCols + j] =
+            multiply_add(a[i * kK + k], b[j * kK + k], c[i * kCols + j]);
       }
     }
   }

@@ -3,8 +3,9 @@
 //
 // C (m, n) += A (m, k) * B (n, k)^T. A layout says, for element e of a lane:
 //   a_row, a_k   of A          b_col, b_k   of B          c_row, c_col   of C
-// kA, kB, kC count a lane's elements; kRun neighbours e, e+1, .. of A and of B are neighbours along k. Stated once, from
-// the vendors' manuals; the simulator executes the instructions from its own reading of them, so the two check each other.
+// kA, kB, kC count a lane's elements; kRun neighbours e, e+1, .. of A and of B are neighbours along k. Stated once,
+// from the vendors' manuals; the simulator executes the instructions from its own reading of them, so the two check
+// each other.
 #pragma once
 
 #include "target/types.h"
@@ -12,7 +13,8 @@
 namespace wt::device {
 
 // NVIDIA mma.sync m16n8k16, 16-bit types. PTX manual, "Matrix Fragments for mma.m16n8k16 with floating point type".
-template <class Half> struct MmaSync16x8x16 {
+template <class Half>
+struct MmaSync16x8x16 {
   using Operand = Half;
   static constexpr int kA = 8, kB = 4, kC = 4, kRun = 2;
   static constexpr int a_row(int lane, int e) { return lane / 4 + 8 * ((e >> 1) & 1); }
@@ -36,7 +38,8 @@ struct MmaSync16x8x8 {
 };
 
 // AMD MFMA 32x32x8, 16-bit types, 64 lanes. MI200 and MI300 ISA manuals, "Matrix Arithmetic Instructions".
-template <class Half> struct Mfma32x32x8 {
+template <class Half>
+struct Mfma32x32x8 {
   using Operand = Half;
   static constexpr int kA = 4, kB = 4, kC = 16, kRun = 4;
   static constexpr int a_row(int lane, int) { return lane % 32; }
@@ -48,7 +51,8 @@ template <class Half> struct Mfma32x32x8 {
 };
 
 // AMD MFMA 16x16x16, 16-bit types, 64 lanes.
-template <class Half> struct Mfma16x16x16 {
+template <class Half>
+struct Mfma16x16x16 {
   using Operand = Half;
   static constexpr int kA = 4, kB = 4, kC = 4, kRun = 4;
   static constexpr int a_row(int lane, int) { return lane % 16; }
@@ -72,7 +76,8 @@ struct Mfma16x16x4 {
 };
 
 // AMD WMMA 16x16x16 of RDNA3, 32 lanes: lanes 16 to 31 hold A and B a second time. RDNA3 ISA manual, "WMMA".
-template <class Half> struct Wmma16x16x16Rdna3 {
+template <class Half>
+struct Wmma16x16x16Rdna3 {
   using Operand = Half;
   static constexpr int kA = 16, kB = 16, kC = 8, kRun = 16;
   static constexpr int a_row(int lane, int) { return lane % 16; }
@@ -84,7 +89,8 @@ template <class Half> struct Wmma16x16x16Rdna3 {
 };
 
 // AMD WMMA 16x16x16 of RDNA4, 32 lanes: each half of the lanes holds half of k. RDNA4 ISA manual, "WMMA".
-template <class Half> struct Wmma16x16x16Rdna4 {
+template <class Half>
+struct Wmma16x16x16Rdna4 {
   using Operand = Half;
   static constexpr int kA = 8, kB = 8, kC = 8, kRun = 8;
   static constexpr int a_row(int lane, int) { return lane % 16; }

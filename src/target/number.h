@@ -23,7 +23,8 @@ constexpr float widen(u32 bits, bool has_infinity) {
     const float magnitude = static_cast<float>(mantissa) * scale;
     return sign ? -magnitude : magnitude;
   }
-  if (has_infinity && exponent == (1u << kExponent) - 1) return float_of(sign | 0x7f800000u | (mantissa << (23 - kMantissa)));
+  if (has_infinity && exponent == (1u << kExponent) - 1)
+    return float_of(sign | 0x7f800000u | (mantissa << (23 - kMantissa)));
   return float_of(sign | (exponent + 127 - kBias) << 23 | mantissa << (23 - kMantissa));
 }
 
@@ -55,18 +56,22 @@ constexpr float to_float(E4m3 value) {
 }
 constexpr float to_float(float value) { return value; }
 
-template <class T> struct From;
-template <> struct From<float> {
+template <class T>
+struct From;
+template <>
+struct From<float> {
   static constexpr float rounded(float value) { return value; }
 };
-template <> struct From<Bf16> {
+template <>
+struct From<Bf16> {
   static constexpr Bf16 rounded(float value) {
     const u32 bits = bits_of(value);
     if ((bits & 0x7fffffffu) > 0x7f800000u) return {static_cast<u16>(bits >> 16 | 0x40)};
     return {static_cast<u16>((bits + 0x7fffu + (bits >> 16 & 1)) >> 16)};
   }
 };
-template <> struct From<F16> {
+template <>
+struct From<F16> {
   static constexpr F16 rounded(float value) {
     const u32 bits = bits_of(value), magnitude = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
     if (magnitude > 0x7f800000u) return {static_cast<u16>(sign | 0x7e00u)};
@@ -74,7 +79,8 @@ template <> struct From<F16> {
     return {static_cast<u16>(sign | narrow_magnitude<5, 10>(magnitude))};
   }
 };
-template <> struct From<E4m3> {
+template <>
+struct From<E4m3> {
   static constexpr E4m3 rounded(float value) {
     const u32 bits = bits_of(value), magnitude = bits & 0x7fffffffu, sign = bits >> 24 & 0x80u;
     if (magnitude > 0x7f800000u) return {static_cast<u8>(sign | 0x7fu)};
@@ -82,7 +88,8 @@ template <> struct From<E4m3> {
     return {static_cast<u8>(sign | narrow_magnitude<4, 3>(magnitude))};
   }
 };
-template <> struct From<E5m2> {
+template <>
+struct From<E5m2> {
   static constexpr E5m2 rounded(float value) {
     const u32 bits = bits_of(value), magnitude = bits & 0x7fffffffu, sign = bits >> 24 & 0x80u;
     if (magnitude > 0x7f800000u) return {static_cast<u8>(sign | 0x7fu)};

@@ -12,7 +12,8 @@
 
 namespace wt {
 
-template <KernelConfig kConfig> struct BasicGemm {
+template <KernelConfig kConfig>
+struct BasicGemm {
   using Params = GemmArguments;
   using Map = Coordinates<kConfig.direction>;
   static constexpr int kTileM = kConfig.gemm.tile.m, kTileN = kConfig.gemm.tile.n, kTileK = kConfig.gemm.tile.k;
@@ -58,7 +59,8 @@ template <KernelConfig kConfig> struct BasicGemm {
   }
 
   // Fills a table of coordinates, an entry a thread.
-  template <class Entry> WT_DEVICE static void fill(SharedAddress table, int count, Entry&& entry) {
+  template <class Entry>
+  WT_DEVICE static void fill(SharedAddress table, int count, Entry&& entry) {
     for (int i = device::thread_index(); i < count; i += kThreads) {
       device::store_shared<Coordinate>(table + i * sizeof(Coordinate), entry(i));
     }

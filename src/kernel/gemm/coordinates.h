@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/gemm/coordinates.h - where the elements of a GEMM operand live in the tensors of a convolution.
 //
-//   element (row, k) of an operand:  position = row.position + k.position;  offset = row.offset + k.offset + position . strides
+//   element (row, k) of an operand:  position = row.position + k.position;  offset = row.offset + k.offset + position .
+//   strides
 //
 // Every operand of every direction splits this way, so a tile needs one small table for its rows and one for its
 // k-block, and each element costs a few additions. The GEMM views themselves are problem/gemm_view.h.
@@ -66,9 +67,11 @@ WT_DEVICE i64 dot(const i32 (&at)[3], const TensorStrides& strides) {
   return at[0] * strides.spatial[0] + at[1] * strides.spatial[1] + at[2] * strides.spatial[2];
 }
 
-template <Direction kDirection> struct Coordinates;
+template <Direction kDirection>
+struct Coordinates;
 
-template <> struct Coordinates<Direction::kForward> {
+template <>
+struct Coordinates<Direction::kForward> {
   static constexpr bool kGatherA = true, kGatherB = false;  // which operand's position can leave the image
   static constexpr bool kDivide = false;                    // position is a multiple of the stride only at some taps
 
@@ -102,7 +105,8 @@ template <> struct Coordinates<Direction::kForward> {
   WT_DEVICE static i64 channel(const GemmArguments& p, i32 group, i64, i64 n) { return group * i64{p.shape.k} + n; }
 };
 
-template <> struct Coordinates<Direction::kBackwardData> {
+template <>
+struct Coordinates<Direction::kBackwardData> {
   static constexpr bool kGatherA = true, kGatherB = false;
   static constexpr bool kDivide = true;
 
@@ -136,7 +140,8 @@ template <> struct Coordinates<Direction::kBackwardData> {
   WT_DEVICE static i64 channel(const GemmArguments& p, i32 group, i64, i64 n) { return group * i64{p.shape.c} + n; }
 };
 
-template <> struct Coordinates<Direction::kBackwardWeight> {
+template <>
+struct Coordinates<Direction::kBackwardWeight> {
   static constexpr bool kGatherA = false, kGatherB = true;
   static constexpr bool kDivide = false;
 

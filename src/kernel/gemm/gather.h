@@ -12,7 +12,8 @@
 namespace wt {
 
 // The storage number as the type the matrix instruction multiplies.
-template <DataType kMultiply, class Stored> WT_DEVICE auto to_operand(Stored value) {
+template <DataType kMultiply, class Stored>
+WT_DEVICE auto to_operand(Stored value) {
   if constexpr (kMultiply == DataType::kF32) {
     return device::to_float(value);
   } else if constexpr (kMultiply == DataType::kTf32) {
@@ -25,7 +26,8 @@ template <DataType kMultiply, class Stored> WT_DEVICE auto to_operand(Stored val
 }
 
 // kRows x tile.k elements of one operand. kGather: positions can leave the image, and then the element is zero.
-template <KernelConfig kConfig, int kRows, DataType kStored, bool kGather, bool kRowFastest> struct GatherLoader {
+template <KernelConfig kConfig, int kRows, DataType kStored, bool kGather, bool kRowFastest>
+struct GatherLoader {
   using Map = Coordinates<kConfig.direction>;
   using Tile = OperandTile<kConfig, kRows>;
   using Element = typename Tile::Element;
@@ -39,7 +41,8 @@ template <KernelConfig kConfig, int kRows, DataType kStored, bool kGather, bool 
 
   // The operand's k-block into `tile`. A few loads are in flight at a time: more would only make the code longer, and
   // this kernel is for what the others decline.
-  WT_DEVICE static void copy(const GemmArguments& p, const void* tensor, SharedAddress rows, SharedAddress ks, Tile tile) {
+  WT_DEVICE static void copy(const GemmArguments& p, const void* tensor, SharedAddress rows, SharedAddress ks,
+                             Tile tile) {
     const auto* elements = static_cast<const Storage<kStored>*>(tensor);
     constexpr int kBatch = kPerThread % 4 == 0 ? 4 : kPerThread % 2 == 0 ? 2 : 1;
     WT_ROLLED for (int first = 0; first < kPerThread; first += kBatch) {

@@ -6,11 +6,15 @@
 
 namespace wt {
 
-template <Pipeline kPipeline> struct PipelineOf;
-template <> struct PipelineOf<Pipeline::kBasicV1> {
-  template <KernelConfig kConfig> using Kernel = BasicGemm<kConfig>;
+template <Pipeline kPipeline>
+struct PipelineOf;
+template <>
+struct PipelineOf<Pipeline::kBasicV1> {
+  template <KernelConfig kConfig>
+  using Kernel = BasicGemm<kConfig>;
 };
 
-template <KernelConfig kConfig> struct GemmKernel : PipelineOf<kConfig.gemm.pipeline>::template Kernel<kConfig> {};
+template <KernelConfig kConfig>
+struct GemmKernel : PipelineOf<kConfig.gemm.pipeline>::template Kernel<kConfig> {};
 
 }  // namespace wt

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/gemm/ring.h - slots in shared memory that a producer fills and consumers empty, guarded by mbarriers.
 //
-//   producer: wait empty(slot) -> expect bytes, copy -> full(slot);  consumer: wait full(slot) -> multiply -> arrive empty
+//   producer: wait empty(slot) -> expect bytes, copy -> full(slot);  consumer: wait full(slot) -> multiply -> arrive
+//   empty
 #pragma once
 
 #include "target/hopper.h"
@@ -9,7 +10,8 @@
 namespace wt {
 
 // Which slot comes next, and how often the ring has gone round (modulo 2).
-template <int kSlots> struct RingCursor {
+template <int kSlots>
+struct RingCursor {
   int slot = 0;
   u32 phase = 0;
 
@@ -27,7 +29,8 @@ template <int kSlots> struct RingCursor {
   WT_DEVICE int previous() const { return slot == 0 ? kSlots - 1 : slot - 1; }
 };
 
-template <int kSlots> struct Ring {
+template <int kSlots>
+struct Ring {
   static constexpr int kBytes = 16 * kSlots;
   using Cursor = RingCursor<kSlots>;
 
@@ -44,7 +47,8 @@ template <int kSlots> struct Ring {
     }
   }
   WT_DEVICE void wait_full(const Cursor& at) const { device::mbarrier_wait(full(at.slot), at.phase); }
-  // WHY the flipped parity: before the first round every slot is empty, and the phase before phase 0 counts as complete.
+  // WHY the flipped parity: before the first round every slot is empty, and the phase before phase 0 counts as
+  // complete.
   WT_DEVICE void wait_empty(const Cursor& at) const { device::mbarrier_wait(empty(at.slot), at.phase ^ 1); }
 };
 

@@ -22,9 +22,12 @@ constexpr DataType operand_b(const KernelConfig& config) {
 }
 constexpr DataType output_type(const KernelConfig& config) {
   switch (config.direction) {
-    case Direction::kForward: return config.y;
-    case Direction::kBackwardData: return config.x;
-    case Direction::kBackwardWeight: return config.w;
+    case Direction::kForward:
+      return config.y;
+    case Direction::kBackwardData:
+      return config.x;
+    case Direction::kBackwardWeight:
+      return config.w;
   }
   return config.y;
 }

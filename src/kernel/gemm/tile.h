@@ -11,7 +11,8 @@ template <KernelConfig kConfig>
 using MmaOf = device::Mma<multiply_type(kConfig), kConfig.gemm.mma.m, kConfig.gemm.mma.n, kConfig.gemm.mma.k>;
 
 // (kRows, tile.k), k innermost, rows padded against bank conflicts.
-template <KernelConfig kConfig, int kRows> struct OperandTile {
+template <KernelConfig kConfig, int kRows>
+struct OperandTile {
   using Element = typename MmaOf<kConfig>::Operand;
   static constexpr int kWarps = kConfig.gemm.warps.m * kConfig.gemm.warps.n * kConfig.gemm.warps.k;
   static constexpr int kThreads = kWarps * device::kWarpSize;
@@ -26,7 +27,8 @@ template <KernelConfig kConfig, int kRows> struct OperandTile {
 };
 
 // One warp's part of a block's product: accumulators for kTilesM x kTilesN matrix instructions.
-template <KernelConfig kConfig> struct WarpProduct {
+template <KernelConfig kConfig>
+struct WarpProduct {
   using Mma = MmaOf<kConfig>;
   using Element = typename Mma::Operand;
   static constexpr int kTilesM = kConfig.gemm.tile.m / (kConfig.gemm.warps.m * kConfig.gemm.mma.m);
@@ -39,9 +41,7 @@ template <KernelConfig kConfig> struct WarpProduct {
 
   WT_DEVICE void clear() {
     WT_UNROLL for (int i = 0; i < kTilesM; ++i) {
-      WT_UNROLL for (int j = 0; j < kTilesN; ++j) {
-        WT_UNROLL for (int e = 0; e < Mma::kC; ++e) c[i][j][e] = 0;
-      }
+      WT_UNROLL for (int j = 0; j < kTilesN; ++j) { WT_UNROLL for (int e = 0; e < Mma::kC; ++e) c[i][j][e] = 0; }
     }
   }
 

@@ -13,7 +13,8 @@ WT_DEVICE float to_float(F16 value) { return static_cast<float>(__builtin_bit_ca
 WT_DEVICE float to_float(E4m3 value) { return number::to_float(value); }
 WT_DEVICE float to_float(E5m2 value) { return number::to_float(value); }
 
-template <class T> WT_DEVICE T from_float(float value) {
+template <class T>
+WT_DEVICE T from_float(float value) {
   if constexpr (kSame<T, F16>) {
     return {__builtin_bit_cast(u16, static_cast<_Float16>(value))};
   } else {

@@ -10,11 +10,12 @@
 #define WT_ROLLED _Pragma("nounroll")
 
 // The one entry of a generated source: WT_KERNEL(name, class with kThreads, kMinBlocks, Params and run).
-#define WT_KERNEL(name, ...)                                                                   \
-  using name##_kernel = __VA_ARGS__;                                                           \
-  extern "C" __attribute__((global, amdgpu_flat_work_group_size(name##_kernel::kThreads, name##_kernel::kThreads))) \
-  void name(const typename name##_kernel::Params params) {                                     \
-    name##_kernel::run(params);                                                                \
+#define WT_KERNEL(name, ...)                                                                                      \
+  using name##_kernel = __VA_ARGS__;                                                                              \
+  extern "C"                                                                                                      \
+      __attribute__((global, amdgpu_flat_work_group_size(name##_kernel::kThreads, name##_kernel::kThreads))) void \
+      name(const typename name##_kernel::Params params) {                                                         \
+    name##_kernel::run(params);                                                                                   \
   }
 
 namespace wt::device {

@@ -8,23 +8,32 @@ namespace wt::device {
 
 extern __attribute__((shared)) unsigned char dynamic_shared[];
 
-template <class T> using SharedPointer = __attribute__((address_space(3))) T*;
+template <class T>
+using SharedPointer = __attribute__((address_space(3))) T*;
 
 WT_DEVICE SharedAddress shared_base() {
   return (SharedAddress)(SharedPointer<unsigned char>)(unsigned char*)dynamic_shared;
 }
 
-template <class T> WT_DEVICE T load_shared(SharedAddress address) {
+template <class T>
+WT_DEVICE T load_shared(SharedAddress address) {
   T value;
   __builtin_memcpy(&value, (const T*)(SharedPointer<T>)address, sizeof(T));
   return value;
 }
-template <class T> WT_DEVICE void store_shared(SharedAddress address, T value) {
+template <class T>
+WT_DEVICE void store_shared(SharedAddress address, T value) {
   __builtin_memcpy((T*)(SharedPointer<T>)address, &value, sizeof(T));
 }
 
-template <class T> WT_DEVICE T load_global(const T* address) { return *address; }
-template <class T> WT_DEVICE void store_global(T* address, T value) { *address = value; }
+template <class T>
+WT_DEVICE T load_global(const T* address) {
+  return *address;
+}
+template <class T>
+WT_DEVICE void store_global(T* address, T value) {
+  *address = value;
+}
 
 WT_DEVICE float atomic_add(float* address, float value) {
   return __hip_atomic_fetch_add(address, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);

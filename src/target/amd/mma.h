@@ -8,27 +8,33 @@
 
 namespace wt::device {
 
-template <DataType kType, int kM, int kN, int kK> struct Mma;
+template <DataType kType, int kM, int kN, int kK>
+struct Mma;
 
-template <class T, int kCount> using Simd = T __attribute__((ext_vector_type(kCount)));
+template <class T, int kCount>
+using Simd = T __attribute__((ext_vector_type(kCount)));
 
 // A fragment as the vector that the builtin takes, and the accumulator back and forth.
-template <class V, class T, int kCount> WT_DEVICE V packed(const T (&fragment)[kCount]) {
+template <class V, class T, int kCount>
+WT_DEVICE V packed(const T (&fragment)[kCount]) {
   static_assert(sizeof(V) == sizeof(T) * kCount);
   V result;
   __builtin_memcpy(&result, fragment, sizeof result);
   return result;
 }
-template <class V, int kCount> WT_DEVICE void unpack(const V& from, float (&to)[kCount]) {
+template <class V, int kCount>
+WT_DEVICE void unpack(const V& from, float (&to)[kCount]) {
   static_assert(sizeof(V) == sizeof(float) * kCount);
   __builtin_memcpy(to, &from, sizeof from);
 }
 
-#define WT_MMA(type, m, n, k, layout, operand, builtin, ...)                                                      \
-  template <> struct Mma<DataType::type, m, n, k> : layout {                                                      \
-    WT_DEVICE static void multiply(float (&c)[kC], const Operand (&a)[kA], const Operand (&b)[kB]) {              \
-      unpack(builtin(packed<operand>(a), packed<operand>(b), packed<Simd<float, kC>>(c) __VA_OPT__(, ) __VA_ARGS__), c); \
-    }                                                                                                             \
+#define WT_MMA(type, m, n, k, layout, operand, builtin, ...)                                                         \
+  template <>                                                                                                        \
+  struct Mma<DataType::type, m, n, k> : layout {                                                                     \
+    WT_DEVICE static void multiply(float (&c)[kC], const Operand (&a)[kA], const Operand (&b)[kB]) {                 \
+      unpack(builtin(packed<operand>(a), packed<operand>(b), packed<Simd<float, kC>>(c) __VA_OPT__(, ) __VA_ARGS__), \
+             c);                                                                                                     \
+    }                                                                                                                \
   };
 
 #define WT_COMMA ,
@@ -36,25 +42,32 @@ template <class V, int kCount> WT_DEVICE void unpack(const V& from, float (&to)[
 WT_MMA(kF16, 32, 32, 8, Mfma32x32x8<F16>, Simd<_Float16 WT_COMMA 4>, __builtin_amdgcn_mfma_f32_32x32x8f16, 0, 0, 0)
 WT_MMA(kF16, 16, 16, 16, Mfma16x16x16<F16>, Simd<_Float16 WT_COMMA 4>, __builtin_amdgcn_mfma_f32_16x16x16f16, 0, 0, 0)
 WT_MMA(kBf16, 32, 32, 8, Mfma32x32x8<Bf16>, Simd<short WT_COMMA 4>, __builtin_amdgcn_mfma_f32_32x32x8bf16_1k, 0, 0, 0)
-WT_MMA(kBf16, 16, 16, 16, Mfma16x16x16<Bf16>, Simd<short WT_COMMA 4>, __builtin_amdgcn_mfma_f32_16x16x16bf16_1k, 0, 0, 0)
-template <> struct Mma<DataType::kF32, 16, 16, 4> : Mfma16x16x4 {
+WT_MMA(kBf16, 16, 16, 16, Mfma16x16x16<Bf16>, Simd<short WT_COMMA 4>, __builtin_amdgcn_mfma_f32_16x16x16bf16_1k, 0, 0,
+       0)
+template <>
+struct Mma<DataType::kF32, 16, 16, 4> : Mfma16x16x4 {
   WT_DEVICE static void multiply(float (&c)[kC], const float (&a)[kA], const float (&b)[kB]) {
     unpack(__builtin_amdgcn_mfma_f32_16x16x4f32(a[0], b[0], packed<Simd<float, kC>>(c), 0, 0, 0), c);
   }
 };
-// WHY the same unit: these targets have no tf32 matrix instruction (gfx942's xf32 rounds differently), and fp32 products
-// of operands rounded to tf32 are exact.
-template <> struct Mma<DataType::kTf32, 16, 16, 4> : Mma<DataType::kF32, 16, 16, 4> {};
+// WHY the same unit: these targets have no tf32 matrix instruction (gfx942's xf32 rounds differently), and fp32
+// products of operands rounded to tf32 are exact.
+template <>
+struct Mma<DataType::kTf32, 16, 16, 4> : Mma<DataType::kF32, 16, 16, 4> {};
 #elif defined(__gfx1100__)
 WT_MMA(kF16, 16, 16, 16, Wmma16x16x16Rdna3<F16>, Simd<_Float16 WT_COMMA 16>, __builtin_amdgcn_wmma_f32_16x16x16_f16_w32)
 WT_MMA(kBf16, 16, 16, 16, Wmma16x16x16Rdna3<Bf16>, Simd<short WT_COMMA 16>, __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32)
 #else
-WT_MMA(kF16, 16, 16, 16, Wmma16x16x16Rdna4<F16>, Simd<_Float16 WT_COMMA 8>, __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12)
-WT_MMA(kBf16, 16, 16, 16, Wmma16x16x16Rdna4<Bf16>, Simd<short WT_COMMA 8>, __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32_gfx12)
+WT_MMA(kF16, 16, 16, 16, Wmma16x16x16Rdna4<F16>, Simd<_Float16 WT_COMMA 8>,
+       __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12)
+WT_MMA(kBf16, 16, 16, 16, Wmma16x16x16Rdna4<Bf16>, Simd<short WT_COMMA 8>,
+       __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32_gfx12)
 #endif
 #if !defined(__GFX9__)
-template <> struct Mma<DataType::kF32, 16, 16, 4> : FmaTile<16, 16, 4> {};
-template <> struct Mma<DataType::kTf32, 16, 16, 4> : FmaTile<16, 16, 4> {};
+template <>
+struct Mma<DataType::kF32, 16, 16, 4> : FmaTile<16, 16, 4> {};
+template <>
+struct Mma<DataType::kTf32, 16, 16, 4> : FmaTile<16, 16, 4> {};
 #endif
 #undef WT_COMMA
 #undef WT_MMA

@@ -7,16 +7,19 @@
 namespace wt::device {
 
 // kBytes (4, 8 or 16, both addresses aligned to it), of which `valid` come from `from` and the rest is zero.
-template <int kBytes> WT_DEVICE void copy_async(SharedAddress to, const void* from, int valid) {
+template <int kBytes>
+WT_DEVICE void copy_async(SharedAddress to, const void* from, int valid) {
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
   if constexpr (kBytes == 16) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid) : "memory");
   } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(kBytes), "r"(valid) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(kBytes), "r"(valid)
+                 : "memory");
   }
 }
 WT_DEVICE void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int kPending> WT_DEVICE void copy_async_wait() {
+template <int kPending>
+WT_DEVICE void copy_async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 

@@ -31,7 +31,8 @@ WT_DEVICE u32 cluster_address(SharedAddress local, u32 rank) {
 }
 
 // Accesses through cluster_address: float, u32 or Vector<float, 4>.
-template <class T> WT_DEVICE T load_cluster(u32 address) {
+template <class T>
+WT_DEVICE T load_cluster(u32 address) {
   if constexpr (sizeof(T) == 4) {
     u32 bits;
     asm volatile("ld.shared::cluster.b32 %0, [%1];" : "=r"(bits) : "r"(address) : "memory");
@@ -46,7 +47,8 @@ template <class T> WT_DEVICE T load_cluster(u32 address) {
     return __builtin_bit_cast(T, bits);
   }
 }
-template <class T> WT_DEVICE void store_cluster(u32 address, T value) {
+template <class T>
+WT_DEVICE void store_cluster(u32 address, T value) {
   if constexpr (sizeof(T) == 4) {
     asm volatile("st.shared::cluster.b32 [%0], %1;" ::"r"(address), "r"(__builtin_bit_cast(u32, value)) : "memory");
   } else {

@@ -17,7 +17,8 @@ WT_DEVICE float to_float(F16 value) {
 WT_DEVICE float to_float(E4m3 value) { return number::to_float(value); }
 WT_DEVICE float to_float(E5m2 value) { return number::to_float(value); }
 
-template <class T> WT_DEVICE T from_float(float value) {
+template <class T>
+WT_DEVICE T from_float(float value) {
   if constexpr (kSame<T, Bf16>) {
     Bf16 result;
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));

@@ -9,7 +9,8 @@
 
 namespace wt::device {
 
-template <bool kTransposed> WT_DEVICE void load_matrix(u32 (&to)[4], SharedAddress row) {
+template <bool kTransposed>
+WT_DEVICE void load_matrix(u32 (&to)[4], SharedAddress row) {
   if constexpr (kTransposed) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
@@ -22,30 +23,41 @@ template <bool kTransposed> WT_DEVICE void load_matrix(u32 (&to)[4], SharedAddre
                  : "memory");
   }
 }
-template <bool kTransposed> WT_DEVICE void load_matrix(u32 (&to)[2], SharedAddress row) {
+template <bool kTransposed>
+WT_DEVICE void load_matrix(u32 (&to)[2], SharedAddress row) {
   if constexpr (kTransposed) {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];" : "=r"(to[0]), "=r"(to[1]) : "r"(row) : "memory");
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                 : "=r"(to[0]), "=r"(to[1])
+                 : "r"(row)
+                 : "memory");
   } else {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];" : "=r"(to[0]), "=r"(to[1]) : "r"(row) : "memory");
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+                 : "=r"(to[0]), "=r"(to[1])
+                 : "r"(row)
+                 : "memory");
   }
 }
 // stmatrix: sm_90 on.
-template <bool kTransposed> WT_DEVICE void store_matrix(SharedAddress row, const u32 (&from)[4]) {
+template <bool kTransposed>
+WT_DEVICE void store_matrix(SharedAddress row, const u32 (&from)[4]) {
   if constexpr (kTransposed) {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row), "r"(from[0]),
                  "r"(from[1]), "r"(from[2]), "r"(from[3])
                  : "memory");
   } else {
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row), "r"(from[0]), "r"(from[1]),
-                 "r"(from[2]), "r"(from[3])
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row), "r"(from[0]),
+                 "r"(from[1]), "r"(from[2]), "r"(from[3])
                  : "memory");
   }
 }
-template <bool kTransposed> WT_DEVICE void store_matrix(SharedAddress row, const u32 (&from)[2]) {
+template <bool kTransposed>
+WT_DEVICE void store_matrix(SharedAddress row, const u32 (&from)[2]) {
   if constexpr (kTransposed) {
-    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(row), "r"(from[0]), "r"(from[1]) : "memory");
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(row), "r"(from[0]), "r"(from[1])
+                 : "memory");
   } else {
-    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(row), "r"(from[0]), "r"(from[1]) : "memory");
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(row), "r"(from[0]), "r"(from[1])
+                 : "memory");
   }
 }
 

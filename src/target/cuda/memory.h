@@ -10,15 +10,23 @@ extern __shared__ __align__(16) unsigned char dynamic_shared[];
 
 WT_DEVICE SharedAddress shared_base() { return static_cast<SharedAddress>(__cvta_generic_to_shared(dynamic_shared)); }
 
-template <class T> WT_DEVICE T load_shared(SharedAddress address) {
+template <class T>
+WT_DEVICE T load_shared(SharedAddress address) {
   return *reinterpret_cast<const T*>(__cvta_shared_to_generic(address));
 }
-template <class T> WT_DEVICE void store_shared(SharedAddress address, T value) {
+template <class T>
+WT_DEVICE void store_shared(SharedAddress address, T value) {
   *reinterpret_cast<T*>(__cvta_shared_to_generic(address)) = value;
 }
 
-template <class T> WT_DEVICE T load_global(const T* address) { return *address; }
-template <class T> WT_DEVICE void store_global(T* address, T value) { *address = value; }
+template <class T>
+WT_DEVICE T load_global(const T* address) {
+  return *address;
+}
+template <class T>
+WT_DEVICE void store_global(T* address, T value) {
+  *address = value;
+}
 
 WT_DEVICE float atomic_add(float* address, float value) { return atomicAdd(address, value); }
 WT_DEVICE u32 atomic_add(u32* address, u32 value) { return atomicAdd(address, value); }

@@ -8,14 +8,17 @@
 
 namespace wt::device {
 
-template <DataType kType, int kM, int kN, int kK> struct Mma;
+template <DataType kType, int kM, int kN, int kK>
+struct Mma;
 
 // Two neighbours along k as the register that the instruction takes.
-template <class Half> WT_DEVICE u32 pair(const Half& low, const Half& high) {
+template <class Half>
+WT_DEVICE u32 pair(const Half& low, const Half& high) {
   return static_cast<u32>(low.bits) | static_cast<u32>(high.bits) << 16;
 }
 
-template <> struct Mma<DataType::kBf16, 16, 8, 16> : MmaSync16x8x16<Bf16> {
+template <>
+struct Mma<DataType::kBf16, 16, 8, 16> : MmaSync16x8x16<Bf16> {
   WT_DEVICE static void multiply(float (&c)[4], const Bf16 (&a)[8], const Bf16 (&b)[4]) {
     asm volatile(
         "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -25,7 +28,8 @@ template <> struct Mma<DataType::kBf16, 16, 8, 16> : MmaSync16x8x16<Bf16> {
   }
 };
 
-template <> struct Mma<DataType::kF16, 16, 8, 16> : MmaSync16x8x16<F16> {
+template <>
+struct Mma<DataType::kF16, 16, 8, 16> : MmaSync16x8x16<F16> {
   WT_DEVICE static void multiply(float (&c)[4], const F16 (&a)[8], const F16 (&b)[4]) {
     asm volatile(
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -35,7 +39,8 @@ template <> struct Mma<DataType::kF16, 16, 8, 16> : MmaSync16x8x16<F16> {
   }
 };
 
-template <> struct Mma<DataType::kTf32, 16, 8, 8> : MmaSync16x8x8 {
+template <>
+struct Mma<DataType::kTf32, 16, 8, 8> : MmaSync16x8x8 {
   WT_DEVICE static void multiply(float (&c)[4], const float (&a)[4], const float (&b)[2]) {
     asm volatile(
         "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -45,6 +50,7 @@ template <> struct Mma<DataType::kTf32, 16, 8, 8> : MmaSync16x8x8 {
   }
 };
 
-template <> struct Mma<DataType::kF32, 16, 8, 8> : FmaTile<16, 8, 8> {};
+template <>
+struct Mma<DataType::kF32, 16, 8, 8> : FmaTile<16, 8, 8> {};
 
 }  // namespace wt::device

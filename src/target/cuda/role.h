@@ -6,12 +6,14 @@
 
 namespace wt::device {
 
-// Registers a thread of this warpgroup; a multiple of 8 from 24 to 240. The compiler heeds them only where the kernel has
-// a register cap at entry (__launch_bounds__ with blocks) and each role is one branch of a single if/else.
-template <int kRegisters> WT_DEVICE void take_registers() {
+// Registers a thread of this warpgroup; a multiple of 8 from 24 to 240. The compiler heeds them only where the kernel
+// has a register cap at entry (__launch_bounds__ with blocks) and each role is one branch of a single if/else.
+template <int kRegisters>
+WT_DEVICE void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
-template <int kRegisters> WT_DEVICE void give_registers() {
+template <int kRegisters>
+WT_DEVICE void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 

@@ -12,27 +12,28 @@ namespace wt::device {
 // Ordinary shared-memory writes of this thread become visible to the copy engine and to wgmma.
 WT_DEVICE void fence_async_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-WT_DEVICE void tma_prefetch(const TensorMap& map) {
-  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
-}
+WT_DEVICE void tma_prefetch(const TensorMap& map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
 
 // Tiled loads, rank 1 to 5 by the number of coordinates.
 WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0) {
   asm volatile(
-      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3}], [%2];" ::"r"(to),
+      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3}], [%2];" ::"r"(
+          to),
       "l"(&map), "r"(barrier), "r"(c0)
       : "memory");
 }
 WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::
-          "r"(to), "l"(&map), "r"(barrier), "r"(c0), "r"(c1)
+          "r"(to),
+      "l"(&map), "r"(barrier), "r"(c0), "r"(c1)
       : "memory");
 }
 WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1, i32 c2) {
   asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::
-          "r"(to), "l"(&map), "r"(barrier), "r"(c0), "r"(c1), "r"(c2)
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
+      "[%2];" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(c0), "r"(c1), "r"(c2)
       : "memory");
 }
 WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1, i32 c2, i32 c3) {
@@ -52,15 +53,16 @@ WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress ba
 }
 
 // The same box to the same address of every block in `mask` of the cluster; each block's barrier gets its bytes.
-WT_DEVICE void tma_load_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c0, i32 c1) {
+WT_DEVICE void tma_load_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c0,
+                                  i32 c1) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
       "[%1, {%4, %5}], [%2], %3;" ::"r"(to),
       "l"(&map), "r"(barrier), "h"(mask), "r"(c0), "r"(c1)
       : "memory");
 }
-WT_DEVICE void tma_load_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c0, i32 c1,
-                                  i32 c2) {
+WT_DEVICE void tma_load_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c0,
+                                  i32 c1, i32 c2) {
   asm volatile(
       "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
       "[%1, {%4, %5, %6}], [%2], %3;" ::"r"(to),
@@ -68,25 +70,27 @@ WT_DEVICE void tma_load_multicast(SharedAddress to, const TensorMap& map, Shared
       : "memory");
 }
 
-// im2col loads, one for each number of spatial dimensions: channel, start pixel (w, h, d), image; tap offsets (w, h, d).
+// im2col loads, one for each number of spatial dimensions: channel, start pixel (w, h, d), image; tap offsets (w, h,
+// d).
 WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c, i32 w, i32 n,
                                u16 tap_w) {
   asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2], "
+      "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
+      "[%2], "
       "{%6};" ::"r"(to),
       "l"(&map), "r"(barrier), "r"(c), "r"(w), "r"(n), "h"(tap_w)
       : "memory");
 }
-WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c, i32 w, i32 h, i32 n,
-                               u16 tap_w, u16 tap_h) {
+WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c, i32 w, i32 h,
+                               i32 n, u16 tap_w, u16 tap_h) {
   asm volatile(
       "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], "
       "[%1, {%3, %4, %5, %6}], [%2], {%7, %8};" ::"r"(to),
       "l"(&map), "r"(barrier), "r"(c), "r"(w), "r"(h), "r"(n), "h"(tap_w), "h"(tap_h)
       : "memory");
 }
-WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c, i32 w, i32 h, i32 d,
-                               i32 n, u16 tap_w, u16 tap_h, u16 tap_d) {
+WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c, i32 w, i32 h,
+                               i32 d, i32 n, u16 tap_w, u16 tap_h, u16 tap_d) {
   asm volatile(
       "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], "
       "[%1, {%3, %4, %5, %6, %7}], [%2], {%8, %9, %10};" ::"r"(to),
@@ -120,8 +124,8 @@ WT_DEVICE void tma_load_im2col_multicast(SharedAddress to, const TensorMap& map,
 
 // Stores and reductions of a box; elements outside the tensor are dropped.
 WT_DEVICE void tma_store(const TensorMap& map, SharedAddress from, i32 c0, i32 c1) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map), "r"(from),
-               "r"(c0), "r"(c1)
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map),
+               "r"(from), "r"(c0), "r"(c1)
                : "memory");
 }
 WT_DEVICE void tma_store(const TensorMap& map, SharedAddress from, i32 c0, i32 c1, i32 c2) {
@@ -135,33 +139,36 @@ WT_DEVICE void tma_store(const TensorMap& map, SharedAddress from, i32 c0, i32 c
                : "memory");
 }
 WT_DEVICE void tma_store(const TensorMap& map, SharedAddress from, i32 c0, i32 c1, i32 c2, i32 c3, i32 c4) {
-  asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(&map),
-               "r"(from), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(&map),
+      "r"(from), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)
+      : "memory");
 }
 // im2col store: a column of pixels from the walk's start, without offsets.
 WT_DEVICE void tma_store_im2col(const TensorMap& map, SharedAddress from, i32 c, i32 w, i32 n) {
-  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(
-                   &map),
-               "r"(from), "r"(c), "r"(w), "r"(n)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(&map),
+      "r"(from), "r"(c), "r"(w), "r"(n)
+      : "memory");
 }
 WT_DEVICE void tma_store_im2col(const TensorMap& map, SharedAddress from, i32 c, i32 w, i32 h, i32 n) {
-  asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(
-                   &map),
-               "r"(from), "r"(c), "r"(w), "r"(h), "r"(n)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(&map),
+      "r"(from), "r"(c), "r"(w), "r"(h), "r"(n)
+      : "memory");
 }
 WT_DEVICE void tma_store_im2col(const TensorMap& map, SharedAddress from, i32 c, i32 w, i32 h, i32 d, i32 n) {
   asm volatile(
-      "cp.async.bulk.tensor.5d.global.shared::cta.im2col_no_offs.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(&map),
+      "cp.async.bulk.tensor.5d.global.shared::cta.im2col_no_offs.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(
+          &map),
       "r"(from), "r"(c), "r"(w), "r"(h), "r"(d), "r"(n)
       : "memory");
 }
 WT_DEVICE void tma_reduce_add(const TensorMap& map, SharedAddress from, i32 c0, i32 c1) {
-  asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map),
-               "r"(from), "r"(c0), "r"(c1)
-               : "memory");
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map),
+      "r"(from), "r"(c0), "r"(c1)
+      : "memory");
 }
 
 // Plain bulk copies of a multiple of 16 bytes.
@@ -171,16 +178,19 @@ WT_DEVICE void bulk_load(SharedAddress to, const void* from, u32 bytes, SharedAd
                : "memory");
 }
 WT_DEVICE void bulk_store(void* to, SharedAddress from, u32 bytes) {
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes) : "memory");
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes)
+               : "memory");
 }
 
-// Stores since the last commit form a group; a wait leaves at most kPending groups unfinished. The _read form waits only
-// until shared memory may be written again.
+// Stores since the last commit form a group; a wait leaves at most kPending groups unfinished. The _read form waits
+// only until shared memory may be written again.
 WT_DEVICE void bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-template <int kPending> WT_DEVICE void bulk_wait() {
+template <int kPending>
+WT_DEVICE void bulk_wait() {
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(kPending) : "memory");
 }
-template <int kPending> WT_DEVICE void bulk_wait_read() {
+template <int kPending>
+WT_DEVICE void bulk_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 }
 

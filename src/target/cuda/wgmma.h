@@ -23,15 +23,18 @@ WT_DEVICE u64 wgmma_descriptor(SharedAddress start, u32 leading, u32 stride, Des
 
 WT_DEVICE void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 WT_DEVICE void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-template <int kPending> WT_DEVICE void wgmma_wait() {
+template <int kPending>
+WT_DEVICE void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 // Keeps the compiler from moving uses of the accumulators into the asynchronous region.
-template <int kCount> WT_DEVICE void wgmma_hold(float (&d)[kCount]) {
+template <int kCount>
+WT_DEVICE void wgmma_hold(float (&d)[kCount]) {
   WT_UNROLL for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(d[i])::"memory");
 }
 
-template <DataType kA, DataType kB, int kN> struct Wgmma;
+template <DataType kA, DataType kB, int kN>
+struct Wgmma;
 
 // Register lists by N: the text of operands %0 .. %(N/2-1), and their constraints.
 #define WT_D(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
@@ -101,52 +104,56 @@ template <DataType kA, DataType kB, int kN> struct Wgmma;
 #define WT_C256 WT_C248, WT_D(124)
 
 // One N: a, b, c, e, f, g, h number the operands after the accumulators.
-#define WT_SHARED_SHARED(n, types, k, tail, a, b, c, ...)                                                   \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #c ", 0;\n"                                             \
-               "wgmma.mma_async.sync.aligned.m64n" #n "k" #k ".f32." types " {" WT_R##n "}, %" #a ", %" #b \
-               ", p, 1, 1" tail ";\n}"                                                                      \
-               : WT_C##n                                                                                    \
-               : "l"(desc_a), "l"(desc_b), "r"(static_cast<int>(accumulate)) __VA_OPT__(, ) __VA_ARGS__)
-#define WT_REGISTERS_SHARED(n, types, k, tail, a, b, c, e, f, g, ...)                                       \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #g ", 0;\n"                                             \
-               "wgmma.mma_async.sync.aligned.m64n" #n "k" #k ".f32." types " {" WT_R##n "}, {%" #a ", %" #b \
-               ", %" #c ", %" #e "}, %" #f ", p, 1, 1" tail ";\n}"                                          \
-               : WT_C##n                                                                                    \
-               : "r"(a_regs[0]), "r"(a_regs[1]), "r"(a_regs[2]), "r"(a_regs[3]), "l"(desc_b),                \
-                 "r"(static_cast<int>(accumulate)) __VA_OPT__(, ) __VA_ARGS__)
+#define WT_SHARED_SHARED(n, types, k, tail, a, b, c, ...)                                                       \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #c                                                          \
+               ", 0;\n"                                                                                         \
+               "wgmma.mma_async.sync.aligned.m64n" #n "k" #k ".f32." types " {" WT_R##n "}, %" #a ", %" #b      \
+                                                                                        ", p, 1, 1" tail ";\n}" \
+               : WT_C##n                                                                                        \
+               : "l"(desc_a), "l"(desc_b), "r"(static_cast<int>(accumulate))__VA_OPT__(, ) __VA_ARGS__)
+#define WT_REGISTERS_SHARED(n, types, k, tail, a, b, c, e, f, g, ...)                         \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #g                                        \
+               ", 0;\n"                                                                       \
+               "wgmma.mma_async.sync.aligned.m64n" #n "k" #k ".f32." types " {" WT_R##n       \
+               "}, {%" #a ", %" #b ", %" #c ", %" #e "}, %" #f ", p, 1, 1" tail ";\n}"        \
+               : WT_C##n                                                                      \
+               : "r"(a_regs[0]), "r"(a_regs[1]), "r"(a_regs[2]), "r"(a_regs[3]), "l"(desc_b), \
+                 "r"(static_cast<int>(accumulate))__VA_OPT__(, ) __VA_ARGS__)
 
-#define WT_WGMMA_HALF(type, text, n, a, b, c, e, f, g, h)                                                     \
-  template <> struct Wgmma<DataType::type, DataType::type, n> {                                               \
-    template <Major kMajorA, Major kMajorB>                                                                   \
-    WT_DEVICE static void multiply(float (&d)[n / 2], u64 desc_a, u64 desc_b, bool accumulate) {              \
-      WT_SHARED_SHARED(n, text "." text, 16, ", %" #e ", %" #f, a, b, c, "n"(static_cast<int>(kMajorA)),      \
-                       "n"(static_cast<int>(kMajorB)));                                                       \
-    }                                                                                                         \
-    template <Major kMajorB>                                                                                  \
-    WT_DEVICE static void multiply(float (&d)[n / 2], const u32 (&a_regs)[4], u64 desc_b, bool accumulate) {  \
+#define WT_WGMMA_HALF(type, text, n, a, b, c, e, f, g, h)                                                    \
+  template <>                                                                                                \
+  struct Wgmma<DataType::type, DataType::type, n> {                                                          \
+    template <Major kMajorA, Major kMajorB>                                                                  \
+    WT_DEVICE static void multiply(float (&d)[n / 2], u64 desc_a, u64 desc_b, bool accumulate) {             \
+      WT_SHARED_SHARED(n, text "." text, 16, ", %" #e ", %" #f, a, b, c, "n"(static_cast<int>(kMajorA)),     \
+                       "n"(static_cast<int>(kMajorB)));                                                      \
+    }                                                                                                        \
+    template <Major kMajorB>                                                                                 \
+    WT_DEVICE static void multiply(float (&d)[n / 2], const u32 (&a_regs)[4], u64 desc_b, bool accumulate) { \
       WT_REGISTERS_SHARED(n, text "." text, 16, ", %" #h, a, b, c, e, f, g, "n"(static_cast<int>(kMajorB))); \
-    }                                                                                                         \
+    }                                                                                                        \
   };
-#define WT_WGMMA_OTHER(type_a, type_b, text, k, n, a, b, c, e, f, g, h)                                       \
-  template <> struct Wgmma<DataType::type_a, DataType::type_b, n> {                                           \
-    template <Major kMajorA, Major kMajorB>                                                                   \
-    WT_DEVICE static void multiply(float (&d)[n / 2], u64 desc_a, u64 desc_b, bool accumulate) {              \
+#define WT_WGMMA_OTHER(type_a, type_b, text, k, n, a, b, c, e, f, g, h)                                        \
+  template <>                                                                                                  \
+  struct Wgmma<DataType::type_a, DataType::type_b, n> {                                                        \
+    template <Major kMajorA, Major kMajorB>                                                                    \
+    WT_DEVICE static void multiply(float (&d)[n / 2], u64 desc_a, u64 desc_b, bool accumulate) {               \
       static_assert(kMajorA == Major::kK && kMajorB == Major::kK, "only 16-bit types have MN-major operands"); \
-      WT_SHARED_SHARED(n, text, k, "", a, b, c);                                                              \
-    }                                                                                                         \
-    template <Major kMajorB>                                                                                  \
-    WT_DEVICE static void multiply(float (&d)[n / 2], const u32 (&a_regs)[4], u64 desc_b, bool accumulate) {  \
-      static_assert(kMajorB == Major::kK, "only 16-bit types have MN-major operands");                        \
-      WT_REGISTERS_SHARED(n, text, k, "", a, b, c, e, f, g);                                                  \
-    }                                                                                                         \
+      WT_SHARED_SHARED(n, text, k, "", a, b, c);                                                               \
+    }                                                                                                          \
+    template <Major kMajorB>                                                                                   \
+    WT_DEVICE static void multiply(float (&d)[n / 2], const u32 (&a_regs)[4], u64 desc_b, bool accumulate) {   \
+      static_assert(kMajorB == Major::kK, "only 16-bit types have MN-major operands");                         \
+      WT_REGISTERS_SHARED(n, text, k, "", a, b, c, e, f, g);                                                   \
+    }                                                                                                          \
   };
-#define WT_WGMMA(n, ...)                                                                  \
-  WT_WGMMA_HALF(kBf16, "bf16", n, __VA_ARGS__)                                            \
-  WT_WGMMA_HALF(kF16, "f16", n, __VA_ARGS__)                                              \
-  WT_WGMMA_OTHER(kTf32, kTf32, "tf32.tf32", 8, n, __VA_ARGS__)                            \
-  WT_WGMMA_OTHER(kE4m3, kE4m3, "e4m3.e4m3", 32, n, __VA_ARGS__)                           \
-  WT_WGMMA_OTHER(kE4m3, kE5m2, "e4m3.e5m2", 32, n, __VA_ARGS__)                           \
-  WT_WGMMA_OTHER(kE5m2, kE4m3, "e5m2.e4m3", 32, n, __VA_ARGS__)                           \
+#define WT_WGMMA(n, ...)                                        \
+  WT_WGMMA_HALF(kBf16, "bf16", n, __VA_ARGS__)                  \
+  WT_WGMMA_HALF(kF16, "f16", n, __VA_ARGS__)                    \
+  WT_WGMMA_OTHER(kTf32, kTf32, "tf32.tf32", 8, n, __VA_ARGS__)  \
+  WT_WGMMA_OTHER(kE4m3, kE4m3, "e4m3.e4m3", 32, n, __VA_ARGS__) \
+  WT_WGMMA_OTHER(kE4m3, kE5m2, "e4m3.e5m2", 32, n, __VA_ARGS__) \
+  WT_WGMMA_OTHER(kE5m2, kE4m3, "e5m2.e4m3", 32, n, __VA_ARGS__) \
   WT_WGMMA_OTHER(kE5m2, kE5m2, "e5m2.e5m2", 32, n, __VA_ARGS__)
 
 WT_WGMMA(8, 4, 5, 6, 7, 8, 9, 10)

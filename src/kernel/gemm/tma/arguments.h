@@ -19,26 +19,27 @@ struct TapWalk {
 // Output pixels that see the same taps: all of a unit-stride problem, one phase of strided backward data, or one
 // rectangle of a dilated problem. Its pixels form GEMM rows in the order n, d, h, w.
 struct TmaRegion {
-  TensorMap a;            // im2col, or tiled where the rows are plain
+  TensorMap a;  // im2col, or tiled where the rows are plain
   i64 rows;
   i64 first_tile;         // of the region, in tiles along m, among all regions
   i32 size[3];            // pixels of one image
   i32 start[3], step[3];  // image coordinate of pixel i: start + i * step
   TapWalk taps;
-  i64 out_base;           // elements
-  i64 out_stride[4];      // n, d, h, w
+  i64 out_base;       // elements
+  i64 out_stride[4];  // n, d, h, w
 };
 
-template <int kRegions> struct TmaArguments {
+template <int kRegions>
+struct TmaArguments {
   TmaRegion regions[kRegions];
   TensorMap b;
   TensorMap out;       // boxes of 64 columns
   TensorMap out_tail;  // the columns left over
   i32 region_count;
   i32 groups;
-  i32 depth;           // channels that are summed over, of a group
-  i32 depth_blocks;    // depth / box, rounded up
-  i32 columns;         // output channels of a group
+  i32 depth;         // channels that are summed over, of a group
+  i32 depth_blocks;  // depth / box, rounded up
+  i32 columns;       // output channels of a group
   i64 tiles_m, tiles_n;
   void* y;
   EpilogueArguments epilogue;

@@ -3,8 +3,8 @@
 //
 //   global --TMA im2col / tiled--> ring of stages (shared) --wgmma--> registers --epilogue--> global
 //
-// Blocks are persistent. Cooperative consumers share a tile's rows; ping-pong consumers take tiles in turns, so that one
-// multiplies while the other stores. Work is a list of regions (arguments.h); weight gradients are weight_kernel.h.
+// Blocks are persistent. Cooperative consumers share a tile's rows; ping-pong consumers take tiles in turns, so that
+// one multiplies while the other stores. Work is a list of regions (arguments.h); weight gradients are weight_kernel.h.
 #pragma once
 
 #include "kernel/gemm/ring.h"
@@ -14,7 +14,8 @@
 
 namespace wt {
 
-template <KernelConfig kConfig> struct TmaGemm {
+template <KernelConfig kConfig>
+struct TmaGemm {
   static constexpr int kRegions = tma_layout::regions(kConfig);
   using Params = TmaArguments<kRegions>;
   static constexpr int kThreads = tma_layout::threads(kConfig);
@@ -43,15 +44,21 @@ template <KernelConfig kConfig> struct TmaGemm {
   static constexpr int kBoxes = tma_layout::boxes(kConfig), kBox = tma_layout::box_k(kConfig);
   static constexpr int kConsumers = tma_layout::consumers(kConfig);
   static constexpr bool kPingPong = kConfig.gemm.ping_pong;
-  static constexpr i32 kPastEnd = 1 << 20;  // a box of channels that no tensor has
+  static constexpr i32 kPastEnd = 1 << 20;                                       // a box of channels that no tensor has
   static constexpr int kFragments = tma_layout::rows_of_consumer(kConfig) / 64;  // of 64 rows, a consumer
   static constexpr int kSteps = kConfig.gemm.swizzle_a / 32;                     // wgmmas along k in a box
   static constexpr int kABox = tma_layout::a_box_bytes(kConfig), kBBox = tma_layout::b_box_bytes(kConfig);
   static constexpr bool kMoveRegisters = kConsumers > 1;
 
   using A = KMajor<kConfig.gemm.swizzle_a>;
-  template <bool kMn, class Unused = void> struct BOf { using Type = KMajor<kConfig.gemm.swizzle_a>; };
-  template <class Unused> struct BOf<true, Unused> { using Type = MnMajor<kBox>; };
+  template <bool kMn, class Unused = void>
+  struct BOf {
+    using Type = KMajor<kConfig.gemm.swizzle_a>;
+  };
+  template <class Unused>
+  struct BOf<true, Unused> {
+    using Type = MnMajor<kBox>;
+  };
   using B = typename BOf<tma_layout::b_is_mn_major(kConfig)>::Type;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
   using Output = TmaOutput<kConfig>;
@@ -61,8 +68,12 @@ template <KernelConfig kConfig> struct TmaGemm {
   struct Shared {  // addresses
     SharedAddress a, b, out;
     SlotRing ring;
-    WT_DEVICE SharedAddress a_box(int slot, int box) const { return a + slot * tma_layout::a_bytes(kConfig) + box * kABox; }
-    WT_DEVICE SharedAddress b_box(int slot, int box) const { return b + slot * tma_layout::b_bytes(kConfig) + box * kBBox; }
+    WT_DEVICE SharedAddress a_box(int slot, int box) const {
+      return a + slot * tma_layout::a_bytes(kConfig) + box * kABox;
+    }
+    WT_DEVICE SharedAddress b_box(int slot, int box) const {
+      return b + slot * tma_layout::b_bytes(kConfig) + box * kBBox;
+    }
   };
 
   WT_DEVICE static Shared layout() {
@@ -79,7 +90,8 @@ template <KernelConfig kConfig> struct TmaGemm {
   }
 
   // Calls body(tile, order) for this block's tiles; order counts them.
-  template <class Body> WT_DEVICE static void for_tiles(const Params& p, Body&& body) {
+  template <class Body>
+  WT_DEVICE static void for_tiles(const Params& p, Body&& body) {
     const i64 tiles = p.tiles_m * p.tiles_n * p.groups, step = device::grid_size().x;
     int order = 0;
     for (i64 tile = device::block_index().x; tile < tiles; tile += step, ++order) {
@@ -142,9 +154,7 @@ template <KernelConfig kConfig> struct TmaGemm {
   WT_DEVICE static void multiply(const Shared& shared, Cursor& slot, i32 stages, int part,
                                  float (&d)[kFragments][kTileN / 2]) {
     if (kRegions > 1 && stages == 0) {  // no tap reaches these pixels: they are zero
-      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        WT_UNROLL for (int e = 0; e < kTileN / 2; ++e) d[i][e] = 0;
-      }
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) { WT_UNROLL for (int e = 0; e < kTileN / 2; ++e) d[i][e] = 0; }
       return;
     }
     const bool releases = device::lane_index() == 0;
@@ -156,8 +166,8 @@ template <KernelConfig kConfig> struct TmaGemm {
           const u64 b = B::descriptor(shared.b_box(slot.slot, box), 0, step);
           WT_UNROLL for (int i = 0; i < kFragments; ++i) {
             const int rows = (part * kFragments + i) * 64 * kConfig.gemm.swizzle_a;
-            Multiply::template multiply<A::kMajor, B::kMajor>(d[i], A::descriptor(shared.a_box(slot.slot, box), rows, step),
-                                                              b, stage > 0 || box > 0 || step > 0);
+            Multiply::template multiply<A::kMajor, B::kMajor>(
+                d[i], A::descriptor(shared.a_box(slot.slot, box), rows, step), b, stage > 0 || box > 0 || step > 0);
           }
         }
       }
@@ -183,7 +193,8 @@ template <KernelConfig kConfig> struct TmaGemm {
       if (sends) device::bulk_wait_read<0>();  // the tile before has left the staging buffer
       device::sync_named(3 + consumer, 128);
       WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        Output::stage(p, region, {place.row + 64 * i, place.column, place.group}, d[i], steps, staging + i * kFragmentBytes);
+        Output::stage(p, region, {place.row + 64 * i, place.column, place.group}, d[i], steps,
+                      staging + i * kFragmentBytes);
       }
       device::fence_async_shared();
       device::sync_named(3 + consumer, 128);

@@ -18,7 +18,8 @@ constexpr device::DescriptorSwizzle descriptor_swizzle(int bytes) {
 }
 
 // An operand whose rows hold consecutive k: 8-row groups of one swizzle span each.
-template <int kSwizzle> struct KMajor {
+template <int kSwizzle>
+struct KMajor {
   static constexpr device::Major kMajor = device::Major::kK;
   static constexpr int kStepBytes = 32;  // one wgmma's k, in bytes, for every type
 
@@ -29,7 +30,8 @@ template <int kSwizzle> struct KMajor {
 };
 
 // An operand whose rows hold consecutive columns: blocks of 64 columns, each kDepth rows of 128 bytes. 16-bit types.
-template <int kDepth> struct MnMajor {
+template <int kDepth>
+struct MnMajor {
   static constexpr device::Major kMajor = device::Major::kMn;
 
   WT_DEVICE static u64 descriptor(SharedAddress box, int, int step) {
@@ -78,7 +80,8 @@ struct TapCursor {
   }
 };
 
-template <KernelConfig kConfig> struct TmaLoads {
+template <KernelConfig kConfig>
+struct TmaLoads {
   static constexpr int kBox = tma_layout::box_k(kConfig);
 
   // The A box of `rows` tile.m from the walk's start, at the cursor's tap and channels.
@@ -100,8 +103,8 @@ template <KernelConfig kConfig> struct TmaLoads {
   }
 
   // The B box: map dimensions are {channels of a group, taps, output channels}.
-  WT_DEVICE static void load_b(SharedAddress to, const TensorMap& map, SharedAddress full, const TapCursor& at, i32 column,
-                               i32 first_filter) {
+  WT_DEVICE static void load_b(SharedAddress to, const TensorMap& map, SharedAddress full, const TapCursor& at,
+                               i32 column, i32 first_filter) {
     if constexpr (tma_layout::b_is_mn_major(kConfig)) {
       constexpr int kBlockBytes = kBox * 128;
       WT_UNROLL for (int j = 0; j < tma_layout::b_columns(kConfig) / 64; ++j) {

@@ -13,7 +13,8 @@ namespace wt {
 
 // One 64-row fragment of a consumer. Accumulator i: row 16 * warp + lane / 4 + 8 * (i / 2 % 2),
 // column 8 * (i / 4) + 2 * (lane % 4) + i % 2.
-template <KernelConfig kConfig> struct TmaOutput {
+template <KernelConfig kConfig>
+struct TmaOutput {
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
   using Element = typename Steps::Element;
   static constexpr int kColumns = kConfig.gemm.tile.n;
@@ -61,7 +62,8 @@ template <KernelConfig kConfig> struct TmaOutput {
         if (column >= columns) break;
         const Element low = steps.apply(p.epilogue, d[4 * j + 2 * half], offset + column, channel + column);
         if (column + 1 < columns) {
-          const Element high = steps.apply(p.epilogue, d[4 * j + 2 * half + 1], offset + column + 1, channel + column + 1);
+          const Element high =
+              steps.apply(p.epilogue, d[4 * j + 2 * half + 1], offset + column + 1, channel + column + 1);
           if (paired) {
             device::store_global(reinterpret_cast<Vector<Element, 2>*>(out + column), Vector<Element, 2>{{low, high}});
             continue;
@@ -105,7 +107,8 @@ template <KernelConfig kConfig> struct TmaOutput {
         if (block >= kBlocks || (kBounded && (!inside[half] || column >= columns))) continue;
         Vector<Element, 2> pair;
         pair.at[0] = steps.apply(p.epilogue, d[4 * block + 2 * half], offset[half] + column, channel + column);
-        pair.at[1] = steps.apply(p.epilogue, d[4 * block + 2 * half + 1], offset[half] + column + 1, channel + column + 1);
+        pair.at[1] =
+            steps.apply(p.epilogue, d[4 * block + 2 * half + 1], offset[half] + column + 1, channel + column + 1);
         packed[quarter] = __builtin_bit_cast(u32, pair);
       }
       const int block = j + 1 < kBlocks ? j + lane / 16 : j;
@@ -123,7 +126,8 @@ template <KernelConfig kConfig> struct TmaOutput {
     const i32 column = static_cast<i32>(static_cast<i64>(place.group) * p.columns + place.column);
     WT_UNROLL for (int box = 0; box < tma_layout::out_boxes(kConfig); ++box) {
       const bool tail = kColumns % 64 != 0 && box == kColumns / 64;
-      device::tma_store(tail ? p.out_tail : p.out, staging + box * (64 * 128), column + 64 * box, static_cast<i32>(place.row));
+      device::tma_store(tail ? p.out_tail : p.out, staging + box * (64 * 128), column + 64 * box,
+                        static_cast<i32>(place.row));
     }
     device::bulk_commit();
   }

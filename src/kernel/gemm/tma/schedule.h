@@ -14,7 +14,8 @@ struct TileIndex {
 
 // Tiles in raster order along m or n, in bands `kBand` tiles wide across it, so that blocks running together share
 // rows of A and columns of B in the L2.
-template <Raster kRaster, int kBand> WT_DEVICE TileIndex tile_at(i64 index, i64 tiles_m, i64 tiles_n) {
+template <Raster kRaster, int kBand>
+WT_DEVICE TileIndex tile_at(i64 index, i64 tiles_m, i64 tiles_n) {
   const i64 per_group = tiles_m * tiles_n;
   const i32 group = static_cast<i32>(index / per_group);
   index -= group * per_group;
@@ -28,7 +29,8 @@ template <Raster kRaster, int kBand> WT_DEVICE TileIndex tile_at(i64 index, i64 
 }
 
 // The region that holds tile m. Few regions, sorted: a linear search.
-template <int kRegions> WT_DEVICE const TmaRegion& region_of(const TmaArguments<kRegions>& p, i64 tile_m) {
+template <int kRegions>
+WT_DEVICE const TmaRegion& region_of(const TmaArguments<kRegions>& p, i64 tile_m) {
   if constexpr (kRegions == 1) {
     return p.regions[0];
   } else {

@@ -8,7 +8,9 @@
 
 namespace wt {
 
-template <KernelConfig kConfig, Direction kDirection = kConfig.direction> struct TmaKernel : TmaGemm<kConfig> {};
-template <KernelConfig kConfig> struct TmaKernel<kConfig, Direction::kBackwardWeight> : TmaWeightGemm<kConfig> {};
+template <KernelConfig kConfig, Direction kDirection = kConfig.direction>
+struct TmaKernel : TmaGemm<kConfig> {};
+template <KernelConfig kConfig>
+struct TmaKernel<kConfig, Direction::kBackwardWeight> : TmaWeightGemm<kConfig> {};
 
 }  // namespace wt

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/gemm/tma/weight_kernel.h - weight gradients on Hopper: dw (k, tap c) = sum over pixels of dy^T x.
 //
-//   dy (64 channels, pixels) tiled, x (64 channels, pixels) im2col --> ring --wgmma, both MN-major--> registers --> global
+//   dy (64 channels, pixels) tiled, x (64 channels, pixels) im2col --> ring --wgmma, both MN-major--> registers -->
+//   global
 //
-// GEMM rows are output channels, columns are blocks of 64 input channels of a tap, k runs over the pixels of all images.
-// With split_k=workspace the pixels are divided among blocks and the partial sums added by kernel/split_sum.h.
+// GEMM rows are output channels, columns are blocks of 64 input channels of a tap, k runs over the pixels of all
+// images. With split_k=workspace the pixels are divided among blocks and the partial sums added by kernel/split_sum.h.
 #pragma once
 
 #include "kernel/epilogue.h"
@@ -16,7 +17,8 @@
 
 namespace wt {
 
-template <KernelConfig kConfig> struct TmaWeightGemm {
+template <KernelConfig kConfig>
+struct TmaWeightGemm {
   using Params = TmaWeightArguments;
   static constexpr int kThreads = tma_layout::threads(kConfig);
   static constexpr int kMinBlocks = kConfig.min_blocks;
@@ -73,7 +75,8 @@ template <KernelConfig kConfig> struct TmaWeightGemm {
     return {a, b, {b + kStages * kBBytes}};
   }
 
-  template <class Body> WT_DEVICE static void for_items(const Params& p, Body&& body) {
+  template <class Body>
+  WT_DEVICE static void for_items(const Params& p, Body&& body) {
     const i64 tiles = p.tiles_m * p.tiles_n * p.groups, items = tiles * p.splits, step = device::grid_size().x;
     for (i64 index = device::block_index().x; index < items; index += step) {
       Item item;
@@ -115,7 +118,8 @@ template <KernelConfig kConfig> struct TmaWeightGemm {
     if constexpr (kConfig.dims == 1) {
       device::tma_load_im2col(to, p.x, full, channel, at.position(p, 2), at.at[0], offset(2));
     } else if constexpr (kConfig.dims == 2) {
-      device::tma_load_im2col(to, p.x, full, channel, at.position(p, 2), at.position(p, 1), at.at[0], offset(2), offset(1));
+      device::tma_load_im2col(to, p.x, full, channel, at.position(p, 2), at.position(p, 1), at.at[0], offset(2),
+                              offset(1));
     } else {
       device::tma_load_im2col(to, p.x, full, channel, at.position(p, 2), at.position(p, 1), at.position(p, 0), at.at[0],
                               offset(2), offset(1), offset(0));
@@ -169,9 +173,7 @@ template <KernelConfig kConfig> struct TmaWeightGemm {
   WT_DEVICE static void multiply(const Shared& shared, Cursor& slot, i32 blocks, int consumer,
                                  float (&d)[kFragments][kTileN / 2]) {
     if (blocks == 0) {  // no pixels at all: the gradient of an empty batch
-      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        WT_UNROLL for (int e = 0; e < kTileN / 2; ++e) d[i][e] = 0;
-      }
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) { WT_UNROLL for (int e = 0; e < kTileN / 2; ++e) d[i][e] = 0; }
       return;
     }
     const bool releases = device::lane_index() == 0;

@@ -59,12 +59,6 @@ constexpr Constraint kTargetRows[] = {
                           text_of(at.config.direction), text_of(operand_b(at.config)));
      }},
 
-    // The first pass ends by writing the largest magnitude through a pointer that only the sum has.
-    {"tma-split-amax", "amax has no kernel with a split of k through the workspace",
-     [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.split_k == SplitK::kWorkspace; },
-     [](const Case& at) { return !at.config.epilogue.amax; },
-     [](const Case&) { return std::string("split_k=workspace with amax; use split_k=none"); }},
-
     {"tma-store-type", "bulk stores stage 16-bit outputs", stores_bulk,
      [](const Case& at) { return size_of(output_type(at.config)) == 2; },
      [](const Case& at) {

@@ -139,14 +139,6 @@ const RowCase kTargetCases[] = {
        });
      },
      "direction=bwd_data sums across channels"},
-    {"tma-split-amax",
-     [](KernelConfig& c) {
-       hopper_with(c, [](KernelConfig& t) {
-         t.gemm.split_k = SplitK::kWorkspace;
-         t.epilogue.amax = true;
-       });
-     },
-     "split_k=workspace with amax; use split_k=none"},
     {"tma-store-type", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.y = DataType::kF32; }); },
      "staging=tma_store with output fp32"},
     {"swizzle-value", [](KernelConfig& c) { c.gemm.swizzle_a = 48; }, "swizzle_a=48"},

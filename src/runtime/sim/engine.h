@@ -70,8 +70,8 @@ struct BulkStore {
   bool read = false, written = false, released = false;
   MapImage map;
   int32_t at[5];
-  uint8_t* to;  // plain
-  uint32_t from, bytes;
+  uint8_t* to;           // plain
+  uint32_t from, bytes;  // bytes: of shared memory, with what a narrow box leaves unused of its rows
   std::vector<uint8_t> data;
   Site site;
 };

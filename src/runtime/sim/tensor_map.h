@@ -36,6 +36,9 @@ struct MapImage {
     return count;
   }
   uint32_t inner_bytes() const { return static_cast<uint32_t>(box[0]) * element_bytes; }
+  // From one row of the box to the next in shared memory: a swizzled row fills its span even where the box is narrower.
+  uint32_t pitch() const { return swizzle ? swizzle : inner_bytes(); }
+  uint32_t shared_bytes() const { return bytes() / inner_bytes() * pitch(); }
 };
 static_assert(sizeof(MapImage) <= 128);
 

@@ -29,7 +29,7 @@ void walk(const MapImage& map, const int32_t* at, const uint16_t* offset, Visit 
   if (map.im2col) {
     const int spatial = map.rank - 2;
     int64_t pixel[3] = {at[1], at[2], at[3]}, image = at[map.rank - 1];
-    for (uint32_t i = 0; i < map.pixels; ++i, place += inner * element) {
+    for (uint32_t i = 0; i < map.pixels; ++i, place += map.pitch()) {
       bool inside = image >= 0 && image < size(map.rank - 1);
       uint64_t address = base + static_cast<uint64_t>(image) * map.stride[map.rank - 2];
       for (int d = 0; d < spatial; ++d) {
@@ -59,7 +59,7 @@ void walk(const MapImage& map, const int32_t* at, const uint16_t* offset, Visit 
       address += static_cast<uint64_t>(x) * map.stride[d - 1];
     }
     visit(Run{address, first, inside ? end : 0, place});
-    place += inner * element;
+    place += map.pitch();
     int d = 1;
     for (; d < map.rank; ++d) {
       step[d] += map.element_stride[d];

@@ -31,7 +31,7 @@ void check_box(const Block& block, const MapImage& map, uint32_t address, bool i
          fmt::format("an instruction for {} maps of rank {} meets a map that is {} of rank {}",
                      im2col ? "im2col" : "tiled", rank, map.im2col ? "im2col" : "tiled", map.rank));
   }
-  check_shared(block, address, map.bytes(), 128, operation, site);
+  check_shared(block, address, map.shared_bytes(), 128, operation, site);
 }
 
 // Where the walk starts must be a point of the bounding box's grid, and a tap's offset must fit its field.
@@ -107,10 +107,11 @@ void issue_load(AsyncWork&& work, const char* operation, Site site) {
            fmt::format("mbarrier {:#x} was initialised without mbarrier_fence_init after it", work.barrier));
     }
     work.phases[rank] = barrier.phase;
+    const uint32_t span = work.kind == AsyncWork::Kind::kTensorLoad ? work.map.shared_bytes() : work.bytes;
     if (cluster.plan->options.checks) {
-      block.shadow.bulk_write(thread, block, work.to, work.bytes, barrier.actor, barrier.phase, operation, site);
+      block.shadow.bulk_write(thread, block, work.to, span, barrier.actor, barrier.phase, operation, site);
     }
-    std::memset(block.host(work.to), 0xff, work.bytes);  // NaN until the copy lands
+    std::memset(block.host(work.to), 0xff, span);  // NaN until the copy lands
   }
   work.thread = &thread;
   work.site = site;
@@ -166,15 +167,27 @@ void add_elements(const MapImage& map, uint8_t* to, const uint8_t* from, uint32_
   }
 }
 
+// Calls visit(address) for every cell of shared memory that the store reads.
+template <class Visit>
+void for_cells(const BulkStore& store, Visit visit) {
+  const bool plain = store.kind == BulkStore::Kind::kPlain;
+  const uint32_t pitch = plain ? store.bytes : store.map.pitch(), used = plain ? store.bytes : store.map.inner_bytes();
+  for (uint32_t row = 0; row < store.bytes; row += pitch) {
+    for (uint32_t at = 0; at < used; at += Shadow::kCell) {
+      visit(plain ? store.from + at : swizzled(store.from + row + at, store.map.swizzle));
+    }
+  }
+}
+
 void issue_store(BulkStore&& store, const char* operation, Site site) {
   Thread& thread = *current;
   Block& block = *thread.block;
   Cluster& cluster = *block.cluster;
   if (cluster.plan->options.checks) {
-    for (uint32_t i = 0; i < store.bytes; i += Shadow::kCell) {
-      block.shadow.async_read(thread, block, store.from + i, operation, site);
-      ++block.shadow.at(store.from + i).bulk_reads;
-    }
+    for_cells(store, [&](uint32_t address) {
+      block.shadow.async_read(thread, block, address, operation, site);
+      ++block.shadow.at(address).bulk_reads;
+    });
   }
   store.site = site;
   thread.stores.push_back(std::move(store));
@@ -286,7 +299,7 @@ void tma_store(const TmaStore& store, Site site) {
     fail(Fault::kUse, operation, site, "there is no reduction of 8-bit elements");
   }
   bulk.from = store.from;
-  bulk.bytes = bulk.map.bytes();
+  bulk.bytes = bulk.map.shared_bytes();
   issue_store(std::move(bulk), operation, site);
 }
 
@@ -356,10 +369,10 @@ void bulk_wait(int pending, bool read_only, Site site) {
     BulkStore& store = thread.stores[i];
     read_store(thread, store);
     if (!store.released && block.cluster->plan->options.checks) {
-      for (uint32_t at = 0; at < store.bytes; at += Shadow::kCell) {
-        --block.shadow.at(store.from + at).bulk_reads;
-        block.shadow.note_async_read(thread, store.from + at);
-      }
+      for_cells(store, [&](uint32_t address) {
+        --block.shadow.at(address).bulk_reads;
+        block.shadow.note_async_read(thread, address);
+      });
     }
     store.released = true;
   }

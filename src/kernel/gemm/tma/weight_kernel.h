@@ -217,7 +217,7 @@ struct TmaWeightGemm {
         }
       }
     }
-    steps.finish(p.epilogue);
+    if constexpr (!kSplit) steps.finish(p.epilogue);  // parts are finished by split_sum.h
   }
 
   WT_DEVICE static void store_pair(const Params& p, const Item& item, i64 offset, i32 column, i64 channel, float low,

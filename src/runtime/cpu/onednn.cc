@@ -67,8 +67,9 @@ Result<OnednnPlugin> load_onednn(const std::vector<std::string>& paths) {
       status = entry ? check_version(provider, path)
                      : failure(Code::kDevice, "{} has no symbol {}", path, WAVETILE_ONEDNN_ENTRY);
       if (status.ok()) {
-        // Kept open for good, see the header.
-        new DynamicLibrary(std::move(*library));
+        // Kept open for good, see the header; and in reach, so that a leak checker can tell.
+        static std::vector<DynamicLibrary>& kept = *new std::vector<DynamicLibrary>;
+        kept.push_back(std::move(*library));
         return OnednnPlugin{provider, path, ""};
       }
     }

@@ -3,7 +3,8 @@
 //
 //   config + problem + multiprocessors --> microseconds: launch, first data, products or copies, output, sum of parts
 //
-// Plain functions with constants from measurements on an H200; they rank kernels, they do not promise times.
+// Plain functions; cost_model.cc says which constants are measured and which are guesses. They rank, they promise
+// nothing.
 #pragma once
 
 #include "config/kernel_config.h"

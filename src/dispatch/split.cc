@@ -7,8 +7,8 @@ namespace wt {
 namespace {
 
 constexpr int64_t kMaxSplits = 128;
-// Cycles, from measurements on an H200: what a block costs before its first product and after its last, and what the
-// launch that adds the parts costs beside its bytes.
+// Cycles, estimates for an H200 that are not calibrated: what a block costs before its first product and after its
+// last, and what the launch that adds the parts costs beside its bytes.
 constexpr double kBlockCycles = 6000;
 constexpr double kSumCycles = 5000;
 constexpr double kBytesPerCycle = 2400;  // of the whole device's memory

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/math.h - the functions behind the activations, to about one unit in the last place of fp32.
+// kernel/math.h - the functions behind the activations, in fp32.
 //
 // WHY our own: freestanding device compilers have no math library, and one text gives every target the same bits up to
-// contraction. Polynomials are minimax fits of the usual reduced ranges.
+// contraction. How accurate they must be is problem/tolerance.h; kernels with activations are verified against it.
 #pragma once
 
 #include "target/target.h"

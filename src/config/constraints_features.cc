@@ -334,7 +334,7 @@ constexpr Constraint kRows[] = {
     {"direct-tile", "a direct kernel's sub-tile divides its tile", is_direct,
      [](const Case& at) {
        const DirectConfig& direct = at.config.direct;
-       return direct.sub_h > 0 && direct.sub_w > 0 && direct.tile_h > 0 && direct.tile_w > 0 &&
+       return direct.sub_h > 0 && direct.sub_w > 0 && direct.tile_h >= 0 && direct.tile_w >= 0 &&
               direct.tile_h % direct.sub_h == 0 && direct.tile_w % direct.sub_w == 0;
      },
      [](const Case& at) {

@@ -57,6 +57,8 @@ template <>
 const EnumTable& enum_table<Raster>();
 template <>
 const EnumTable& enum_table<Staging>();
+template <>
+const EnumTable& enum_table<DirectDesign>();
 
 template <class Enum>
 std::string_view text_of(Enum value) {

@@ -100,10 +100,12 @@ constexpr std::array kFields = {
     WT_FIELD(Place::kOptional, gemm.explicit_gemm, "explicit"),
     WT_FIELD(Place::kOptional, gemm.load_warps, "lw"),
 
+    WT_FIELD(Place::kOptional, direct.design, ""),
     WT_FIELD(Place::kOptional, direct.tile_h, "th"),
     WT_FIELD(Place::kOptional, direct.tile_w, "tw"),
     WT_FIELD(Place::kOptional, direct.sub_h, "uh"),
     WT_FIELD(Place::kOptional, direct.sub_w, "uw"),
+    WT_FIELD(Place::kOptional, direct.filter_d, "fd"),
     WT_FIELD(Place::kOptional, direct.filter_h, "fh"),
     WT_FIELD(Place::kOptional, direct.filter_w, "fw"),
     WT_FIELD(Place::kOptional, direct.stride_h, "sh"),
@@ -116,6 +118,8 @@ constexpr std::array kFields = {
     WT_FIELD(Place::kOptional, direct.vector_in, "vi"),
     WT_FIELD(Place::kOptional, direct.vector_out, "vo"),
     WT_FIELD(Place::kOptional, direct.images, "img"),
+    WT_FIELD(Place::kOptional, direct.prefetch, "pf"),
+    WT_FIELD(Place::kOptional, direct.register_weights, "rw"),
 };
 
 #undef WT_EXTENT

@@ -72,6 +72,13 @@ enum class Staging : unsigned char {
   kTmaStore,  // through shared memory and a bulk tensor store
 };
 
+// How a kernel of the direct family walks its output.
+enum class DirectDesign : unsigned char {
+  kGather,  // every tap looked up: any filter, stride, dilation, multiplier, layout
+  kStream,  // a thread takes a strip of columns and walks down the rows; filter and stride at compile time
+  kBanded,  // matrix instructions over a banded filter
+};
+
 struct Extent3 {
   short m = 1, n = 1, k = 1;
   constexpr bool operator==(const Extent3&) const = default;
@@ -121,12 +128,15 @@ struct GemmConfig {
   constexpr bool operator==(const GemmConfig&) const = default;
 };
 
+// One-dimensional problems lie along h here: their pixels are rows of one column.
 struct DirectConfig {
-  short tile_h = 1;  // output pixels of a block
-  short tile_w = 1;
+  DirectDesign design = DirectDesign::kGather;
+  short tile_h = 0;  // output pixels of a block; 0: run-time value
+  short tile_w = 0;
   short sub_h = 1;  // output pixels of a thread
   short sub_w = 1;
-  unsigned char filter_h = 0;  // 0: run-time value
+  unsigned char filter_d = 0;  // 0: run-time value
+  unsigned char filter_h = 0;
   unsigned char filter_w = 0;
   unsigned char stride_h = 0;
   unsigned char stride_w = 0;
@@ -137,7 +147,9 @@ struct DirectConfig {
   short block_size = 64;
   unsigned char vector_in = 1;
   unsigned char vector_out = 1;
-  unsigned char images = 1;  // a block
+  unsigned char images = 1;       // a block
+  unsigned char prefetch = 1;     // rows on their way while one is multiplied
+  bool register_weights = false;  // each thread keeps its weights; else they are read from shared memory
   constexpr bool operator==(const DirectConfig&) const = default;
 };
 

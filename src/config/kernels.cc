@@ -34,6 +34,8 @@ const KernelKind* kind_of(const KernelConfig& config) {
     if (kind->family != config.family) continue;
     if (!kind->pipelines.empty() && std::ranges::find(kind->pipelines, config.gemm.pipeline) == kind->pipelines.end())
       continue;
+    if (!kind->designs.empty() && std::ranges::find(kind->designs, config.direct.design) == kind->designs.end())
+      continue;
     if (!kind->targets.empty() && std::ranges::find(kind->targets, config.target) == kind->targets.end()) continue;
     return kind;
   }

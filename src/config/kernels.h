@@ -25,6 +25,7 @@ struct KernelKind {
   std::string_view class_name;  // wt::GemmKernel, a template over a KernelConfig
   Family family;
   std::span<const Pipeline> pipelines;       // of the gemm family; empty: any
+  std::span<const DirectDesign> designs;     // of the direct family; empty: any
   std::span<const Target> targets;           // empty: every target
   std::span<const std::string_view> fields;  // beside the signature, what its device code reads (paths, or gemm.tile)
   bool generic;                              // accepts every valid problem

@@ -181,7 +181,7 @@ const RowCase kTargetCases[] = {
        c.direct.tile_h = 3;
        c.direct.sub_h = 2;
      },
-     "tile 3x1 is not a multiple of sub-tile 2x1"},
+     "tile 3x0 is not a multiple of sub-tile 2x1"},
     {"direct-block",
      [](KernelConfig& c) {
        c.family = Family::kDirect;

@@ -153,6 +153,12 @@ Result<Module> compile(Backend backend, const Source& source) {
   return module;
 }
 
+Result<std::string> content_key(Backend backend, const Source& source) {
+  WT_TRY_ASSIGN(const Toolchain toolchain, toolchain_of(backend, source.target));
+  WT_TRY_ASSIGN(const HeaderSet headers, headers_for(source.text));
+  return key_of(backend, toolchain, source, headers);
+}
+
 std::vector<Result<Module>> compile_all(Backend backend, std::span<const Source> sources,
                                         const CompileProgress& progress) {
   std::vector<Result<Module>> results(sources.size(), Status());

@@ -71,6 +71,9 @@ Result<std::string> compiler_version(Backend backend);
 // A refused source comes back as Code::kCompile with the kernel's name, the path of its source and the compiler's log.
 Result<Module> compile(Backend backend, const Source& source);
 
+// The content key that compile() gives the module of `source`; compiles nothing.
+Result<std::string> content_key(Backend backend, const Source& source);
+
 // Called after each source, one call at a time: how many are done, and what became of this one.
 using CompileProgress = std::function<void(size_t done, const Source& source, const Result<Module>& result)>;
 

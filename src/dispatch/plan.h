@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // dispatch/plan.h - a problem, a device and options become a plan; a plan executes.
 //
-//   make_plan: candidates (candidates.h) -> choice -> module from a pack (packs.h) or compiled -> bound launches
+//   make_plan: tuned entry (tuning/lookup.h), else ranked candidates (selection.h) -> module from a pack (packs.h) or
+//              compiled -> bound launches
 //   execute:   patch pointers, encode tensor maps, launch
 #pragma once
 
@@ -18,14 +19,23 @@
 
 namespace wt {
 
-enum class Tuning : uint8_t { kOff, kCached, kFirstUse };
+enum class Tuning : uint8_t {
+  kOff,       // the cost model alone
+  kCached,    // an entry of the tuning database where there is a valid one, else the cost model
+  kFirstUse,  // as kCached, and where there is no entry, the candidates are measured now and the best is remembered
+};
 
 struct PlanOptions {
   bool deterministic = true;
   bool strict_nonfinite = false;           // exclude kernels marked finite_only
   std::optional<int64_t> workspace_limit;  // bytes
   Tuning tuning = Tuning::kCached;
-  std::string kernel;  // by name; empty: choose
+  double tuning_seconds = 10;  // limit of kFirstUse
+  Stream stream = nullptr;     // where execute will be called; kFirstUse refuses to measure while it captures
+  bool fallback = false;       // take the next candidate where the chosen one cannot be compiled or loaded, and say so
+  std::string kernel;          // by name; empty: choose
+
+  bool operator==(const PlanOptions&) const = default;
 };
 
 struct TensorPointers {
@@ -44,6 +54,8 @@ struct PlanDescription {
   bool from_cache = false;
   std::string pack;  // the file that the kernel came from; empty: compiled here
   int launches = 0;
+  double predicted_us = 0;  // by the cost model; 0: not asked
+  double measured_us = 0;   // by tuning, on this kind of GPU; 0: never
 };
 
 // Immutable; execute may be called from several threads at once.

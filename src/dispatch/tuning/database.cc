@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/tuning/database.h"
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "base/files.h"
+
+namespace wt::tuning {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int64_t kApplication = 0x5754756e;  // "WTun", in the file's header
+constexpr int64_t kSchema = 1;
+constexpr double kBusySeconds = 20;
+
+constexpr const char* kTables = R"sql(
+CREATE TABLE entry (
+  gpu TEXT NOT NULL, multiprocessors INTEGER NOT NULL, target TEXT NOT NULL, problem TEXT NOT NULL,
+  kernel TEXT NOT NULL, config TEXT NOT NULL, content_key TEXT NOT NULL, outcome INTEGER NOT NULL,
+  median_us REAL NOT NULL, low_us REAL NOT NULL, high_us REAL NOT NULL, graph_us REAL NOT NULL, runs INTEGER NOT NULL,
+  workspace_bytes INTEGER NOT NULL, detail TEXT NOT NULL, saved_at INTEGER NOT NULL,
+  candidates INTEGER NOT NULL, tried INTEGER NOT NULL, complete INTEGER NOT NULL, library TEXT NOT NULL,
+  PRIMARY KEY (problem, gpu, multiprocessors, target)) WITHOUT ROWID;
+CREATE TABLE measurement (
+  gpu TEXT NOT NULL, multiprocessors INTEGER NOT NULL, target TEXT NOT NULL, problem TEXT NOT NULL,
+  kernel TEXT NOT NULL, config TEXT NOT NULL, content_key TEXT NOT NULL, outcome INTEGER NOT NULL,
+  median_us REAL NOT NULL, low_us REAL NOT NULL, high_us REAL NOT NULL, graph_us REAL NOT NULL, runs INTEGER NOT NULL,
+  workspace_bytes INTEGER NOT NULL, detail TEXT NOT NULL, saved_at INTEGER NOT NULL,
+  PRIMARY KEY (problem, gpu, multiprocessors, target, kernel)) WITHOUT ROWID;
+CREATE TABLE quarantine (
+  target TEXT NOT NULL, kernel TEXT NOT NULL, content_key TEXT NOT NULL, problem TEXT NOT NULL, detail TEXT NOT NULL,
+  saved_at INTEGER NOT NULL,
+  PRIMARY KEY (kernel, target, content_key)) WITHOUT ROWID;
+)sql";
+
+#define WT_KEY_COLUMNS "gpu, multiprocessors, target, problem"
+#define WT_MEASUREMENT_COLUMNS                                                                                  \
+  "kernel, config, content_key, outcome, median_us, low_us, high_us, graph_us, runs, workspace_bytes, detail, " \
+  "saved_at"
+constexpr int kKeyColumns = 4;
+constexpr int kMeasurementColumns = 12;
+
+int64_t now_ms() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+void bind_key(Statement& statement, const Key& key) {
+  statement.bind(key.gpu).bind(key.multiprocessors).bind(key.target).bind(key.problem);
+}
+
+void bind_measurement(Statement& statement, const Measurement& m) {
+  statement.bind(m.kernel).bind(m.config).bind(m.content_key).bind(static_cast<int>(m.outcome));
+  statement.bind(m.median_us).bind(m.low_us).bind(m.high_us).bind(m.graph_us).bind(m.runs).bind(m.workspace_bytes);
+  statement.bind(m.detail).bind(m.saved_at ? m.saved_at : now_ms());
+}
+
+Key read_key(const Statement& row) { return {row.text(0), static_cast<int>(row.integer(1)), row.text(2), row.text(3)}; }
+
+Measurement read_measurement(const Statement& row, int at) {
+  Measurement m;
+  m.kernel = row.text(at), m.config = row.text(at + 1), m.content_key = row.text(at + 2);
+  m.outcome = static_cast<Outcome>(row.integer(at + 3));
+  m.median_us = row.real(at + 4), m.low_us = row.real(at + 5), m.high_us = row.real(at + 6);
+  m.graph_us = row.real(at + 7);
+  m.runs = static_cast<int>(row.integer(at + 8));
+  m.workspace_bytes = row.integer(at + 9);
+  m.detail = row.text(at + 10);
+  m.saved_at = row.integer(at + 11);
+  return m;
+}
+
+Entry read_entry(const Statement& row) {
+  constexpr int kRest = kKeyColumns + kMeasurementColumns;
+  return {read_key(row),
+          read_measurement(row, kKeyColumns),
+          static_cast<int>(row.integer(kRest)),
+          static_cast<int>(row.integer(kRest + 1)),
+          row.integer(kRest + 2) != 0,
+          row.text(kRest + 3)};
+}
+
+Status foreign(const fs::path& path, std::string_view what) {
+  return bad_input(
+      "{} is no tuning database of Wavetile: {}; it was left as it is: move it away, or set "
+      "WAVETILE_TUNING_DB to another file",
+      path.string(), what);
+}
+
+// SQLite would take any file shorter than its header for an empty database and write into it.
+Status check_header(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return {};
+  if (!fs::is_regular_file(path, error)) return foreign(path, "it is not a file");
+  if (fs::file_size(path, error) == 0) return {};
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  std::array<char, kMagic.size()> head{};
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return failure(Code::kIo, "cannot open the tuning database {}; check its permissions", path.string());
+  in.read(head.data(), head.size());
+  if (std::string_view(head.data(), head.size()) != kMagic) return foreign(path, "it is no SQLite file");
+  return {};
+}
+
+Status make_folder(const fs::path& path) {
+  std::error_code error;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+  if (!error) return {};
+  return failure(Code::kIo, "cannot make the folder {} of the tuning database: {}; set WAVETILE_TUNING_DB to a file",
+                 path.parent_path().string(), error.message());
+}
+
+}  // namespace
+
+const char* name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kTimed:
+      return "timed";
+    case Outcome::kSlower:
+      return "slower";
+    case Outcome::kWrong:
+      return "wrong";
+    case Outcome::kFailed:
+      return "failed";
+  }
+  return "?";
+}
+
+std::optional<Outcome> outcome_from(std::string_view name) {
+  for (const Outcome outcome : {Outcome::kTimed, Outcome::kSlower, Outcome::kWrong, Outcome::kFailed}) {
+    if (name == name_of(outcome)) return outcome;
+  }
+  return std::nullopt;
+}
+
+Result<fs::path> Database::default_path() {
+  if (const char* named = std::getenv("WAVETILE_TUNING_DB"); named && *named) return fs::path(named);
+  WT_TRY_ASSIGN(const fs::path folder, data_folder());
+  return folder / "tuning.db";
+}
+
+Result<std::unique_ptr<Database>> Database::open(const fs::path& path, Access access) {
+  WT_TRY(check_header(path));
+  if (access == Access::kCreate) WT_TRY(make_folder(path));
+  WT_TRY_ASSIGN(auto connection, Connection::open(path, access, kBusySeconds));
+  std::unique_ptr<Database> database(new Database(std::move(connection)));
+  WT_TRY(database->prepare(access));
+  return database;
+}
+
+// Whose file it is: ours, nobody's yet (all zero and empty), or another's.
+Status Database::check_owner() const {
+  WT_TRY_ASSIGN(const int64_t application, connection_->integer("PRAGMA application_id"));
+  WT_TRY_ASSIGN(const int64_t schema, connection_->integer("PRAGMA user_version"));
+  if (application == kApplication && schema == kSchema) return {};
+  if (application == kApplication) {
+    return unsupported(
+        "tuning database {} has format {} and this version of Wavetile reads {}; it was left as it is: update "
+        "Wavetile, or set WAVETILE_TUNING_DB to another file",
+        path().string(), schema, kSchema);
+  }
+  WT_TRY_ASSIGN(const int64_t tables, connection_->integer("SELECT count(*) FROM sqlite_master"));
+  if (application == 0 && schema == 0 && tables == 0) return {};
+  return foreign(path(), fmt::format("application {:#x} with {} tables", application, tables));
+}
+
+Status Database::prepare(Access access) {
+  WT_TRY(check_owner());
+  if (access == Access::kRead) return {};
+  // WHY the loop: two processes that turn a new file to WAL at once get SQLITE_BUSY without the busy time-out.
+  const auto start = std::chrono::steady_clock::now();
+  for (;;) {
+    const Result<std::string> mode = connection_->text("PRAGMA journal_mode=WAL");
+    if (mode.ok() && *mode == "wal") break;
+    if (mode.ok()) {
+      return failure(Code::kIo,
+                     "tuning database {} cannot be shared between processes there (journal mode {}); set "
+                     "WAVETILE_TUNING_DB to a file on a local disk",
+                     path().string(), *mode);
+    }
+    const bool in_time = std::chrono::steady_clock::now() - start < std::chrono::duration<double>(kBusySeconds);
+    if (mode.status().message().find("locked") == std::string::npos || !in_time) return mode.status();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  // What is reported as saved must be on the disk.
+  WT_TRY(connection_->execute("PRAGMA synchronous=FULL"));
+  return create_tables();
+}
+
+Status Database::create_tables() {
+  WT_TRY_ASSIGN(const int64_t application, connection_->integer("PRAGMA application_id"));
+  if (application == kApplication) return {};
+  WT_TRY_ASSIGN(Transaction transaction, Transaction::begin(*connection_));
+  // Another process may have been first, or the file may have become another's meanwhile.
+  WT_TRY(check_owner());
+  WT_TRY_ASSIGN(const int64_t tables, connection_->integer("SELECT count(*) FROM sqlite_master"));
+  if (tables > 0) return {};
+  WT_TRY(connection_->execute(kTables));
+  WT_TRY(connection_->execute(
+      fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplication, kSchema).c_str()));
+  return transaction.commit();
+}
+
+Result<std::optional<Entry>> Database::find(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  if (!find_) {
+    WT_TRY_ASSIGN(find_, connection_->prepare("SELECT " WT_KEY_COLUMNS ", " WT_MEASUREMENT_COLUMNS
+                                              ", candidates, tried, complete, library FROM entry WHERE gpu=? AND "
+                                              "multiprocessors=? AND target=? AND problem=?"));
+  }
+  bind_key(find_->reset(), key);
+  WT_TRY_ASSIGN(const bool found, find_->step());
+  std::optional<Entry> entry;
+  if (found) entry = read_entry(*find_);
+  find_->reset();  // ends the read, so that the log can be checkpointed
+  return entry;
+}
+
+Status Database::put(const Entry& entry, bool only_newer) {
+  std::string sql = "INSERT INTO entry (" WT_KEY_COLUMNS ", " WT_MEASUREMENT_COLUMNS
+                    ", candidates, tried, complete, library) VALUES (?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?) "
+                    "ON CONFLICT DO UPDATE SET kernel=excluded.kernel, config=excluded.config, "
+                    "content_key=excluded.content_key, outcome=excluded.outcome, median_us=excluded.median_us, "
+                    "low_us=excluded.low_us, high_us=excluded.high_us, graph_us=excluded.graph_us, "
+                    "runs=excluded.runs, workspace_bytes=excluded.workspace_bytes, detail=excluded.detail, "
+                    "saved_at=excluded.saved_at, candidates=excluded.candidates, tried=excluded.tried, "
+                    "complete=excluded.complete, library=excluded.library";
+  if (only_newer) sql += " WHERE excluded.saved_at > saved_at";
+  WT_TRY_ASSIGN(Statement statement, connection_->prepare(sql));
+  bind_key(statement, entry.key);
+  bind_measurement(statement, entry.best);
+  statement.bind(entry.candidates).bind(entry.tried).bind(entry.complete ? 1 : 0).bind(entry.library);
+  return statement.run();
+}
+
+Status Database::put(const Key& key, const Measurement& measurement, bool only_newer) {
+  std::string sql = "INSERT INTO measurement (" WT_KEY_COLUMNS ", " WT_MEASUREMENT_COLUMNS
+                    ") VALUES (?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?) "
+                    "ON CONFLICT DO UPDATE SET config=excluded.config, content_key=excluded.content_key, "
+                    "outcome=excluded.outcome, median_us=excluded.median_us, low_us=excluded.low_us, "
+                    "high_us=excluded.high_us, graph_us=excluded.graph_us, runs=excluded.runs, "
+                    "workspace_bytes=excluded.workspace_bytes, detail=excluded.detail, saved_at=excluded.saved_at";
+  if (only_newer) sql += " WHERE excluded.saved_at > saved_at";
+  WT_TRY_ASSIGN(Statement statement, connection_->prepare(sql));
+  bind_key(statement, key);
+  bind_measurement(statement, measurement);
+  return statement.run();
+}
+
+Status Database::put(const Quarantine& row, bool only_newer) {
+  std::string sql =
+      "INSERT INTO quarantine (target, kernel, content_key, problem, detail, saved_at) VALUES (?,?,?,?,?,?) "
+      "ON CONFLICT DO UPDATE SET problem=excluded.problem, detail=excluded.detail, saved_at=excluded.saved_at";
+  if (only_newer) sql += " WHERE excluded.saved_at > saved_at";
+  WT_TRY_ASSIGN(Statement statement, connection_->prepare(sql));
+  statement.bind(row.target).bind(row.kernel).bind(row.content_key).bind(row.problem).bind(row.detail);
+  statement.bind(row.saved_at ? row.saved_at : now_ms());
+  return statement.run();
+}
+
+Status Database::save(const Entry& entry) {
+  const std::lock_guard lock(mutex_);
+  WT_TRY_ASSIGN(Transaction transaction, Transaction::begin(*connection_));
+  WT_TRY(put(entry, false));
+  return transaction.commit();
+}
+
+Status Database::save(const Key& key, const Measurement& measurement) {
+  const std::lock_guard lock(mutex_);
+  WT_TRY_ASSIGN(Transaction transaction, Transaction::begin(*connection_));
+  WT_TRY(put(key, measurement, false));
+  return transaction.commit();
+}
+
+Status Database::quarantine(const Quarantine& row) {
+  const std::lock_guard lock(mutex_);
+  WT_TRY_ASSIGN(Transaction transaction, Transaction::begin(*connection_));
+  WT_TRY(put(row, false));
+  return transaction.commit();
+}
+
+Result<std::vector<Entry>> Database::list() {
+  const std::lock_guard lock(mutex_);
+  WT_TRY_ASSIGN(Statement rows, connection_->prepare("SELECT " WT_KEY_COLUMNS ", " WT_MEASUREMENT_COLUMNS
+                                                     ", candidates, tried, complete, library FROM entry ORDER BY gpu, "
+                                                     "multiprocessors, target, problem"));
+  std::vector<Entry> entries;
+  for (;;) {
+    WT_TRY_ASSIGN(const bool more, rows.step());
+    if (!more) return entries;
+    entries.push_back(read_entry(rows));
+  }
+}
+
+Result<int> Database::erase(const std::vector<std::pair<Key, int64_t>>& keys) {
+  const std::lock_guard lock(mutex_);
+  WT_TRY_ASSIGN(Transaction transaction, Transaction::begin(*connection_));
+  WT_TRY_ASSIGN(Statement entry, connection_->prepare("DELETE FROM entry WHERE gpu=? AND multiprocessors=? AND "
+                                                      "target=? AND problem=? AND saved_at<=?"));
+  WT_TRY_ASSIGN(Statement rows, connection_->prepare("DELETE FROM measurement WHERE gpu=? AND multiprocessors=? AND "
+                                                     "target=? AND problem=? AND saved_at<=?"));
+  int erased = 0;
+  for (const auto& [key, saved_at] : keys) {
+    bind_key(entry.reset(), key);
+    WT_TRY(entry.bind(saved_at).run());
+    if (connection_->changes() == 0) continue;
+    ++erased;
+    bind_key(rows.reset(), key);
+    WT_TRY(rows.bind(saved_at).run());
+  }
+  WT_TRY(transaction.commit());
+  return erased;
+}
+
+Result<std::vector<Measurement>> Database::measurements(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  WT_TRY_ASSIGN(Statement rows, connection_->prepare("SELECT " WT_MEASUREMENT_COLUMNS
+                                                     " FROM measurement WHERE gpu=? AND multiprocessors=? AND "
+                                                     "target=? AND problem=? ORDER BY kernel"));
+  bind_key(rows, key);
+  std::vector<Measurement> list;
+  for (;;) {
+    WT_TRY_ASSIGN(const bool more, rows.step());
+    if (!more) return list;
+    list.push_back(read_measurement(rows, 0));
+  }
+}
+
+Result<std::vector<std::pair<Key, Measurement>>> Database::all_measurements() {
+  const std::lock_guard lock(mutex_);
+  WT_TRY_ASSIGN(Statement rows, connection_->prepare("SELECT " WT_KEY_COLUMNS ", " WT_MEASUREMENT_COLUMNS
+                                                     " FROM measurement ORDER BY gpu, multiprocessors, target, "
+                                                     "problem, kernel"));
+  std::vector<std::pair<Key, Measurement>> list;
+  for (;;) {
+    WT_TRY_ASSIGN(const bool more, rows.step());
+    if (!more) return list;
+    list.emplace_back(read_key(rows), read_measurement(rows, kKeyColumns));
+  }
+}
+
+Result<std::vector<Quarantine>> Database::quarantined() {
+  const std::lock_guard lock(mutex_);
+  WT_TRY_ASSIGN(Statement rows, connection_->prepare("SELECT target, kernel, content_key, problem, detail, saved_at "
+                                                     "FROM quarantine ORDER BY kernel, target, content_key"));
+  std::vector<Quarantine> list;
+  for (;;) {
+    WT_TRY_ASSIGN(const bool more, rows.step());
+    if (!more) return list;
+    list.push_back({rows.text(0), rows.text(1), rows.text(2), rows.text(3), rows.text(4), rows.integer(5)});
+  }
+}
+
+Result<int> Database::release(const std::string& kernel) {
+  const std::lock_guard lock(mutex_);
+  WT_TRY_ASSIGN(Transaction transaction, Transaction::begin(*connection_));
+  WT_TRY_ASSIGN(Statement statement, connection_->prepare("DELETE FROM quarantine WHERE kernel=?"));
+  WT_TRY(statement.bind(kernel).run());
+  const int released = connection_->changes();
+  WT_TRY(transaction.commit());
+  return released;
+}
+
+Result<int> Database::merge(const std::vector<Entry>& entries,
+                            const std::vector<std::pair<Key, Measurement>>& measurements,
+                            const std::vector<Quarantine>& quarantined) {
+  const std::lock_guard lock(mutex_);
+  WT_TRY_ASSIGN(Transaction transaction, Transaction::begin(*connection_));
+  WT_TRY_ASSIGN(const int64_t before, connection_->integer("SELECT total_changes()"));
+  for (const Entry& entry : entries) WT_TRY(put(entry, true));
+  for (const auto& [key, measurement] : measurements) WT_TRY(put(key, measurement, true));
+  for (const Quarantine& row : quarantined) WT_TRY(put(row, true));
+  WT_TRY_ASSIGN(const int64_t after, connection_->integer("SELECT total_changes()"));
+  WT_TRY(transaction.commit());
+  return static_cast<int>(after - before);
+}
+
+Result<int64_t> Database::version() {
+  const std::lock_guard lock(mutex_);
+  return connection_->integer("PRAGMA data_version");
+}
+
+Status Database::check() {
+  const std::lock_guard lock(mutex_);
+  WT_TRY_ASSIGN(const std::string verdict, connection_->text("PRAGMA integrity_check(1)"));
+  if (verdict == "ok") return {};
+  return failure(Code::kIo,
+                 "tuning database {} is damaged: {}; it was left as it is: move it away and tune again, or import an "
+                 "export of it",
+                 path().string(), verdict);
+}
+
+}  // namespace wt::tuning

@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "cli/bench_command.h"
 #include "cli/cache_command.h"
+#include "cli/conformance_command.h"
 #include "cli/devices_command.h"
 #include "cli/exit_code.h"
 #include "cli/explain_command.h"
@@ -158,6 +159,27 @@ void add_devices(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("devices", "List devices and compilers, and how to get what is missing");
   command->add_flag("--json", options.json, "print it as JSON");
   command->callback([&action] { action = [] { return run_devices(options); }; });
+}
+
+void add_conformance(CLI::App& app, Action& action) {
+  static ConformanceOptions options;
+  CLI::App* command =
+      app.add_subcommand("conformance", "Run every primitive on a GPU and in the simulator; compare bit for bit");
+  command->add_option("--device", options.device, "gpu, gpu:N, sim:sm_80, sim:sm_90a, or auto: the first GPU, if any")
+      ->type_name("ID")
+      ->capture_default_str();
+  command->add_option("--filter", options.filter, "only probes whose name matches, with * ? and [...]")
+      ->type_name("GLOB");
+  command->add_option("--json", options.json, "write the results there; - for standard output, without the table")
+      ->type_name("FILE");
+  command->add_flag("--list", options.list, "only list the probes");
+  command->add_flag("!--no-progress", options.progress, "no progress bar");
+  command->footer(
+      "Without a GPU the simulator is compared with what the vendor's manuals say, computed on the host.\n"
+      "Examples:\n"
+      "  wavetile conformance --device gpu --json conformance.json\n"
+      "  wavetile conformance --device sim:sm_90a --filter 'tma.*'\n");
+  command->callback([&action] { action = [] { return run_conformance(options); }; });
 }
 
 // The options are data of src/generate; what was not given is not handed on.
@@ -310,6 +332,7 @@ int run_main(int argc, char** argv) {
   add_search(app, action);
   add_explain(app, action);
   add_devices(app, action);
+  add_conformance(app, action);
   add_generate(app, action);
   add_cache(app, action);
   add_pack(app, action);

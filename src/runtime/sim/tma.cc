@@ -70,6 +70,20 @@ void load_tensor(Block& block, const AsyncWork& work) {
   });
 }
 
+// NaN until the copy lands, in the bytes that it will write: the rest of a narrow box's rows stays as it is.
+void poison(Block& block, const AsyncWork& work) {
+  const bool plain = work.kind == AsyncWork::Kind::kPlainLoad;
+  const uint32_t inner = plain ? work.bytes : work.map.inner_bytes(), pitch = plain ? work.bytes : work.map.pitch();
+  if (inner == pitch) {
+    std::memset(block.host(work.to), 0xff, plain ? work.bytes : work.map.shared_bytes());
+    return;
+  }
+  for (uint32_t row = 0; row < work.map.shared_bytes(); row += pitch) {
+    for (uint32_t chunk = 0; chunk < inner; chunk += 16)
+      std::memset(block.host(swizzled(work.to + row + chunk, work.map.swizzle)), 0xff, 16);
+  }
+}
+
 // The receiving mbarrier gets its bytes; in the phase they were announced for, or there is something to report.
 void bytes_came(Cluster& cluster, Block& block, const AsyncWork& work) {
   Mbarrier* found = nullptr;
@@ -111,7 +125,7 @@ void issue_load(AsyncWork&& work, const char* operation, Site site) {
     if (cluster.plan->options.checks) {
       block.shadow.bulk_write(thread, block, work.to, span, barrier.actor, barrier.phase, operation, site);
     }
-    std::memset(block.host(work.to), 0xff, span);  // NaN until the copy lands
+    poison(block, work);
   }
   work.thread = &thread;
   work.site = site;

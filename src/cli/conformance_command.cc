@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/conformance_command.h"
+
+#include <fnmatch.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+#include "cli/terminal.h"
+#include "cli/trial_json.h"
+#include "config/targets.h"
+#include "conformance/run.h"
+#include "runtime/sim/device.h"
+
+namespace wt::cli {
+namespace {
+
+using conformance::Bytes;
+using conformance::Probe;
+using conformance::Suite;
+using Json = nlohmann::ordered_json;
+
+struct Completion {
+  const char* name;
+  sim::Completion when;
+};
+constexpr Completion kCompletions[] = {
+    {"early", sim::Completion::kEarly}, {"late", sim::Completion::kLate}, {"random", sim::Completion::kRandom}};
+
+struct Row {
+  std::string name;
+  size_t bytes = 0;
+  std::string simulator;  // what is wrong with its bytes; empty: nothing
+  std::string device;     // how the GPU's differ from the simulator's; empty: not at all
+  bool compared = false;  // with a GPU
+  bool good() const { return simulator.empty() && device.empty(); }
+};
+
+// The device that is asked for, and the simulator of its target.
+struct Devices {
+  std::shared_ptr<Device> gpu;  // null: the simulator alone
+  Target target = Target::kSm90a;
+  std::string without;  // why there is no GPU
+};
+
+Result<Devices> open_devices(const std::string& id) {
+  Devices devices;
+  Result<std::shared_ptr<Device>> device = open_device(id == "auto" ? "gpu" : id);
+  if (!device.ok()) {
+    if (id != "auto") return device.status();
+    devices.without = device.status().message();
+    return devices;
+  }
+  const DeviceInfo& info = (*device)->info();
+  if (info.kind == DeviceKind::kCpu || (info.target != Target::kSm80 && info.target != Target::kSm90a)) {
+    return unsupported("there are no probes for {}; they exist for GPUs and simulators of sm_80 and sm_90a", info.id);
+  }
+  devices.target = info.target;
+  if (info.kind == DeviceKind::kCuda) {
+    devices.gpu = *device;
+  } else {
+    devices.without = "the simulator was asked for";
+  }
+  return devices;
+}
+
+class Comparison {
+ public:
+  static Result<Comparison> prepare(const Devices& devices, const std::vector<Probe>& probes, bool progress) {
+    Comparison comparison;
+    for (const Completion& completion : kCompletions) {
+      WT_TRY_ASSIGN(sim::Options options, sim::Options::from_environment());
+      options.completion = completion.when;
+      WT_TRY_ASSIGN(auto device, open_sim_device(devices.target, options));
+      WT_TRY_ASSIGN(Suite suite, prepare_one(std::move(device), probes, progress));
+      comparison.simulators_.push_back(std::move(suite));
+    }
+    if (devices.gpu) {
+      WT_TRY_ASSIGN(Suite suite, prepare_one(devices.gpu, probes, progress));
+      comparison.gpu_ = std::make_unique<Suite>(std::move(suite));
+    }
+    return comparison;
+  }
+
+  Row run(const Probe& probe) {
+    Row row{probe.name, probe.output.size(), "", "", false};
+    Bytes simulated;
+    for (size_t i = 0; i < simulators_.size() && row.simulator.empty(); ++i) {
+      const Result<Bytes> bytes = simulators_[i].run(probe);
+      row.simulator = bytes.ok()
+                          ? to_text(conformance::compare(*bytes, probe.expected), row.bytes, "simulated", "right")
+                          : bytes.status().message();
+      if (!row.simulator.empty()) row.simulator += fmt::format(" (completion {})", kCompletions[i].name);
+      if (bytes.ok()) simulated = *bytes;
+    }
+    if (!gpu_) return row;
+    if (!broken_.empty()) {
+      row.device = fmt::format("not run: the GPU failed in {}; run again with --filter '{}'", broken_, probe.name);
+      return row;
+    }
+    const Result<Bytes> bytes = gpu_->run(probe);
+    if (!bytes.ok()) {
+      row.device = bytes.status().message();
+      if (!gpu_->device().synchronize(nullptr).ok()) broken_ = probe.name;
+      return row;
+    }
+    if (simulated.empty()) {
+      row.device = to_text(conformance::compare(*bytes, probe.expected), row.bytes, "on the GPU", "right");
+      return row;
+    }
+    row.compared = true;
+    row.device = to_text(conformance::compare(*bytes, simulated), row.bytes, "on the GPU", "simulated");
+    return row;
+  }
+
+ private:
+  static Result<Suite> prepare_one(std::shared_ptr<Device> device, const std::vector<Probe>& probes, bool progress) {
+    Progress bar(static_cast<int>(conformance::sources_of(probes, device->info().target).size()), progress);
+    return Suite::prepare(device, probes, [&](size_t done, const compile::Source& source, const auto&) {
+      bar.show(static_cast<int>(done), "compiling " + source.name);
+    });
+  }
+
+  std::vector<Suite> simulators_;
+  std::unique_ptr<Suite> gpu_;
+  std::string broken_;  // the probe after which the GPU answers no more
+};
+
+Json row_json(const Row& row) {
+  Json json = {{"probe", row.name}, {"bytes", row.bytes}, {"compared_with_gpu", row.compared}, {"equal", row.good()}};
+  if (!row.simulator.empty()) json["simulator"] = row.simulator;
+  if (!row.device.empty()) json["gpu"] = row.device;
+  return json;
+}
+
+Json report_json(const Devices& devices, const std::vector<Row>& rows, const std::string& command) {
+  Json json = document(command);
+  json["target"] = std::string(info_of(devices.target).name);
+  if (devices.gpu) {
+    json["device"] = device_json(devices.gpu->info());
+  } else {
+    json["without_gpu"] = devices.without;
+  }
+  Json compilers = Json::object();
+  for (const auto backend : {compile::Backend::kHost, compile::Backend::kNvrtc}) {
+    if (backend == compile::Backend::kNvrtc && !devices.gpu) continue;
+    if (const auto version = compile::compiler_version(backend); version.ok()) compilers[name_of(backend)] = *version;
+  }
+  json["compilers"] = std::move(compilers);
+  size_t failed = 0, compared = 0;
+  Json list = Json::array();
+  for (const Row& row : rows) {
+    failed += !row.good();
+    compared += row.compared;
+    list.push_back(row_json(row));
+  }
+  json["probes"] = rows.size();
+  json["compared_with_gpu"] = compared;
+  json["failed"] = failed;
+  json["rows"] = std::move(list);
+  return json;
+}
+
+void print_summary(const Devices& devices, const std::vector<Row>& rows, int columns) {
+  size_t failed = 0, bytes = 0;
+  for (const Row& row : rows) {
+    failed += !row.good();
+    bytes += row.bytes;
+  }
+  const std::string count = fmt::format("{} probes, {} bytes each way", rows.size(), bytes);
+  if (devices.gpu) {
+    const DeviceInfo& info = devices.gpu->info();
+    fmt::print("\n{}: {}, driver {}.{}, {}\n", count, info.name, info.driver_version / 1000,
+               info.driver_version % 1000 / 10,
+               failed ? fmt::format("{} DIFFER", failed) : "and the simulator agree bit for bit");
+    return;
+  }
+  fmt::print("\n{}: {}\n", count,
+             failed ? fmt::format("{} FAILED", failed) : "the simulator leaves what the manuals say");
+  fmt::print(
+      "{}", wrap(fmt::format("NOT compared with a GPU: {}. Expected bytes were computed on the host.", devices.without),
+                 columns, ""));
+}
+
+Status run_all(const ConformanceOptions& options, int& code) {
+  WT_TRY_ASSIGN(const Devices devices, open_devices(options.device));
+  std::vector<Probe> probes = conformance::probes(devices.target);
+  if (!options.filter.empty()) {
+    std::erase_if(probes, [&](const Probe& p) { return ::fnmatch(options.filter.c_str(), p.name.c_str(), 0) != 0; });
+    if (probes.empty()) {
+      return bad_input("no probe's name matches '{}'; wavetile conformance --list shows them", options.filter);
+    }
+  }
+  if (options.list) {
+    for (const Probe& probe : probes) fmt::print("{}\n", probe.name);
+    return {};
+  }
+  const bool quiet = options.json == "-";  // standard output is the document's
+  const InterruptGuard guard;
+  WT_TRY_ASSIGN(Comparison comparison, Comparison::prepare(devices, probes, options.progress));
+
+  size_t widest = 0;
+  for (const Probe& probe : probes) widest = std::max(widest, probe.name.size());
+  const Table table({{"probe", static_cast<int>(widest), false, true}, {"bytes", 8, true}, {"result", 40, false, true}},
+                    output_columns());
+  if (!quiet) fmt::print("{}", table.header());
+  std::vector<Row> rows;
+  for (const Probe& probe : probes) {
+    if (interrupted()) {
+      code = kExitInterrupted;
+      break;
+    }
+    rows.push_back(comparison.run(probe));
+    const Row& row = rows.back();
+    if (!row.good()) code = kExitVerificationFailed;
+    if (quiet) continue;
+    const std::string good = row.compared ? "equal" : "as expected";
+    fmt::print("{}", table.row({row.name, fmt::format("{}", row.bytes), row.good() ? good : "DIFFERS"}));
+    if (!row.simulator.empty()) fmt::print("  simulator: {}\n", row.simulator);
+    if (!row.device.empty()) fmt::print("  gpu: {}\n", row.device);
+  }
+  if (!quiet) print_summary(devices, rows, output_columns());
+  if (options.json.empty()) return {};
+  const std::string text = json_text(report_json(devices, rows, "wavetile conformance --device " + options.device));
+  if (quiet) {
+    fmt::print("{}", text);
+    return {};
+  }
+  return write_file(options.json, text);
+}
+
+}  // namespace
+
+int run_conformance(const ConformanceOptions& options) {
+  int code = kExitGood;
+  if (const Status status = run_all(options, code); !status.ok()) return report_failure(status);
+  return code;
+}
+
+}  // namespace wt::cli

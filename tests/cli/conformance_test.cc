@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// wavetile conformance without a GPU: what it runs, what it says it did not do, and its file.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "tests/cli/subprocess.h"
+
+namespace wt::cli::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(ConformanceCommand, RunsTheSimulatorAndSaysThatNoGpuWasCompared) {
+  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "wavetile_conformance.json";
+  const Outcome outcome =
+      wavetile({"conformance", "--device", "sim:sm_80", "--filter", "ldmatrix.*", "--json", file.string()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("ldmatrix.x4.transposed"), HasSubstr("as expected"),
+                                 HasSubstr("NOT compared with a GPU")));
+  const auto text = read_file(file);
+  ASSERT_TRUE(text.ok()) << text.status().message();
+  const auto json = nlohmann::json::parse(*text);
+  EXPECT_EQ(json["probes"], 4);
+  EXPECT_EQ(json["compared_with_gpu"], 0);
+  EXPECT_EQ(json["failed"], 0);
+  EXPECT_TRUE(json.contains("without_gpu"));
+  EXPECT_TRUE(json["compilers"].contains("host"));
+  std::filesystem::remove(file);
+}
+
+TEST(ConformanceCommand, ListsWithoutRunning) {
+  const Outcome outcome = wavetile({"conformance", "--device", "sim:sm_90a", "--list", "--filter", "wgmma.*.values"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("wgmma.tf32_tf32.n240.KK.swizzle128.values\n"));
+}
+
+TEST(ConformanceCommand, RefusesWhatHasNoProbes) {
+  const Outcome amd = wavetile({"conformance", "--device", "sim:gfx942"});
+  EXPECT_EQ(amd.exit_code, 3);
+  EXPECT_THAT(amd.err, HasSubstr("sm_80 and sm_90a"));
+  const Outcome cpu = wavetile({"conformance", "--device", "cpu"});
+  EXPECT_EQ(cpu.exit_code, 3);
+  const Outcome none = wavetile({"conformance", "--device", "sim:sm_80", "--filter", "nothing"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("--list"));
+}
+
+}  // namespace
+}  // namespace wt::cli::testing

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every probe of sm_90a in the simulator, under every completion policy and several seeds; and through NVRTC, so that
+// the suite is known to compile before it meets a GPU.
+#include <gtest/gtest.h>
+
+#include "conformance/run.h"
+#include "runtime/sim/device.h"
+
+namespace wt::conformance {
+namespace {
+
+TEST(Simulator, AgreesWithTheManualsOfSm90a) {
+  const std::vector<Probe> list = probes(Target::kSm90a);
+  for (const auto completion : {sim::Completion::kEarly, sim::Completion::kLate, sim::Completion::kRandom}) {
+    sim::Options options;
+    options.completion = completion;
+    options.seed = 1 + static_cast<uint64_t>(completion);
+    const auto device = open_sim_device(Target::kSm90a, options);
+    ASSERT_TRUE(device.ok()) << device.status().message();
+    Result<Suite> suite = Suite::prepare(*device, list);
+    ASSERT_TRUE(suite.ok()) << suite.status().message();
+    for (const Probe& probe : list) {
+      const Result<Bytes> bytes = suite->run(probe);
+      ASSERT_TRUE(bytes.ok()) << probe.name << ": " << bytes.status().message();
+      EXPECT_EQ(to_text(compare(*bytes, probe.expected), bytes->size(), "simulated", "right"), "") << probe.name;
+    }
+  }
+}
+
+#if defined(WT_HAVE_NVRTC)
+TEST(Probes, CompileForGpus) {
+  for (const Target target : {Target::kSm80, Target::kSm90a}) {
+    const std::vector<Probe> list = probes(target);
+    for (const auto& module : compile::compile_all(compile::Backend::kNvrtc, sources_of(list, target))) {
+      ASSERT_TRUE(module.ok()) << module.status().message();
+    }
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace wt::conformance

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 source scripts/environment.sh
 
 step "Set-up" scripts/setup.sh
-step "Build" build release
+step "Build" build release wavetile_command
 export_nvrtc
 if [ $# -eq 0 ]; then set -- quick; fi
 step "wavetile bench $*" build/release/bin/wavetile bench "$@"

@@ -27,10 +27,11 @@ step() {
   printf -- '-- %s: %d s\n' "$title" $((SECONDS - begin))
 }
 
-# build PRESET: configures and builds, quietly while all goes well.
+# build PRESET [TARGET...]: configures and builds, all of it or the targets.
 build() {
   local preset=$1
+  shift
   cmake --preset "$preset" >"build/$preset.configure.log" 2>&1 || { cat "build/$preset.configure.log" >&2; return 1; }
   grep -E '^-- (oneDNN|Wavetile|wavetile|Tests|tests)' "build/$preset.configure.log" || true
-  cmake --build --preset "$preset"
+  cmake --build --preset "$preset" ${1+--target "$@"}
 }

@@ -229,7 +229,7 @@ class Convolution {
 
   void execute(std::array<float*, 3> tensors, char* scratch) const {
     const ThreadCount count(threads_);
-    dnnl::stream stream(cpu_engine());
+    thread_local dnnl::stream stream(cpu_engine());  // making one costs as much as a small convolution
     std::array<memory, 3> native;
     for (int role = kX; role <= kY; ++role)
       native[role] = memory(native_[role], cpu_engine(),

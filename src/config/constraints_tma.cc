@@ -14,6 +14,8 @@ bool is_tma_kernel(const Case& at) {
   return at.config.family == Family::kGemm && at.config.gemm.pipeline == Pipeline::kTma;
 }
 bool stores_bulk(const Case& at) { return is_tma_kernel(at) && at.config.gemm.staging == Staging::kTmaStore; }
+bool stages_output(const Case& at) { return is_tma_kernel(at) && at.config.gemm.staging != Staging::kDirect; }
+bool copies_rows(const Case& at) { return is_tma_kernel(at) && at.config.gemm.staging == Staging::kShared; }
 bool is_forward(const Case& at) { return at.config.direction == Direction::kForward; }
 
 int64_t depth(const Case& at) { return is_forward(at) ? at.problem->c_per_group() : at.problem->k_per_group(); }
@@ -59,10 +61,18 @@ constexpr Constraint kTargetRows[] = {
                           text_of(at.config.direction), text_of(operand_b(at.config)));
      }},
 
-    {"tma-store-type", "bulk stores stage 16-bit outputs", stores_bulk,
+    {"tma-store-type", "16-bit outputs are staged in shared memory", stages_output,
      [](const Case& at) { return size_of(output_type(at.config)) == 2; },
      [](const Case& at) {
-       return fmt::format("staging=tma_store with output {}; use staging=direct", text_of(output_type(at.config)));
+       return fmt::format("staging={} with output {}; use staging=direct", text_of(at.config.gemm.staging),
+                          text_of(output_type(at.config)));
+     }},
+
+    {"tma-copy-vector", "staged rows are copied by vectors", copies_rows,
+     [](const Case& at) { return at.config.gemm.vector_c >= 2; },
+     [](const Case& at) {
+       return fmt::format("staging=shared copies rows by vectors of 2, 4 or 8 elements, not vector_c={}",
+                          at.config.gemm.vector_c);
      }},
 };
 
@@ -112,7 +122,7 @@ constexpr Constraint kProblemRows[] = {
     {"tma-store-view", "a bulk store writes consecutive pixels", stores_bulk,
      [](const Case& at) { return phases(at) == 1; },
      [](const Case& at) {
-       return fmt::format("strided backward data writes {} interleaved sets of pixels; use staging=direct", phases(at));
+       return fmt::format("strided backward data writes {} interleaved sets of pixels; use staging=shared", phases(at));
      }},
 
     {"tma-regions", "the phases of a problem fit the parameter block", is_tma_kernel,

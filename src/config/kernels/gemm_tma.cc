@@ -15,7 +15,7 @@ constexpr std::string_view kReadFields[] = {
     "gemm.tile",           "gemm.warps",      "gemm.mma",           "gemm.pipeline",   "gemm.stages",
     "gemm.wave_groups",    "gemm.loader_a",   "gemm.loader_b",      "gemm.ping_pong",  "gemm.swizzle_a",
     "gemm.swizzle_b",      "gemm.raster",     "gemm.block_swizzle", "gemm.persistent", "gemm.staging",
-    "gemm.specialization", "gemm.load_warps", "gemm.split_k"};
+    "gemm.specialization", "gemm.load_warps", "gemm.split_k",       "gemm.vector_c"};
 
 constexpr int64_t kSharedBytes = 227 * 1024;
 constexpr int kMaxStages = 8;
@@ -30,8 +30,8 @@ enum class Offer {
 struct Shape {
   short m, n;
   bool ping_pong;
-  Offer offer;   // with the output's best stores
-  Offer direct;  // with direct stores, for outputs that bulk stores cannot write
+  Offer offer;  // with bulk stores, the best where they can write the output
+  Offer other;  // with other stores
 };
 
 constexpr Offer kSearch = Offer::kSearch, kCommon = Offer::kCommon, kCore = Offer::kCore;
@@ -47,7 +47,8 @@ constexpr Shape kShapes[] = {
     {128, 224, false, kSearch, kSearch}, {256, 64, false, kSearch, kSearch},  {256, 80, false, kSearch, kSearch},
     {256, 88, false, kSearch, kSearch},  {256, 96, false, kSearch, kSearch},  {256, 112, false, kSearch, kSearch},
     {64, 128, true, kSearch, kSearch},   {64, 192, true, kSearch, kSearch},   {128, 64, true, kSearch, kSearch},
-    {128, 96, true, kSearch, kSearch},
+    {128, 96, true, kSearch, kSearch},   {192, 128, false, kSearch, kSearch}, {192, 64, false, kSearch, kSearch},
+    {192, 96, false, kSearch, kSearch},  {192, 160, false, kSearch, kSearch}, {192, 192, false, kSearch, kSearch},
 };
 
 // The least offer that is wanted.
@@ -76,7 +77,7 @@ void propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Lo
   gemm.pipeline = Pipeline::kTma;
   gemm.tile = {shape.m, shape.n, static_cast<short>(128 / size_of(operand_a(base)))};
   gemm.mma = {64, shape.n, static_cast<short>(32 / size_of(operand_a(base)))};
-  gemm.warps = {static_cast<short>(shape.ping_pong || shape.m == 64 ? 4 : 8), 1, 1};
+  gemm.warps = {static_cast<short>(shape.ping_pong || shape.m == 64 ? 4 : shape.m == 192 ? 12 : 8), 1, 1};
   gemm.wave_groups = shape.ping_pong ? 2 : 1;
   gemm.ping_pong = shape.ping_pong;
   gemm.load_warps = 4;
@@ -89,6 +90,8 @@ void propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Lo
   gemm.swizzle_b = static_cast<unsigned char>(swizzle);
   gemm.block_swizzle = 8;
   gemm.staging = staging;
+  // WHY: TMA reads the filter of backward data by rows of output channels, so that they are a multiple of 16 bytes.
+  if (staging == Staging::kShared) gemm.vector_c = base.direction == Direction::kForward ? 4 : 8;
   gemm.stages = static_cast<unsigned char>(most_stages(config));
   configs.push_back(config);
 }
@@ -104,7 +107,7 @@ constexpr Shape kWeightShapes[] = {
 void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (!is_16_bit(base.x) || base.x != base.y) return;
   for (const Shape& shape : kWeightShapes) {
-    if (shape.direct < wanted(base, breadth)) continue;
+    if (shape.other < wanted(base, breadth)) continue;
     for (const SplitK split : {SplitK::kWorkspace, SplitK::kNone}) {
       propose_shape(base, shape, 128, Loader::kTmaTiled, Staging::kDirect, configs);
       GemmConfig& gemm = configs.back().gemm;
@@ -123,14 +126,19 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   if (is_16_bit(operand_a(base)) && operand_a(base) != operand_b(base)) return;
   if (base.direction == Direction::kBackwardData && !is_16_bit(operand_a(base))) return;
   const Offer least = wanted(base, breadth);
-  const bool bulk_store = is_16_bit(output_type(base));
+  const bool staged = is_16_bit(output_type(base));
   for (const Loader loader : {Loader::kTmaTiled, Loader::kTmaIm2col}) {
     for (const int swizzle : {128, 64, 32}) {
       if (swizzle != 128 && (loader == Loader::kTmaTiled || breadth == Breadth::kFew)) continue;
       for (const Shape& shape : kShapes) {
-        if (bulk_store && shape.offer >= least)
-          propose_shape(base, shape, swizzle, loader, Staging::kTmaStore, configs);
-        if ((bulk_store ? shape.direct : shape.offer) >= least)
+        if (!staged) {
+          if (shape.offer >= least) propose_shape(base, shape, swizzle, loader, Staging::kDirect, configs);
+          continue;
+        }
+        if (shape.offer >= least) propose_shape(base, shape, swizzle, loader, Staging::kTmaStore, configs);
+        if (shape.other >= least) propose_shape(base, shape, swizzle, loader, Staging::kShared, configs);
+        // For outputs of odd channel counts, which only forward has.
+        if (base.direction == Direction::kForward && shape.other >= kCore)
           propose_shape(base, shape, swizzle, loader, Staging::kDirect, configs);
       }
     }

@@ -205,6 +205,13 @@ struct TmaGemm {
         // WHY here and not after the loop: code behind the persistent loop makes ptxas ignore the register moves.
         if (last || kPingPong) device::bulk_wait_read<0>();
       }
+    } else if constexpr (kConfig.gemm.staging == Staging::kShared) {
+      const SharedAddress staging = shared.out + consumer * tma_layout::out_bytes(kConfig) / kConsumers;
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+        const typename Output::Place at{place.row + 64 * i, place.column, place.group};
+        Output::stage(p, region, at, d[i], steps, staging);
+        Output::copy_rows(p, region, at, staging);
+      }
     } else {
       WT_UNROLL for (int i = 0; i < kFragments; ++i) {
         Output::store_direct(p, region, {place.row + 64 * i, place.column, place.group}, d[i], steps);

@@ -42,11 +42,13 @@ constexpr int aligned(int bytes) { return (bytes + 1023) / 1024 * 1024; }
 constexpr int a_bytes(const KernelConfig& config) { return aligned(boxes(config) * a_box_bytes(config)); }
 constexpr int b_bytes(const KernelConfig& config) { return aligned(boxes(config) * b_box_bytes(config)); }
 
-// Staging of the output: boxes of 64 columns of 16-bit numbers, 128 bytes a row.
+// Staging of the output: boxes of 64 columns of 16-bit numbers, 128 bytes a row. Bulk stores read it while the next
+// fragment is made; a warp that copies its rows itself is done with one fragment before the next.
 constexpr int out_boxes(const KernelConfig& config) { return (config.gemm.tile.n + 63) / 64; }
 constexpr int out_bytes(const KernelConfig& config) {
-  if (config.gemm.staging != Staging::kTmaStore) return 0;
-  const int rows = config.gemm.tile.m * config.gemm.wave_groups;
+  if (config.gemm.staging == Staging::kDirect) return 0;
+  const bool bulk = config.gemm.staging == Staging::kTmaStore;
+  const int rows = bulk ? config.gemm.tile.m * config.gemm.wave_groups : 64 * consumers(config);
   return rows * out_boxes(config) * 128;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/gemm/tma/output.h - a consumer's accumulators on their way to global memory.
 //
-//   registers --epilogue--> pairs of columns to global memory, or through swizzled shared memory and bulk stores
+//   registers --epilogue--> pairs of columns to global memory
+//             --epilogue--> swizzled shared memory --> bulk stores of consecutive rows, or vectors of rows anywhere
 #pragma once
 
 #include "kernel/epilogue.h"
@@ -28,12 +29,19 @@ struct TmaOutput {
   };
 
   WT_DEVICE static i64 row_offset(const TmaRegion& region, i64 row) {
+    // WHY: dividing 64-bit numbers takes several times as long, and few problems have that many rows.
+    return region.rows >> 31 == 0 ? row_offset_in<u32>(region, static_cast<u32>(row)) : row_offset_in<i64>(region, row);
+  }
+  template <class Index>
+  WT_DEVICE static i64 row_offset_in(const TmaRegion& region, Index row) {
     i64 offset = region.out_base;
     WT_UNROLL for (int i = 2; i >= 0; --i) {
-      offset += row % region.size[i] * region.out_stride[i + 1];
-      row /= region.size[i];
+      const auto size = static_cast<Index>(region.size[i]);
+      const Index rest = row / size;
+      offset += static_cast<i64>(row - rest * size) * region.out_stride[i + 1];
+      row = rest;
     }
-    return offset + row * region.out_stride[0];
+    return offset + static_cast<i64>(row) * region.out_stride[0];
   }
 
   // Columns of the tile that exist, and the first one's channel.
@@ -119,6 +127,32 @@ struct TmaOutput {
         device::store_matrix<false>(address, {packed[0], packed[1]});
       }
     }
+  }
+
+  // Copies the fragment's staged rows to wherever they go, neighbouring lanes neighbouring vectors of a row. Each warp
+  // copies the 16 rows that it staged itself.
+  WT_DEVICE static void copy_rows(const Arguments& p, const TmaRegion& region, const Place& place,
+                                  SharedAddress staging) {
+    constexpr int kWidth = kConfig.gemm.vector_c, kVectors = kColumns / kWidth, kRows = 16;
+    using Part = Vector<Element, kWidth>;
+    const int thread = device::thread_index() % 128, lane = thread % 32, warp = thread / 32;
+    const i32 columns = columns_left(p, place);
+    const i64 row = place.row + warp * kRows + lane % kRows;
+    const i64 start = row < region.rows ? row_offset(region, row) + first_channel(p, place) : -1;
+    device::sync_warp();
+    WT_UNROLL for (int first = 0; first < kRows * kVectors; first += 32) {
+      const int at = first + lane, in_warp = at / kVectors % kRows, column = at % kVectors * kWidth;
+      const u32 low = device::shuffle(static_cast<u32>(start), in_warp);
+      const u32 high = device::shuffle(static_cast<u32>(static_cast<u64>(start) >> 32), in_warp);
+      const i64 offset = static_cast<i64>(static_cast<u64>(high) << 32 | low);
+      if (at >= kRows * kVectors || offset < 0 || column >= columns) continue;
+      const int chunk = column % 64 / 8 ^ in_warp % 8;
+      const SharedAddress from = staging + column / 64 * (64 * 128) + (warp * kRows + in_warp) * 128 + chunk * 16 +
+                                 column % 8 * static_cast<int>(sizeof(Element));
+      device::store_global(reinterpret_cast<Part*>(static_cast<Element*>(p.y) + offset + column),
+                           device::load_shared<Part>(from));
+    }
+    device::sync_warp();  // the next fragment is staged in the same place
   }
 
   // Sends 64 staged rows; by one thread, after the writers' proxy fence and barrier.

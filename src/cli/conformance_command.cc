@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/files.h"
 #include "cli/exit_code.h"
@@ -13,6 +14,7 @@
 #include "cli/terminal.h"
 #include "cli/trial_json.h"
 #include "config/targets.h"
+#include "conformance/isolated.h"
 #include "conformance/run.h"
 #include "runtime/sim/device.h"
 
@@ -42,93 +44,82 @@ struct Row {
 
 // The device that is asked for, and the simulator of its target.
 struct Devices {
-  std::shared_ptr<Device> gpu;  // null: the simulator alone
+  std::optional<DeviceInfo> gpu;  // empty: the simulator alone
   Target target = Target::kSm90a;
   std::string without;  // why there is no GPU
 };
 
-Result<Devices> open_devices(const std::string& id) {
+Result<Devices> find_devices(const std::string& id) {
   Devices devices;
-  Result<std::shared_ptr<Device>> device = open_device(id == "auto" ? "gpu" : id);
-  if (!device.ok()) {
-    if (id != "auto") return device.status();
-    devices.without = device.status().message();
+  const Result<DeviceInfo> info = conformance::isolated_info(id == "auto" ? "gpu" : id);
+  if (!info.ok()) {
+    if (id != "auto") return info.status();
+    devices.without = info.status().message();
     return devices;
   }
-  const DeviceInfo& info = (*device)->info();
-  if (info.kind == DeviceKind::kCpu || (info.target != Target::kSm80 && info.target != Target::kSm90a)) {
-    return unsupported("there are no probes for {}; they exist for GPUs and simulators of sm_80 and sm_90a", info.id);
+  if (info->kind == DeviceKind::kCpu || (info->target != Target::kSm80 && info->target != Target::kSm90a)) {
+    return unsupported("there are no probes for {}; they exist for GPUs and simulators of sm_80 and sm_90a", info->id);
   }
-  devices.target = info.target;
-  if (info.kind == DeviceKind::kCuda) {
-    devices.gpu = *device;
+  devices.target = info->target;
+  if (info->kind == DeviceKind::kCuda) {
+    devices.gpu = *info;
   } else {
     devices.without = "the simulator was asked for";
   }
   return devices;
 }
 
-class Comparison {
+// The simulator under every completion policy.
+class Simulators {
  public:
-  static Result<Comparison> prepare(const Devices& devices, const std::vector<Probe>& probes, bool progress) {
-    Comparison comparison;
+  static Result<Simulators> prepare(Target target, const std::vector<Probe>& probes, bool progress) {
+    Simulators simulators;
+    Progress bar(static_cast<int>(conformance::sources_of(probes, target).size()), progress);
     for (const Completion& completion : kCompletions) {
       WT_TRY_ASSIGN(sim::Options options, sim::Options::from_environment());
       options.completion = completion.when;
-      WT_TRY_ASSIGN(auto device, open_sim_device(devices.target, options));
-      WT_TRY_ASSIGN(Suite suite, prepare_one(std::move(device), probes, progress));
-      comparison.simulators_.push_back(std::move(suite));
+      WT_TRY_ASSIGN(auto device, open_sim_device(target, options));
+      WT_TRY_ASSIGN(Suite suite, Suite::prepare(device, probes, [&](size_t done, const auto& source, const auto&) {
+                      bar.show(static_cast<int>(done), "compiling " + source.name);
+                    }));
+      simulators.suites_.push_back(std::move(suite));
     }
-    if (devices.gpu) {
-      WT_TRY_ASSIGN(Suite suite, prepare_one(devices.gpu, probes, progress));
-      comparison.gpu_ = std::make_unique<Suite>(std::move(suite));
-    }
-    return comparison;
+    return simulators;
   }
 
-  Row run(const Probe& probe) {
-    Row row{probe.name, probe.output.size(), "", "", false};
-    Bytes simulated;
-    for (size_t i = 0; i < simulators_.size() && row.simulator.empty(); ++i) {
-      const Result<Bytes> bytes = simulators_[i].run(probe);
-      row.simulator = bytes.ok()
-                          ? to_text(conformance::compare(*bytes, probe.expected), row.bytes, "simulated", "right")
-                          : bytes.status().message();
-      if (!row.simulator.empty()) row.simulator += fmt::format(" (completion {})", kCompletions[i].name);
-      if (bytes.ok()) simulated = *bytes;
+  // What is wrong with the simulator's answer; the bytes it left go to `bytes`.
+  std::string fault_in(const Probe& probe, Bytes& bytes) {
+    for (size_t i = 0; i < suites_.size(); ++i) {
+      const Result<Bytes> result = suites_[i].run(probe);
+      std::string fault;
+      if (!probe.refused.empty()) {
+        if (result.ok()) fault = fmt::format("no report, but one that says '{}' is due", probe.refused);
+        if (!result.ok() && result.status().message().find(probe.refused) == std::string::npos)
+          fault = fmt::format("not the report that is due ('{}'): {}", probe.refused, result.status().message());
+      } else if (result.ok()) {
+        bytes = *result;
+        fault = to_text(conformance::compare(bytes, probe.expected), bytes.size(), "simulated", "right");
+      } else {
+        fault = result.status().message();
+      }
+      if (!fault.empty()) return fmt::format("{} (completion {})", fault, kCompletions[i].name);
     }
-    if (!gpu_) return row;
-    if (!broken_.empty()) {
-      row.device = fmt::format("not run: the GPU failed in {}; run again with --filter '{}'", broken_, probe.name);
-      return row;
-    }
-    const Result<Bytes> bytes = gpu_->run(probe);
-    if (!bytes.ok()) {
-      row.device = bytes.status().message();
-      if (!gpu_->device().synchronize(nullptr).ok()) broken_ = probe.name;
-      return row;
-    }
-    if (simulated.empty()) {
-      row.device = to_text(conformance::compare(*bytes, probe.expected), row.bytes, "on the GPU", "right");
-      return row;
-    }
-    row.compared = true;
-    row.device = to_text(conformance::compare(*bytes, simulated), row.bytes, "on the GPU", "simulated");
-    return row;
+    return "";
   }
 
  private:
-  static Result<Suite> prepare_one(std::shared_ptr<Device> device, const std::vector<Probe>& probes, bool progress) {
-    Progress bar(static_cast<int>(conformance::sources_of(probes, device->info().target).size()), progress);
-    return Suite::prepare(device, probes, [&](size_t done, const compile::Source& source, const auto&) {
-      bar.show(static_cast<int>(done), "compiling " + source.name);
-    });
-  }
-
-  std::vector<Suite> simulators_;
-  std::unique_ptr<Suite> gpu_;
-  std::string broken_;  // the probe after which the GPU answers no more
+  std::vector<Suite> suites_;
 };
+
+// How the GPU's answer differs from the simulator's.
+std::string gpu_fault(const Probe& probe, const Result<Bytes>& gpu, const Bytes& simulated) {
+  if (!probe.refused.empty()) return gpu.ok() ? "the GPU runs it, though the simulator knows a limit" : "";
+  if (!gpu.ok()) return gpu.status().message();
+  if (simulated.empty()) {
+    return to_text(conformance::compare(*gpu, probe.expected), gpu->size(), "on the GPU", "right");
+  }
+  return to_text(conformance::compare(*gpu, simulated), gpu->size(), "on the GPU", "simulated");
+}
 
 Json row_json(const Row& row) {
   Json json = {{"probe", row.name}, {"bytes", row.bytes}, {"compared_with_gpu", row.compared}, {"equal", row.good()}};
@@ -141,7 +132,7 @@ Json report_json(const Devices& devices, const std::vector<Row>& rows, const std
   Json json = document(command);
   json["target"] = std::string(info_of(devices.target).name);
   if (devices.gpu) {
-    json["device"] = device_json(devices.gpu->info());
+    json["device"] = device_json(*devices.gpu);
   } else {
     json["without_gpu"] = devices.without;
   }
@@ -173,7 +164,7 @@ void print_summary(const Devices& devices, const std::vector<Row>& rows, int col
   }
   const std::string count = fmt::format("{} probes, {} bytes each way", rows.size(), bytes);
   if (devices.gpu) {
-    const DeviceInfo& info = devices.gpu->info();
+    const DeviceInfo& info = *devices.gpu;
     fmt::print("\n{}: {}, driver {}.{}, {}\n", count, info.name, info.driver_version / 1000,
                info.driver_version % 1000 / 10,
                failed ? fmt::format("{} DIFFER", failed) : "and the simulator agree bit for bit");
@@ -187,7 +178,7 @@ void print_summary(const Devices& devices, const std::vector<Row>& rows, int col
 }
 
 Status run_all(const ConformanceOptions& options, int& code) {
-  WT_TRY_ASSIGN(const Devices devices, open_devices(options.device));
+  WT_TRY_ASSIGN(const Devices devices, find_devices(options.device));
   std::vector<Probe> probes = conformance::probes(devices.target);
   if (!options.filter.empty()) {
     std::erase_if(probes, [&](const Probe& p) { return ::fnmatch(options.filter.c_str(), p.name.c_str(), 0) != 0; });
@@ -200,8 +191,17 @@ Status run_all(const ConformanceOptions& options, int& code) {
     return {};
   }
   const bool quiet = options.json == "-";  // standard output is the document's
+  // WHY the GPU first: its probes run in children, which must be made before this process has threads.
+  std::vector<Result<Bytes>> gpu;
+  if (devices.gpu) {
+    Progress bar(static_cast<int>(probes.size()), options.progress);
+    bar.show(0, "compiling");
+    WT_TRY_ASSIGN(gpu, conformance::run_isolated(devices.gpu->id, probes, [&](size_t done) {
+                    bar.show(static_cast<int>(done), probes[done - 1].name);
+                  }));
+  }
   const InterruptGuard guard;
-  WT_TRY_ASSIGN(Comparison comparison, Comparison::prepare(devices, probes, options.progress));
+  WT_TRY_ASSIGN(Simulators simulators, Simulators::prepare(devices.target, probes, options.progress));
 
   size_t widest = 0;
   for (const Probe& probe : probes) widest = std::max(widest, probe.name.size());
@@ -214,11 +214,17 @@ Status run_all(const ConformanceOptions& options, int& code) {
       code = kExitInterrupted;
       break;
     }
-    rows.push_back(comparison.run(probe));
-    const Row& row = rows.back();
+    Bytes simulated;
+    Row row{probe.name, probe.refused.empty() ? probe.output.size() : 0, simulators.fault_in(probe, simulated), "",
+            false};
+    if (devices.gpu) {
+      row.device = gpu_fault(probe, gpu[rows.size()], simulated);
+      row.compared = !probe.refused.empty() || (gpu[rows.size()].ok() && !simulated.empty());
+    }
+    rows.push_back(row);
     if (!row.good()) code = kExitVerificationFailed;
     if (quiet) continue;
-    const std::string good = row.compared ? "equal" : "as expected";
+    const char* good = !probe.refused.empty() ? "refused" : row.compared ? "equal" : "as expected";
     fmt::print("{}", table.row({row.name, fmt::format("{}", row.bytes), row.good() ? good : "DIFFERS"}));
     if (!row.simulator.empty()) fmt::print("  simulator: {}\n", row.simulator);
     if (!row.device.empty()) fmt::print("  gpu: {}\n", row.device);

@@ -34,6 +34,9 @@ struct Probe {
   Bytes input;
   Bytes output;    // what the output holds before
   Bytes expected;  // and must hold after
+  // Not empty: the primitive has a limit that the probe breaks on purpose. A GPU must fault, and the simulator's report
+  // must hold this text.
+  std::string refused;
 };
 
 // Every probe that `target` (sm_80 or sm_90a) can run, in a fixed order; names are unique.

@@ -107,15 +107,16 @@ float operand_value(DataType type, float value) {
   return round_to(type, value);
 }
 
-Bytes expected_accumulators(const std::vector<float>& a, const std::vector<float>& b, int depth, const Form& form) {
+Bytes expected_accumulators(std::vector<float> a, std::vector<float> b, int depth, const Form& form) {
+  for (float& value : a) value = operand_value(form.a, value);
+  for (float& value : b) value = operand_value(form.b, value);
   Bytes bytes;
   for (int t = 0; t < 128; ++t) {
     for (int i = 0; i < form.n / 2; ++i) {
       const int row = t / 32 * 16 + t % 32 / 4 + 8 * (i / 2 % 2), column = i / 4 * 8 + t % 4 * 2 + i % 2;
       float sum = 0;
       for (int k = 0; k < depth; ++k) {
-        sum += operand_value(form.a, a[static_cast<size_t>(row) * depth + k]) *
-               operand_value(form.b, b[static_cast<size_t>(column) * depth + k]);
+        sum += a[static_cast<size_t>(row) * depth + k] * b[static_cast<size_t>(column) * depth + k];
       }
       append(bytes, sum);
     }

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "conformance/isolated.h"
 #include "conformance/run.h"
 #include "runtime/sim/device.h"
 
@@ -48,6 +49,34 @@ TEST(Compare, NamesTheFirstByteThatDiffers) {
   EXPECT_EQ(to_text(compare(left, right), 4, "here", "there"),
             "2 of 4 bytes differ, first at 0x1: 0x02 here, 0x09 there");
   EXPECT_EQ(to_text(compare(left, left), 4, "here", "there"), "");
+}
+
+TEST(Isolated, AnswersForEveryProbeInOrder) {
+  const Result<DeviceInfo> info = isolated_info("sim:sm_80");
+  ASSERT_TRUE(info.ok()) << info.status().message();
+  EXPECT_EQ(info->id, "sim:sm_80");
+  EXPECT_EQ(info->target, Target::kSm80);
+  std::vector<Probe> list = probes(Target::kSm80);
+  std::erase_if(list, [](const Probe& probe) { return !probe.name.starts_with("ldmatrix"); });
+  ASSERT_EQ(list.size(), 4u);
+  list[1].shape.threads = 64;  // which the kernel refuses
+  size_t told = 0;
+  const auto results = run_isolated("sim:sm_80", list, [&](size_t done) { told = done; });
+  ASSERT_TRUE(results.ok()) << results.status().message();
+  ASSERT_EQ(results->size(), 4u);
+  EXPECT_EQ(told, 4u);
+  for (const size_t i : {0u, 2u, 3u}) {
+    ASSERT_TRUE((*results)[i].ok()) << (*results)[i].status().message();
+    EXPECT_EQ(*(*results)[i], list[i].expected);
+  }
+  EXPECT_THAT((*results)[1].status().message(), testing::HasSubstr("64 threads"));
+}
+
+TEST(Isolated, PassesOnWhyADeviceDoesNotOpen) {
+  const Result<DeviceInfo> info = isolated_info("sim:sm_99");
+  ASSERT_FALSE(info.ok());
+  EXPECT_THAT(info.status().message(), testing::HasSubstr("sm_99"));
+  EXPECT_FALSE(run_isolated("sim:sm_99", probes(Target::kSm80)).ok());
 }
 
 // The probes that sm_80 has, in both simulators and under every completion policy.

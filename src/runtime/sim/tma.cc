@@ -53,6 +53,36 @@ void check_column(const MapImage& map, const int32_t* at, const uint16_t* offset
   }
 }
 
+// Measured on an H200: a start off 16 bytes, and a store with a coordinate below zero, are illegal instructions.
+void check_corner(const MapImage& map, const int32_t* at, const char* operation, Site site) {
+  const int64_t bytes = static_cast<int64_t>(at[0]) * map.element_bytes;
+  if (bytes % 16) {
+    fail(Fault::kUse, operation, site,
+         fmt::format("the innermost coordinate {} is at byte {}, not a multiple of 16", at[0], bytes));
+  }
+}
+
+void check_store_corner(const MapImage& map, const int32_t* at, const char* operation, Site site) {
+  check_corner(map, at, operation, site);
+  bool negative = false;
+  for (int d = 0; d < map.rank; ++d) negative |= at[d] < 0;
+  if (map.im2col) {
+    constexpr uint16_t kNoOffset[3] = {};
+    walk(map, at, kNoOffset, [&](const Run& run) { negative |= run.negative; });
+  }
+  if (negative) {
+    fail(Fault::kUse, operation, site, "the store reaches a negative coordinate; only loads may start before a tensor");
+  }
+}
+
+// A load of tf32 elements rounds the four of a chunk; measured on an H200.
+void round_tf32(uint8_t* chunk) {
+  float values[4];
+  std::memcpy(values, chunk, 16);
+  for (float& value : values) value = number::round_tf32(value);
+  std::memcpy(chunk, values, 16);
+}
+
 void load_tensor(Block& block, const AsyncWork& work) {
   const MapImage& map = work.map;
   const uint32_t element = map.element_bytes, inner = map.inner_bytes();
@@ -66,6 +96,7 @@ void load_tensor(Block& block, const AsyncWork& work) {
       }
       if (high - low < 16) std::memset(to, 0, 16);
       std::memcpy(to + (low - chunk), reinterpret_cast<const uint8_t*>(run.address) + low, high - low);
+      if (static_cast<TensorMapSpec::Element>(map.element) == TensorMapSpec::Element::kTf32) round_tf32(to);
     }
   });
 }
@@ -272,6 +303,7 @@ void tma_load(const TmaLoad& load, Site site) {
   check_box(block, work.map, load.to, load.im2col, load.rank, operation, site);
   std::copy(load.at, load.at + 5, work.at);
   std::copy(load.offset, load.offset + 3, work.offset);
+  check_corner(work.map, load.at, operation, site);
   if (load.im2col) check_column(work.map, load.at, load.offset, operation, site);
   check_mask(*block.cluster, load.mask, operation, site);
   work.blocks = static_cast<uint16_t>(load.mask ? load.mask : 1u << block.rank);
@@ -309,6 +341,7 @@ void tma_store(const TmaStore& store, Site site) {
   std::copy(store.at, store.at + 5, bulk.at);
   constexpr uint16_t kNoOffset[3] = {};
   if (store.im2col) check_column(bulk.map, store.at, kNoOffset, operation, site);
+  check_store_corner(bulk.map, store.at, operation, site);
   if (store.add && bulk.map.element_bytes == 1) {
     fail(Fault::kUse, operation, site, "there is no reduction of 8-bit elements");
   }

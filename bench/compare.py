@@ -52,7 +52,9 @@ class ProblemDesc(ctypes.Structure):
 class PlanOptions(ctypes.Structure):
     _fields_ = ([("struct_size", ctypes.c_size_t)]
                 + [(f, ctypes.c_int32) for f in ("deterministic", "strict_nonfinite", "tuning", "reserved")]
-                + [("workspace_limit", ctypes.c_int64), ("kernel", ctypes.c_char_p)])
+                + [("workspace_limit", ctypes.c_int64), ("kernel", ctypes.c_char_p),
+                   ("tuning_seconds", ctypes.c_double), ("stream", ctypes.c_void_p),
+                   ("fallback", ctypes.c_int32), ("reserved2", ctypes.c_int32)])
 
 
 class Tensors(ctypes.Structure):
@@ -63,7 +65,8 @@ class Tensors(ctypes.Structure):
 class PlanInfo(ctypes.Structure):
     _fields_ = ([("struct_size", ctypes.c_size_t), ("kernel", ctypes.c_char_p), ("reason", ctypes.c_char_p)]
                 + [(f, ctypes.c_int32) for f in ("registers", "spill_bytes", "launches", "from_cache")]
-                + [("compile_seconds", ctypes.c_double), ("workspace_bytes", ctypes.c_int64)])
+                + [("compile_seconds", ctypes.c_double), ("workspace_bytes", ctypes.c_int64),
+                   ("predicted_us", ctypes.c_double), ("measured_us", ctypes.c_double)])
 
 
 class WavetileError(Exception):

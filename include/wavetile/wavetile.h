@@ -330,7 +330,7 @@ typedef struct wavetile_plan wavetile_plan;
 typedef enum wavetile_tuning {
   WAVETILE_TUNING_OFF = 0,      /* the cost model alone */
   WAVETILE_TUNING_CACHED = 1,   /* earlier measurements where there are any, else the cost model */
-  WAVETILE_TUNING_FIRST_USE = 2 /* measure the candidates now, verify them, and remember the best */
+  WAVETILE_TUNING_FIRST_USE = 2 /* where there are none, measure the candidates now, verify them, remember the best */
 } wavetile_tuning;
 
 typedef struct wavetile_plan_options {
@@ -341,11 +341,16 @@ typedef struct wavetile_plan_options {
   int32_t reserved;         /* 0 */
   int64_t workspace_limit;  /* bytes; -1 (default): none */
   const char* kernel;       /* run this one, by name; NULL (default): choose */
+  double tuning_seconds;    /* limit of tuning on first use; default 10 */
+  wavetile_stream stream; /* where the plan will run: tuning on first use is refused while it captures; default NULL */
+  int32_t fallback;       /* 1: where the chosen kernel cannot be compiled or loaded, take the next, and say so */
+  int32_t reserved2;      /* 0 */
 } wavetile_plan_options;
 
 WAVETILE_API void wavetile_plan_options_init(wavetile_plan_options* options);
 
-/* Chooses, compiles (or finds in the cache) and binds a kernel. This is the slow call; make a plan once and keep it.
+/* Chooses, compiles (or finds in the cache) and binds a kernel. The first call is slow. The device handle remembers its
+ * plans: the same problem with the same options comes back in under a microsecond, and shares what was made before.
  * options may be NULL: the defaults. */
 WAVETILE_API wavetile_status wavetile_plan_create(wavetile_device* device, const wavetile_problem* problem,
                                                   const wavetile_plan_options* options, wavetile_plan** plan);
@@ -389,6 +394,8 @@ typedef struct wavetile_plan_info {
   int32_t from_cache; /* 1: no compiler ran */
   double compile_seconds;
   int64_t workspace_bytes;
+  double predicted_us; /* by the cost model; 0: not asked */
+  double measured_us;  /* by tuning on this kind of GPU; 0: never */
 } wavetile_plan_info;
 
 /* Fills *info, whose struct_size must be set. */

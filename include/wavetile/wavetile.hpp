@@ -450,6 +450,9 @@ struct PlanOptions {
   Tuning tuning = Tuning::kCached;
   std::optional<int64_t> workspace_limit = std::nullopt;  // bytes
   std::string kernel = {};                                // by name; empty: choose
+  double tuning_seconds = 10;                             // limit of tuning on first use
+  wavetile_stream stream = nullptr;                       // where the plan will run; see wavetile_plan_options
+  bool fallback = false;                                  // take the next kernel where one cannot be had
 };
 
 // Pointers by role; wavetile_tensors explains them.
@@ -493,6 +496,9 @@ inline wavetile_plan_options to_c(const PlanOptions& options) {
   result.tuning = static_cast<int32_t>(options.tuning);
   result.workspace_limit = options.workspace_limit.value_or(-1);
   result.kernel = options.kernel.empty() ? nullptr : options.kernel.c_str();
+  result.tuning_seconds = options.tuning_seconds;
+  result.stream = options.stream;
+  result.fallback = options.fallback;
   return result;
 }
 

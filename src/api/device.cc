@@ -52,7 +52,7 @@ wavetile_status wavetile_device_open(const char* id, wavetile_device** device) {
   WT_API_REQUIRE(device);
   return guard([&]() -> Status {
     WT_TRY_ASSIGN(std::shared_ptr<Device> opened, open_device(id ? id : "auto"));
-    *device = new wavetile_device{std::move(opened)};
+    *device = new wavetile_device{.device = std::move(opened)};
     return {};
   });
 }

@@ -15,7 +15,8 @@ namespace {
 struct Entry {
   std::string kernel;
   bool accepts = false;
-  std::vector<std::string> reasons;  // why this one, or one for each rule that it breaks
+  double predicted_us = 0, measured_us = 0;  // 0: not known
+  std::vector<std::string> reasons;          // why this one, or one for each rule that it breaks
 };
 
 // The CPU has two paths and no kernels; making a plan of either is cheap and gives its reason.
@@ -26,6 +27,8 @@ std::vector<Entry> cpu_entries(const std::shared_ptr<Device>& device, const Conv
     const auto plan = make_plan(device, problem, options);
     Entry entry{plan.ok() ? (*plan)->description().kernel : name,
                 plan.ok(),
+                0,
+                0,
                 {plan.ok() ? (*plan)->description().reason : plan.status().message()}};
     const bool known =
         std::any_of(entries.begin(), entries.end(), [&](const Entry& other) { return other.kernel == entry.kernel; });
@@ -40,14 +43,22 @@ std::vector<Entry> cpu_entries(const std::shared_ptr<Device>& device, const Conv
 
 std::vector<Entry> kernel_entries(const Device& device, const ConvProblem& problem, const PlanOptions& options) {
   std::vector<Entry> entries;
-  for (const RankedCandidate& candidate : rank_candidates(problem, device.info().target, options)) {
-    Entry entry{candidate.name, candidate.accepts(), {}};
+  for (const RankedCandidate& candidate : rank_candidates(problem, device.info(), options)) {
+    Entry entry{candidate.name, candidate.accepts(), candidate.predicted_us, candidate.measured_us, {}};
+    if (candidate.tuned) entry.reasons.push_back("the tuning database's choice");
     for (const Decline& decline : candidate.declines) {
       entry.reasons.push_back(fmt::format("{}: {}", decline.id, decline.message));
     }
     entries.push_back(std::move(entry));
   }
   return entries;
+}
+
+std::string times(const Entry& entry) {
+  std::string text;
+  if (entry.predicted_us > 0) text += fmt::format("  predicted {:.2f} us", entry.predicted_us);
+  if (entry.measured_us > 0) text += fmt::format("  measured {:.2f} us", entry.measured_us);
+  return text;
 }
 
 std::string as_text(const ConvProblem& problem, const DeviceInfo& device, const std::vector<Entry>& entries) {
@@ -58,7 +69,8 @@ std::string as_text(const ConvProblem& problem, const DeviceInfo& device, const 
     int rank = 0;
     for (const Entry& entry : entries) {
       if (entry.accepts != accepts) continue;
-      text += accepts ? fmt::format("  {}. {}\n", ++rank, entry.kernel) : fmt::format("  {}\n", entry.kernel);
+      text += accepts ? fmt::format("  {}. {}{}\n", ++rank, entry.kernel, times(entry))
+                      : fmt::format("  {}\n", entry.kernel);
       for (const std::string& reason : entry.reasons) text += fmt::format("       {}\n", reason);
     }
   };
@@ -72,7 +84,11 @@ std::string as_text(const ConvProblem& problem, const DeviceInfo& device, const 
 std::string as_json(const ConvProblem& problem, const DeviceInfo& device, const std::vector<Entry>& entries) {
   auto kernels = nlohmann::ordered_json::array();
   for (const Entry& entry : entries) {
-    kernels.push_back({{"kernel", entry.kernel}, {"accepts", entry.accepts}, {"reasons", entry.reasons}});
+    nlohmann::ordered_json kernel = {{"kernel", entry.kernel}, {"accepts", entry.accepts}};
+    if (entry.predicted_us > 0) kernel["predicted_us"] = entry.predicted_us;
+    if (entry.measured_us > 0) kernel["measured_us"] = entry.measured_us;
+    kernel["reasons"] = entry.reasons;
+    kernels.push_back(std::move(kernel));
   }
   return nlohmann::ordered_json{{"problem", to_text(problem)}, {"device", device.id}, {"kernels", std::move(kernels)}}
       .dump(2);

@@ -9,12 +9,9 @@
 #include <string>
 
 #include "dispatch/plan.h"
+#include "dispatch/plan_cache.h"
 #include "problem/problem.h"
 #include "runtime/device.h"
-
-struct wavetile_device {
-  std::shared_ptr<wt::Device> device;
-};
 
 struct wavetile_event {
   std::shared_ptr<wt::Device> device;  // outlives the event
@@ -52,9 +49,25 @@ Status read_options(const wavetile_plan_options* options, PlanOptions& out);
 
 }  // namespace wt::api
 
-struct wavetile_plan {
-  std::shared_ptr<wt::Device> device;
-  std::shared_ptr<const wt::Plan> plan;
-  std::array<wt::api::TensorShape, wt::api::kRoleCount> tensors;  // by role, so that execute need not ask
+namespace wt::api {
+
+// A plan with what the C API asks of it; the same for every handle of it.
+struct PlanRecord {
+  std::shared_ptr<Device> device;
+  std::shared_ptr<const Plan> plan;
+  std::array<TensorShape, kRoleCount> tensors;  // by role, so that execute need not ask
   std::string json;
+};
+
+inline constexpr size_t kKeptPlans = 1024;  // of a device handle
+
+}  // namespace wt::api
+
+struct wavetile_device {
+  std::shared_ptr<wt::Device> device;
+  wt::PlanCache<wt::api::PlanRecord> plans{wt::api::kKeptPlans};  // that were made through this handle
+};
+
+struct wavetile_plan {
+  std::shared_ptr<const wt::api::PlanRecord> record;
 };

@@ -26,15 +26,16 @@ wavetile_plan_options default_options() {
   options.deterministic = 1;
   options.tuning = WAVETILE_TUNING_CACHED;
   options.workspace_limit = -1;
+  options.tuning_seconds = PlanOptions{}.tuning_seconds;
   return options;
 }
 
 bool aligned(const void* pointer, uintptr_t alignment) { return reinterpret_cast<uintptr_t>(pointer) % alignment == 0; }
 
-std::string to_json(const wavetile_plan& handle) {
-  const PlanDescription& description = handle.plan->description();
-  return nlohmann::ordered_json{{"problem", to_text(handle.plan->problem())},
-                                {"device", handle.device->info().id},
+std::string to_json(const PlanRecord& record) {
+  const PlanDescription& description = record.plan->description();
+  return nlohmann::ordered_json{{"problem", to_text(record.plan->problem())},
+                                {"device", record.device->info().id},
                                 {"kernel", description.kernel},
                                 {"reason", description.reason},
                                 {"registers", description.registers},
@@ -42,16 +43,29 @@ std::string to_json(const wavetile_plan& handle) {
                                 {"launches", description.launches},
                                 {"compile_seconds", description.compile_seconds},
                                 {"from_cache", description.from_cache},
-                                {"workspace_bytes", handle.plan->workspace_bytes()}}
+                                {"predicted_us", description.predicted_us},
+                                {"measured_us", description.measured_us},
+                                {"workspace_bytes", record.plan->workspace_bytes()}}
       .dump();
 }
 
+Result<std::shared_ptr<const PlanRecord>> make_record(const std::shared_ptr<Device>& device, const PlanKey& key) {
+  auto record = std::make_shared<PlanRecord>();
+  record->device = device;
+  WT_TRY_ASSIGN(record->plan, make_plan(device, key.problem, key.options));
+  for (int i = 0; i < kRoleCount; ++i) {
+    record->tensors[static_cast<size_t>(i)] = tensor_shape(key.problem, static_cast<wavetile_role>(i));
+  }
+  record->json = to_json(*record);
+  return std::shared_ptr<const PlanRecord>(std::move(record));
+}
+
 // Everything about the caller's pointers that would be a wild access later.
-Status check_tensors(const wavetile_plan& handle, const wavetile_tensors& tensors) {
-  const ConvProblem& problem = handle.plan->problem();
+Status check_tensors(const PlanRecord& record, const wavetile_tensors& tensors) {
+  const ConvProblem& problem = record.plan->problem();
   const wavetile_role output = output_role(problem);
   for (int i = 0; i < kRoleCount; ++i) {
-    const TensorShape& tensor = handle.tensors[static_cast<size_t>(i)];
+    const TensorShape& tensor = record.tensors[static_cast<size_t>(i)];
     if (tensor.use == WAVETILE_UNUSED || tensor.elements == 0) continue;
     const auto role = static_cast<wavetile_role>(i);
     const void* pointer = pointer_of(tensors, role);
@@ -118,11 +132,21 @@ Status read_options(const wavetile_plan_options* caller, PlanOptions& out) {
   if (options.workspace_limit < -1) {
     return bad_input("workspace_limit={} is no size; use bytes, or -1 for no limit", options.workspace_limit);
   }
+  if (!is_flag(options.fallback)) return bad_input("fallback={} is no choice; use 0 or 1", options.fallback);
+  if (options.reserved2 != 0) {
+    return bad_input("wavetile_plan_options.reserved2 is {}; call wavetile_plan_options_init first", options.reserved2);
+  }
+  if (!(options.tuning_seconds > 0 && options.tuning_seconds <= 1e6)) {
+    return bad_input("tuning_seconds={} is no time limit; use a number of seconds above 0", options.tuning_seconds);
+  }
   out.deterministic = options.deterministic == 1;
   out.strict_nonfinite = options.strict_nonfinite == 1;
   out.tuning = static_cast<Tuning>(options.tuning);
   if (options.workspace_limit >= 0) out.workspace_limit = options.workspace_limit;
   if (options.kernel) out.kernel = options.kernel;
+  out.tuning_seconds = options.tuning_seconds;
+  out.stream = options.stream;
+  out.fallback = options.fallback == 1;
   return {};
 }
 
@@ -148,21 +172,22 @@ wavetile_status wavetile_plan_create(wavetile_device* device, const wavetile_pro
   return guard([&]() -> Status {
     PlanOptions plan_options;
     WT_TRY(read_options(options, plan_options));
-    auto handle = std::make_unique<wavetile_plan>();
-    handle->device = device->device;
-    WT_TRY_ASSIGN(handle->plan, make_plan(device->device, problem->value, plan_options));
-    for (int i = 0; i < kRoleCount; ++i) {
-      handle->tensors[static_cast<size_t>(i)] = tensor_shape(problem->value, static_cast<wavetile_role>(i));
+    const PlanKey key{problem->value, std::move(plan_options)};
+    std::shared_ptr<const PlanRecord> record = device->plans.find(key);
+    if (!record) {
+      WT_TRY_ASSIGN(record, make_record(device->device, key));
+      record = device->plans.insert(key, std::move(record));
     }
-    handle->json = to_json(*handle);
-    *plan = handle.release();
+    *plan = new wavetile_plan{std::move(record)};
     return {};
   });
 }
 
 void wavetile_plan_destroy(wavetile_plan* plan) { delete plan; }
 
-int64_t wavetile_plan_workspace_bytes(const wavetile_plan* plan) { return plan ? plan->plan->workspace_bytes() : 0; }
+int64_t wavetile_plan_workspace_bytes(const wavetile_plan* plan) {
+  return plan ? plan->record->plan->workspace_bytes() : 0;
+}
 
 wavetile_status wavetile_plan_execute(const wavetile_plan* plan, wavetile_stream stream,
                                       const wavetile_tensors* tensors, void* workspace, size_t workspace_bytes) {
@@ -171,8 +196,8 @@ wavetile_status wavetile_plan_execute(const wavetile_plan* plan, wavetile_stream
   return guard([&]() -> Status {
     wavetile_tensors given;
     WT_TRY(read_tensors(tensors, given));
-    WT_TRY(check_tensors(*plan, given));
-    const int64_t needed = plan->plan->workspace_bytes();
+    WT_TRY(check_tensors(*plan->record, given));
+    const int64_t needed = plan->record->plan->workspace_bytes();
     if (needed > 0 && (!workspace || workspace_bytes < static_cast<size_t>(needed))) {
       return bad_input("the workspace has {} bytes; the plan needs {} (wavetile_plan_workspace_bytes)",
                        workspace ? workspace_bytes : 0, needed);
@@ -183,11 +208,11 @@ wavetile_status wavetile_plan_execute(const wavetile_plan* plan, wavetile_stream
     }
     TensorPointers pointers;
     for (int i = 0; i < kRoleCount; ++i) {
-      if (plan->tensors[static_cast<size_t>(i)].use == WAVETILE_UNUSED) continue;
+      if (plan->record->tensors[static_cast<size_t>(i)].use == WAVETILE_UNUSED) continue;
       pointers[static_cast<Tensor>(i)] = pointer_of(given, static_cast<wavetile_role>(i));
     }
     pointers[Tensor::kWorkspace] = needed > 0 ? workspace : nullptr;
-    return plan->plan->execute(pointers, stream);
+    return plan->record->plan->execute(pointers, stream);
   });
 }
 
@@ -195,7 +220,7 @@ wavetile_status wavetile_plan_get_info(const wavetile_plan* plan, wavetile_plan_
   WT_API_REQUIRE(plan);
   WT_API_REQUIRE(info);
   return guard([&]() -> Status {
-    const PlanDescription& description = plan->plan->description();
+    const PlanDescription& description = plan->record->plan->description();
     wavetile_plan_info value{};
     value.kernel = description.kernel.c_str();
     value.reason = description.reason.c_str();
@@ -204,11 +229,13 @@ wavetile_status wavetile_plan_get_info(const wavetile_plan* plan, wavetile_plan_
     value.launches = description.launches;
     value.from_cache = description.from_cache;
     value.compile_seconds = description.compile_seconds;
-    value.workspace_bytes = plan->plan->workspace_bytes();
+    value.workspace_bytes = plan->record->plan->workspace_bytes();
+    value.predicted_us = description.predicted_us;
+    value.measured_us = description.measured_us;
     return write_struct(value, "wavetile_plan_info", kInfoFirstSize, info);
   });
 }
 
-const char* wavetile_plan_json(const wavetile_plan* plan) { return plan ? plan->json.c_str() : nullptr; }
+const char* wavetile_plan_json(const wavetile_plan* plan) { return plan ? plan->record->json.c_str() : nullptr; }
 
 }  // extern "C"

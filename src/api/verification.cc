@@ -159,12 +159,12 @@ wavetile_status wavetile_plan_verify(const wavetile_plan* plan, uint64_t data_se
     VerifyOptions verify_options;
     WT_TRY(read_verify_options(options, verify_options));
     WT_TRY(check_report(report));
-    const Plan& run = *plan->plan;
+    const Plan& run = *plan->record->plan;
     WT_TRY_ASSIGN(const std::unique_ptr<TrialTensors> tensors,
-                  TrialTensors::make(plan->device, run.problem(), verify_options.model.exact, data_seed));
+                  TrialTensors::make(plan->record->device, run.problem(), verify_options.model.exact, data_seed));
     WT_TRY(tensors->reserve_workspace(run.workspace_bytes()));
     WT_TRY(run.execute(tensors->pointers(), nullptr));
-    WT_TRY(plan->device->synchronize(nullptr));
+    WT_TRY(plan->record->device->synchronize(nullptr));
     WT_TRY(tensors->fetch_outputs());
     return verify_and_report(run.problem(), tensors->host(), verify_options, report);
   });

@@ -6,23 +6,62 @@
 #include "config/fields.h"
 #include "config/targets.h"
 #include "dispatch/cost_model.h"
+#include "dispatch/tuning/lookup.h"
 
 namespace wt {
+namespace {
 
-std::vector<RankedCandidate> rank_candidates(const ConvProblem& problem, Target target, const PlanOptions& options,
-                                             Candidates which) {
+std::vector<RankedCandidate> collect(const ConvProblem& problem, Target target, int multiprocessors,
+                                     const PlanOptions& options, Candidates which) {
   const Requests requests{.deterministic = options.deterministic, .strict_nonfinite = options.strict_nonfinite};
   std::vector<RankedCandidate> ranked;
   for (Candidate& candidate : candidates_for(problem, target, which, requests)) {
     ranked.push_back({candidate.config, name_of(candidate.config), std::move(candidate.declines)});
   }
   for (RankedCandidate& candidate : ranked) {
-    if (candidate.accepts()) candidate.predicted_us = predicted_us(candidate.config, problem, info_of(target).units);
+    if (candidate.accepts()) candidate.predicted_us = predicted_us(candidate.config, problem, multiprocessors);
   }
-  const auto declining =
-      std::stable_partition(ranked.begin(), ranked.end(), [](const RankedCandidate& c) { return c.accepts(); });
-  std::stable_sort(ranked.begin(), declining,
-                   [](const RankedCandidate& a, const RankedCandidate& b) { return a.predicted_us < b.predicted_us; });
+  return ranked;
+}
+
+void order(std::vector<RankedCandidate>& ranked) {
+  std::ranges::stable_sort(ranked, [](const RankedCandidate& a, const RankedCandidate& b) {
+    if (a.accepts() != b.accepts()) return a.accepts();
+    if (a.tuned != b.tuned) return a.tuned;
+    return a.accepts() && a.predicted_us < b.predicted_us;
+  });
+}
+
+}  // namespace
+
+std::vector<RankedCandidate> rank_candidates(const ConvProblem& problem, Target target, const PlanOptions& options,
+                                             Candidates which) {
+  std::vector<RankedCandidate> ranked = collect(problem, target, info_of(target).units, options, which);
+  order(ranked);
+  return ranked;
+}
+
+std::vector<RankedCandidate> rank_candidates(const ConvProblem& problem, const DeviceInfo& device,
+                                             const PlanOptions& options, Candidates which) {
+  std::vector<RankedCandidate> ranked = collect(problem, device.target, device.multiprocessors, options, which);
+  const tuning::Tuned tuned =
+      options.tuning == Tuning::kOff ? tuning::Tuned() : tuning::find_tuned(device, problem, options);
+  if (tuned.config && std::ranges::find(ranked, *tuned.config, &RankedCandidate::config) == ranked.end()) {
+    ranked.push_back({*tuned.config, name_of(*tuned.config), {}});
+    ranked.back().predicted_us = predicted_us(*tuned.config, problem, device.multiprocessors);
+  }
+  const std::vector<tuning::Measurement> rows = tuning::find_measurements(device, problem, options);
+  for (RankedCandidate& candidate : ranked) {
+    const auto row = std::ranges::find(rows, candidate.name, &tuning::Measurement::kernel);
+    const bool right = row != rows.end() && (row->outcome == tuning::Outcome::kTimed ||  //
+                                             row->outcome == tuning::Outcome::kSlower);
+    if (right) candidate.measured_us = row->median_us;
+    candidate.tuned = tuned.config && candidate.config == *tuned.config;
+    if (candidate.tuned) candidate.measured_us = tuned.entry->best.median_us;
+    if (std::string reason = tuning::quarantine_reason(device, candidate.config); !reason.empty())
+      candidate.declines.push_back({"quarantined", std::move(reason)});
+  }
+  order(ranked);
   return ranked;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // dispatch/candidates.h - the kernels that could serve a problem, best first, and why the others do not.
 //
-//   config/rules.h: candidates_for --cost_model.h--> ranked --> plan.cc takes the first that accepts
+//   config/rules.h: candidates_for --cost_model.h, tuning/lookup.h--> ranked, for people
+//
+// selection.h makes the same choice without names and reasons, for plans.
 #pragma once
 
 #include <string>
@@ -17,11 +19,18 @@ struct RankedCandidate {
   std::string name;
   std::vector<Decline> declines;  // empty: accepts
   double predicted_us = 0;        // by cost_model.h, where it accepts
+  double measured_us = 0;         // by tuning, on this kind of GPU; 0: never, or it was not right
+  bool tuned = false;             // the tuning database's choice
   bool accepts() const { return declines.empty(); }
 };
 
 // Those that accept come first, by their predicted time; then those that decline, with their reasons.
 std::vector<RankedCandidate> rank_candidates(const ConvProblem& problem, Target target, const PlanOptions& options,
                                              Candidates which = Candidates::kFew);
+
+// The same for a device, with its multiprocessors and what tuning knows: the tuned kernel stands first, and kernels in
+// quarantine decline.
+std::vector<RankedCandidate> rank_candidates(const ConvProblem& problem, const DeviceInfo& device,
+                                             const PlanOptions& options, Candidates which = Candidates::kFew);
 
 }  // namespace wt

@@ -91,19 +91,6 @@ class KernelPlan final : public Plan {
   std::vector<const Function*> functions_;
 };
 
-// From the pack that has it, whose path comes back in `pack`, else compiled.
-Result<compile::Module> module_of(const DeviceInfo& device, const KernelConfig& config, std::string& pack) {
-  const std::string name = name_of(config);
-  WT_TRY_ASSIGN(const std::shared_ptr<const Registry> packs, installed_packs(device));
-  if (packs && packs->contains(name)) {
-    WT_TRY_ASSIGN(const RegisteredKernel* kernel, packs->find(name));
-    pack = kernel->providers.front().detail;
-    return packs->module(*kernel);
-  }
-  WT_TRY_ASSIGN(std::string source, generate_source(config));
-  return compile::compile(backend_for(device), {name, std::move(source), config.target});
-}
-
 Result<std::shared_ptr<const Plan>> plan_with(const std::shared_ptr<Device>& device, const ConvProblem& problem,
                                               const KernelConfig& config, const compile::Module& module,
                                               PlanDescription description) {
@@ -125,11 +112,26 @@ Result<std::shared_ptr<const Plan>> plan_with(const std::shared_ptr<Device>& dev
 
 }  // namespace
 
+Result<compile::Module> module_for(const DeviceInfo& device, const KernelConfig& config, std::string& pack) {
+  const std::string name = name_of(config);
+  WT_TRY_ASSIGN(const std::shared_ptr<const Registry> packs, installed_packs(device));
+  if (packs && packs->contains(name)) {
+    WT_TRY_ASSIGN(const RegisteredKernel* kernel, packs->find(name));
+    pack = kernel->providers.front().detail;
+    return packs->module(*kernel);
+  }
+  WT_TRY_ASSIGN(std::string source, generate_source(config));
+  return compile::compile(backend_for(device), {name, std::move(source), config.target});
+}
+
 Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
-                                                     const KernelConfig& config, std::string reason) {
+                                                     const KernelConfig& config, std::string reason,
+                                                     const PlanTimes& times) {
   PlanDescription description;
   description.reason = std::move(reason);
-  WT_TRY_ASSIGN(const compile::Module module, module_of(device->info(), config, description.pack));
+  description.predicted_us = times.predicted_us;
+  description.measured_us = times.measured_us;
+  WT_TRY_ASSIGN(const compile::Module module, module_for(device->info(), config, description.pack));
   if (!description.pack.empty()) description.reason += "; from pack " + description.pack;
   return plan_with(device, problem, config, module, std::move(description));
 }

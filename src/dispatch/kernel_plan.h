@@ -8,10 +8,18 @@
 
 namespace wt {
 
+struct PlanTimes {
+  double predicted_us = 0, measured_us = 0;  // for the description
+};
+
 // Loads and binds `config`, which accepts `problem`: from a pack where WAVETILE_PACK names one that has it, else
 // generated and compiled. `reason` says why it was chosen.
 Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
-                                                     const KernelConfig& config, std::string reason);
+                                                     const KernelConfig& config, std::string reason,
+                                                     const PlanTimes& times = {});
+
+// The compiled kernel as such a plan loads it; `pack` becomes the file it came from, if any.
+Result<compile::Module> module_for(const DeviceInfo& device, const KernelConfig& config, std::string& pack);
 
 // The same with a module that is already there and has the config's kernels.
 Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,

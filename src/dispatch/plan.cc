@@ -1,73 +1,142 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/plan.h"
 
-#include <algorithm>
-
+#include "base/log.h"
 #include "compile/compiler.h"
+#include "config/fields.h"
 #include "config/targets.h"
 #include "dispatch/bind.h"
 #include "dispatch/candidates.h"
 #include "dispatch/cpu_plan.h"
 #include "dispatch/kernel_plan.h"
 #include "dispatch/packs.h"
+#include "dispatch/selection.h"
+#include "dispatch/tuning/first_use.h"
+#include "dispatch/tuning/lookup.h"
 
 namespace wt {
 namespace {
 
+using PlanResult = Result<std::shared_ptr<const Plan>>;
+
 // The candidate that the caller named, which must exist and accept the problem.
-Result<RankedCandidate> named_candidate(const ConvProblem& problem, Target target, const PlanOptions& options) {
-  for (RankedCandidate& candidate : rank_candidates(problem, target, options, Candidates::kAll)) {
+Result<RankedCandidate> named_candidate(const ConvProblem& problem, const DeviceInfo& device,
+                                        const PlanOptions& options) {
+  for (RankedCandidate& candidate : rank_candidates(problem, device.target, options, Candidates::kAll)) {
     if (candidate.name != options.kernel) continue;
     if (candidate.accepts()) return std::move(candidate);
     return unsupported("kernel {} declines '{}': {}", candidate.name, to_text(problem), to_text(candidate.declines));
   }
   return bad_input("no kernel for '{}' on {} is called '{}'; 'wavetile explain' lists their names", to_text(problem),
-                   info_of(target).name, options.kernel);
+                   info_of(device.target).name, options.kernel);
 }
 
-// Without a compiler only what packs hold can be had.
-Status drop_what_cannot_be_had(const DeviceInfo& device, const ConvProblem& problem,
-                               std::vector<RankedCandidate>& ranked) {
-  WT_TRY_ASSIGN(const std::shared_ptr<const Registry> packs, installed_packs(device));
-  if (!packs) return {};
-  const Status compiler = compile::available(backend_for(device), device.target);
-  if (compiler.ok()) return {};
-  std::erase_if(ranked, [&](const RankedCandidate& candidate) { return !packs->contains(candidate.name); });
-  if (std::ranges::any_of(ranked, &RankedCandidate::accepts)) return {};
-  return unsupported("none of the {} kernels of WAVETILE_PACK for {} accepts '{}', and none can be compiled: {}",
-                     packs->size(), info_of(device.target).name, to_text(problem), compiler.message());
+// Which kernels a choice may fall on, beside the constraint table.
+class Filter {
+ public:
+  static Result<Filter> make(const DeviceInfo& device, const ConvProblem& problem, const PlanOptions& options) {
+    Filter filter(device, problem, options);
+    WT_TRY_ASSIGN(filter.packs_, installed_packs(device));
+    // Without a compiler only what packs hold can be had.
+    if (filter.packs_) filter.compiler_ = compile::available(backend_for(device), device.target);
+    return filter;
+  }
+
+  bool allows(const KernelConfig& config) {
+    if (!compiler_.ok() && !packs_->contains(name_of(config))) return ++absent_, false;
+    if (options_.workspace_limit && bind(config, problem_, device_).workspace_bytes > *options_.workspace_limit)
+      return ++too_large_, false;
+    if (!tuning::quarantine_reason(device_, config).empty()) return ++quarantined_, false;
+    for (const KernelConfig& failed : failed_)
+      if (failed == config) return false;
+    return true;
+  }
+  void exclude(const KernelConfig& config) { failed_.push_back(config); }
+
+  std::string note() const {
+    std::string text;
+    if (too_large_) text += "; others were passed over for the workspace limit";
+    if (quarantined_) text += "; others are in quarantine for wrong results";
+    return text;
+  }
+
+  Status nothing_left() const {
+    const std::string_view target = info_of(device_.target).name;
+    if (!compiler_.ok()) {
+      return unsupported("none of the {} kernels of WAVETILE_PACK for {} accepts '{}', and none can be compiled: {}",
+                         packs_->size(), target, to_text(problem_), compiler_.message());
+    }
+    return unsupported("no kernel for {} accepts '{}'{}; 'wavetile explain' says why each declines", target,
+                       to_text(problem_), note());
+  }
+
+ private:
+  Filter(const DeviceInfo& device, const ConvProblem& problem, const PlanOptions& options)
+      : device_(device), problem_(problem), options_(options) {}
+
+  const DeviceInfo& device_;
+  const ConvProblem& problem_;
+  const PlanOptions& options_;
+  std::shared_ptr<const Registry> packs_;
+  Status compiler_;
+  std::vector<KernelConfig> failed_;
+  int absent_ = 0, too_large_ = 0, quarantined_ = 0;
+};
+
+PlanResult tuned_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem, const tuning::Tuned& tuned) {
+  const tuning::Entry& entry = *tuned.entry;
+  std::string reason = fmt::format("tuned: {:.2f} us measured, the best of {} tried of {} candidates",
+                                   entry.best.median_us, entry.tried, entry.candidates);
+  if (!entry.complete) reason += "; the time for tuning was up before all were tried";
+  return make_kernel_plan(device, problem, *tuned.config, std::move(reason), {.measured_us = entry.best.median_us});
 }
 
-Result<std::shared_ptr<const Plan>> choose(const std::shared_ptr<Device>& device, const ConvProblem& problem,
-                                           const PlanOptions& options) {
-  const Target target = device->info().target;
+PlanResult predicted_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem, const PlanOptions& options,
+                          std::string note) {
+  const DeviceInfo& info = device->info();
+  WT_TRY_ASSIGN(Filter filter, Filter::make(info, problem, options));
+  for (;;) {
+    const std::optional<RankedConfig> best = pick(problem, info.target, info.multiprocessors, options,
+                                                  [&](const KernelConfig& c) { return filter.allows(c); });
+    if (!best) return filter.nothing_left();
+    std::string reason = fmt::format("least predicted time, {:.2f} us, of {} kernels{}{}", best->predicted_us,
+                                     proposal_count(problem, info.target), filter.note(), note);
+    PlanResult plan =
+        make_kernel_plan(device, problem, *best->config, std::move(reason), {.predicted_us = best->predicted_us});
+    if (plan.ok() || !options.fallback) return plan;
+    const std::string name = name_of(*best->config);
+    log::warn("{} cannot be used, the next candidate is taken as asked: {}", name, plan.status().message());
+    note += fmt::format("; {} could not be used: {}", name, plan.status().message().substr(0, 200));
+    filter.exclude(*best->config);
+  }
+}
+
+PlanResult choose(const std::shared_ptr<Device>& device, const ConvProblem& problem, const PlanOptions& options) {
+  const DeviceInfo& info = device->info();
   if (!options.kernel.empty()) {
-    WT_TRY_ASSIGN(const RankedCandidate candidate, named_candidate(problem, target, options));
+    WT_TRY_ASSIGN(const RankedCandidate candidate, named_candidate(problem, info, options));
     return make_kernel_plan(device, problem, candidate.config, "asked for by name");
   }
-  std::vector<RankedCandidate> ranked = rank_candidates(problem, target, options, Candidates::kAll);
-  WT_TRY(drop_what_cannot_be_had(device->info(), problem, ranked));
-  const auto accepting = std::ranges::count_if(ranked, &RankedCandidate::accepts);
-  int too_large = 0;
-  for (const RankedCandidate& candidate : ranked) {
-    if (!candidate.accepts()) break;
-    if (options.workspace_limit &&
-        bind(candidate.config, problem, device->info()).workspace_bytes > *options.workspace_limit) {
-      ++too_large;
-      continue;
+  std::string note;
+  if (options.tuning != Tuning::kOff) {
+    tuning::Tuned tuned = tuning::find_tuned(info, problem, options);
+    if (!tuned.config && options.tuning == Tuning::kFirstUse) {
+      WT_TRY_ASSIGN(tuned, tuning::tune_now(device, problem, options));
     }
-    std::string reason = fmt::format("preferred among {} of {} kernels that accept", accepting, ranked.size());
-    if (too_large) reason += fmt::format("; {} passed over for the workspace limit", too_large);
-    return make_kernel_plan(device, problem, candidate.config, std::move(reason));
+    if (tuned.config) {
+      PlanResult plan = tuned_plan(device, problem, tuned);
+      if (plan.ok() || !options.fallback) return plan;
+      tuned.note = fmt::format("the tuned kernel could not be used: {}", plan.status().message().substr(0, 200));
+      log::warn("{}", tuned.note);
+    }
+    if (!tuned.note.empty()) note = "; " + tuned.note;
   }
-  return unsupported("no kernel for {} accepts '{}'; 'wavetile explain' says why each declines", info_of(target).name,
-                     to_text(problem));
+  return predicted_plan(device, problem, options, std::move(note));
 }
 
 }  // namespace
 
-Result<std::shared_ptr<const Plan>> make_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
-                                              const PlanOptions& options) {
+PlanResult make_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem, const PlanOptions& options) {
   WT_TRY(validate(problem));
   if (device->info().kind == DeviceKind::kCpu) return make_cpu_plan(device, problem, options);
   return choose(device, problem, options);

@@ -88,6 +88,10 @@ class Device {
   virtual Result<int64_t> resident_blocks(const Function& function, const LaunchShape& shape);
   // What `body` enqueues on `stream` as a graph; nothing runs. Only a GPU can.
   virtual Result<std::unique_ptr<Graph>> capture(Stream stream, const std::function<Status()>& body);
+  // Whether `stream`, or any stream that orders itself with the default one, is being captured. Breaks no capture.
+  virtual Result<bool> is_capturing(Stream stream);
+  // While the object lives, what this thread allocates, loads and waits for breaks no capture, of whichever stream.
+  virtual std::shared_ptr<void> shield_captures();
   // Writes the 128 bytes of a tensor map for `spec` over the tensor at `base`.
   virtual Status encode_map(const TensorMapSpec& spec, void* base, std::byte* map) = 0;
 };

@@ -22,4 +22,7 @@ Result<std::unique_ptr<Graph>> Device::capture(Stream, const std::function<Statu
   return unsupported("device {} has no graphs; only a GPU captures launches", info().id);
 }
 
+Result<bool> Device::is_capturing(Stream) { return false; }
+std::shared_ptr<void> Device::shield_captures() { return nullptr; }
+
 }  // namespace wt

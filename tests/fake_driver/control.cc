@@ -48,6 +48,7 @@ EXPORT void fake_clear_calls() {
   state.calls.clear();
   state.log.clear();
   state.launches.clear();
+  state.fills.clear();
   state.maps.clear();
 }
 EXPORT int fake_calls(const char* call) {
@@ -64,6 +65,8 @@ EXPORT int fake_total_calls() {
 EXPORT const char* fake_call_log() { return state.log.c_str(); }
 EXPORT int fake_launch_count() { return static_cast<int>(state.launches.size()); }
 EXPORT const FakeLaunch* fake_launch(int index) { return &state.launches.at(static_cast<size_t>(index)).launch; }
+EXPORT int fake_fill_count() { return static_cast<int>(state.fills.size()); }
+EXPORT const FakeFill* fake_fill(int index) { return &state.fills.at(static_cast<size_t>(index)); }
 EXPORT int fake_map_count() { return static_cast<int>(state.maps.size()); }
 EXPORT const FakeTensorMap* fake_map(int index) { return &state.maps.at(static_cast<size_t>(index)); }
 EXPORT int fake_live_allocations() { return static_cast<int>(state.allocations.size()); }

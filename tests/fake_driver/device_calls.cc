@@ -141,6 +141,7 @@ EXPORT int cuMemcpyDtoH_v2(void* to, DevicePointer from, size_t bytes) {
 EXPORT int cuMemsetD8Async(DevicePointer memory, unsigned char value, size_t count, StreamHandle stream) {
   ENTER_CONTEXT("cuMemsetD8Async");
   if (!allocated(memory, count)) return kInvalidValue;
+  state.fills.push_back({reinterpret_cast<void*>(static_cast<uintptr_t>(memory)), value, count});
   if (count <= kLargestRealFill) std::memset(reinterpret_cast<void*>(static_cast<uintptr_t>(memory)), value, count);
   return submit(stream, 2 + static_cast<double>(count) / kFillBytesPerMicrosecond);
 }

@@ -25,6 +25,12 @@ struct FakeLaunch {
   int captured;  // into a graph instead of run
 };
 
+struct FakeFill {
+  void* address;
+  unsigned char value;
+  size_t bytes;
+};
+
 struct FakeTensorMap {
   int im2col, type;
   unsigned rank;
@@ -61,6 +67,8 @@ const char* fake_call_log(void);  // names, one a line, valid until the next cal
 
 int fake_launch_count(void);
 const FakeLaunch* fake_launch(int index);
+int fake_fill_count(void);
+const FakeFill* fake_fill(int index);
 int fake_map_count(void);
 const FakeTensorMap* fake_map(int index);
 

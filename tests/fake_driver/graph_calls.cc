@@ -27,6 +27,19 @@ EXPORT int cuStreamEndCapture(StreamHandle handle, GraphHandle* graph) {
   *graph = reinterpret_cast<GraphHandle>(made);
   return kSuccess;
 }
+EXPORT int cuStreamIsCapturing(StreamHandle handle, int* status) {
+  ENTER_CONTEXT("cuStreamIsCapturing");
+  FakeStream* stream = stream_of(handle);
+  if (!stream) return 400;
+  if (!handle && anything_captures()) return kStreamCaptureImplicit;
+  *status = stream->invalidated ? 2 : stream->capturing ? 1 : kCaptureNone;
+  return kSuccess;
+}
+EXPORT int cuThreadExchangeStreamCaptureMode(int* mode) {
+  ENTER("cuThreadExchangeStreamCaptureMode");
+  std::swap(*mode, capture_mode);
+  return kSuccess;
+}
 EXPORT int cuGraphInstantiateWithFlags(GraphExecHandle* exec, GraphHandle graph, unsigned long long) {
   ENTER_CONTEXT("cuGraphInstantiateWithFlags");
   auto* made = new FakeGraph(*reinterpret_cast<FakeGraph*>(graph));
@@ -59,6 +72,8 @@ EXPORT int cuGraphDestroy(GraphHandle handle) {
 // A function whose type differs from the table's does not compile here.
 SAME_TYPE(cuStreamBeginCapture_v2, stream_begin_capture);
 SAME_TYPE(cuStreamEndCapture, stream_end_capture);
+SAME_TYPE(cuStreamIsCapturing, stream_is_capturing);
+SAME_TYPE(cuThreadExchangeStreamCaptureMode, thread_exchange_capture_mode);
 SAME_TYPE(cuGraphInstantiateWithFlags, graph_instantiate);
 SAME_TYPE(cuGraphLaunch, graph_launch);
 SAME_TYPE(cuGraphExecDestroy, graph_exec_destroy);

@@ -8,6 +8,7 @@ using namespace wt::fake;
 
 EXPORT int cuModuleLoadData(ModuleHandle* module, const void* image) {
   ENTER_CONTEXT("cuModuleLoadData");
+  if (int code = forbid_in_capture()) return code;
   std::string text = image_of(image);
   if (text.empty()) return kInvalidImage;
   auto* made = new FakeModule{std::move(text), {}};

@@ -15,6 +15,7 @@ namespace wt::fake {
 std::recursive_mutex mutex;
 State state;
 thread_local std::vector<int> context_stack;
+thread_local int capture_mode = 0;
 int context_object;
 
 void read_environment() {
@@ -92,7 +93,7 @@ bool anything_captures() {
 }
 
 int forbid_in_capture() {
-  if (!anything_captures()) return kSuccess;
+  if (!anything_captures() || capture_mode == kCaptureRelaxed) return kSuccess;
   for (FakeStream* stream : state.streams)
     if (stream->capturing) stream->invalidated = true;
   return kStreamCaptureUnsupported;

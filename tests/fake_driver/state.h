@@ -85,6 +85,7 @@ struct State {
   std::set<FakeEvent*> events;
   std::set<FakeGraph*> graphs, execs;
   std::deque<RecordedLaunch> launches;
+  std::vector<FakeFill> fills;
   std::vector<FakeTensorMap> maps;
   std::map<std::string, std::map<int, int>> attributes;
   FakeStream default_stream;
@@ -93,6 +94,7 @@ struct State {
 extern std::recursive_mutex mutex;
 extern State state;
 extern thread_local std::vector<int> context_stack;  // epochs
+extern thread_local int capture_mode;                // how this thread's calls meet captures
 extern int context_object;                           // its address is the context handle
 
 void read_environment();

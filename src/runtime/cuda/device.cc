@@ -139,6 +139,7 @@ class CudaDevice final : public Device {
   Result<std::shared_ptr<LoadedModule>> load(const compile::Module& module) override {
     Scope scope(*context_);
     WT_TRY(scope.status());
+    const std::shared_ptr<void> shield = shield_captures();  // a plan may be made while another stream captures
     return CubinModule::load(context_, module);
   }
 
@@ -159,6 +160,27 @@ class CudaDevice final : public Device {
     Scope scope(*context_);
     WT_TRY(scope.status());
     return capture_graph(context_, stream, body);
+  }
+
+  Result<bool> is_capturing(Stream stream) override {
+    Scope scope(*context_);
+    WT_TRY(scope.status());
+    // The default stream answers with an error of its own while a stream that orders itself with it captures.
+    for (const StreamHandle asked : {handle(stream), StreamHandle{}}) {
+      int status = kCaptureNone;
+      const int code = driver().stream_is_capturing(asked, &status);
+      if (code == kStreamCaptureImplicit) return true;
+      WT_TRY(context_->check(code, "cuStreamIsCapturing"));
+      if (status != kCaptureNone) return true;
+    }
+    return false;
+  }
+
+  std::shared_ptr<void> shield_captures() override {
+    int mode = kCaptureRelaxed;
+    if (driver().thread_exchange_capture_mode(&mode) != kSuccess) return nullptr;
+    return std::shared_ptr<void>(
+        nullptr, [context = context_, mode](void*) mutable { context->driver().thread_exchange_capture_mode(&mode); });
   }
 
   Status encode_map(const TensorMapSpec& spec, void* base, std::byte* map) override {

@@ -69,6 +69,8 @@ std::vector<Entry> entries_of(Driver& d) {
       {slot(d.tensor_map_encode_im2col), "cuTensorMapEncodeIm2col"},
       {slot(d.stream_begin_capture), "cuStreamBeginCapture_v2"},
       {slot(d.stream_end_capture), "cuStreamEndCapture"},
+      {slot(d.stream_is_capturing), "cuStreamIsCapturing"},
+      {slot(d.thread_exchange_capture_mode), "cuThreadExchangeStreamCaptureMode"},
       {slot(d.graph_instantiate), "cuGraphInstantiateWithFlags"},
       {slot(d.graph_launch), "cuGraphLaunch"},
       {slot(d.graph_exec_destroy), "cuGraphExecDestroy"},

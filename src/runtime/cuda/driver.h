@@ -47,6 +47,7 @@ enum ErrorCode : int {
   kCompatNotSupported = 804,
   kStreamCaptureUnsupported = 900,
   kStreamCaptureInvalidated = 901,
+  kStreamCaptureImplicit = 906,
   kInvalidClusterSize = 912,
   kUnknown = 999,
 };
@@ -113,6 +114,8 @@ struct alignas(128) TensorMapBytes {  // CUDA 12 asks for 64 bytes, CUDA 13 for 
 inline constexpr unsigned kStreamDefault = 0;  // orders itself with the legacy stream
 inline constexpr unsigned kEventDefault = 0;   // with timing
 inline constexpr int kCaptureThreadLocal = 1;
+inline constexpr int kCaptureRelaxed = 2;
+inline constexpr int kCaptureNone = 0;  // status of a stream
 
 struct Driver {
   std::string path;  // of the library
@@ -171,6 +174,8 @@ struct Driver {
 
   int (*stream_begin_capture)(StreamHandle stream, int mode);
   int (*stream_end_capture)(StreamHandle stream, GraphHandle* graph);
+  int (*stream_is_capturing)(StreamHandle stream, int* status);
+  int (*thread_exchange_capture_mode)(int* mode);
   int (*graph_instantiate)(GraphExecHandle* exec, GraphHandle graph, unsigned long long flags);
   int (*graph_launch)(GraphExecHandle exec, StreamHandle stream);
   int (*graph_exec_destroy)(GraphExecHandle exec);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/tuning/lookup.h - what the user's tuning database says of a problem, asked by every plan.
+//
+//   database.h (opened once, read-only) --> entry still valid? --> plan.cc
+//
+// An entry is valid while its kernel's machine code is the one that was measured. A database that cannot be read is
+// said once in the log, and plans go on without it and say so. What other processes save is seen at once.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "config/kernel_config.h"
+#include "dispatch/plan.h"
+#include "dispatch/tuning/database.h"
+
+namespace wt::tuning {
+
+struct Tuned {
+  std::optional<Entry> entry;          // for this key, valid or not
+  std::optional<KernelConfig> config;  // where the entry is valid
+  std::string note;                    // why there is no config, where that is worth saying
+};
+
+// Only a GPU has entries: a simulated time says nothing about a device.
+Tuned find_tuned(const DeviceInfo& device, const ConvProblem& problem, const PlanOptions& options);
+
+// Why tuning has put the kernel into quarantine; empty: it has not.
+std::string quarantine_reason(const DeviceInfo& device, const KernelConfig& config);
+
+// What was measured of single candidates, whatever became of them; nothing where the database cannot be read.
+std::vector<Measurement> find_measurements(const DeviceInfo& device, const ConvProblem& problem,
+                                           const PlanOptions& options);
+
+}  // namespace wt::tuning

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/dispatch/fake_kernels.h - a GPU of the fake driver whose kernels give right results and take the times they are
+// told, so that tuning can be tested without a GPU or a compiler.
+#pragma once
+
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "compile/pack.h"
+#include "config/fields.h"
+#include "dispatch/selection.h"
+#include "problem/reference.h"
+#include "tests/dispatch/tuning_scratch.h"
+#include "tests/fake_driver/fake_gpu.h"
+
+namespace wt {
+
+class FakeKernels : public FakeGpu {
+ protected:
+  static constexpr const char* kProblem = "fwd bf16 n1 c16 k16 i4x4 f3x3 p1";
+
+  void SetUp() override {
+    FakeGpu::SetUp();
+    ::setenv("WAVETILE_TUNING_DB", database_path().c_str(), 1);
+    ::setenv("WAVETILE_CACHE_DIR", (folder_.path() / "cache").c_str(), 1);
+    problem_ = *parse_problem(kProblem);
+    ranked_ = rank(problem_, Target::kSm90a, 132, {});
+    ASSERT_GT(ranked_.size(), 50u);
+    for (const RankedConfig& candidate : ranked_) names_.push_back(name_of(*candidate.config));
+    write_pack("1");
+    answer_ = make_tensors(problem_, Fill::kRandom, 1);
+    reference(problem_, answer_);
+    fake_on_launch(run, this);
+    device_ = open();
+  }
+  void TearDown() override {
+    device_.reset();
+    for (const char* name : {"WAVETILE_TUNING_DB", "WAVETILE_CACHE_DIR", "WAVETILE_PACK"}) ::unsetenv(name);
+    FakeGpu::TearDown();
+  }
+
+  std::filesystem::path database_path() const { return folder_.path() / "tuning.db"; }
+
+  // Every candidate as a module whose image is its name. Another `generation` stands for other machine code.
+  void write_pack(const std::string& generation) {
+    std::vector<compile::PackInput> inputs;
+    for (const RankedConfig& candidate : ranked_) {
+      compile::Module module = module_with(name_of(*candidate.config));
+      module.name = name_of(*candidate.config);
+      module.key = "key" + generation;
+      inputs.push_back({*candidate.config, module});
+    }
+    const std::filesystem::path file = folder_.path() / (generation + ".wtpack");
+    const auto info = compile::write_pack(file, compile::Backend::kNvrtc, Target::kSm90a, "tests", inputs);
+    ASSERT_TRUE(info.ok()) << info.status().message();
+    ::setenv("WAVETILE_PACK", file.c_str(), 1);
+  }
+
+  // The output is the memory of its size that was poisoned last.
+  static void run(const FakeLaunch* launch, void* user) {
+    auto& self = *static_cast<FakeKernels*>(user);
+    ++self.launches_[launch->kernel];
+    const auto time = self.times_.find(launch->kernel);
+    fake_set_kernel_time(time == self.times_.end() ? self.usual_us_ : time->second, 0);
+    const size_t bytes = self.answer_.y.size();
+    for (int i = fake_fill_count() - 1; i >= 0; --i) {
+      const FakeFill& fill = *fake_fill(i);
+      if (fill.value != 0xff || fill.bytes != bytes) continue;
+      std::memcpy(fill.address, self.answer_.y.data(), bytes);
+      if (self.wrong_.contains(launch->kernel)) static_cast<unsigned char*>(fill.address)[33] ^= 0x40;
+      return;
+    }
+  }
+
+  Result<std::shared_ptr<const Plan>> plan(PlanOptions options = {}) { return make_plan(device_, problem_, options); }
+
+  tuning::ScratchFolder folder_;
+  ConvProblem problem_;
+  std::vector<RankedConfig> ranked_;
+  std::vector<std::string> names_;  // of ranked_
+  HostTensors answer_;
+  std::map<std::string, double> times_;  // by kernel; the others take usual_us_
+  double usual_us_ = 50;
+  std::set<std::string> wrong_;
+  std::map<std::string, int> launches_;
+  std::shared_ptr<Device> device_;
+};
+
+}  // namespace wt

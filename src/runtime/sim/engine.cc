@@ -54,14 +54,6 @@ void thread_main() {
                    site_text(meeting.site).text));
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] void fail_steps(uint64_t limit, Site site) {
-  fail(
-      Fault::kLimit, "step limit", site,
-      fmt::format("the cluster executed {} primitives, the limit of a run; a loop may not end. WAVETILE_SIM_STEPS sets "
-                  "the limit",
-                  limit));
-}
-
 }  // namespace
 
 Block::Block() = default;
@@ -155,6 +147,7 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
       thread.stores.clear();
       thread.store_groups.clear();
       thread.cluster_arrivals = thread.cluster_waits = 0;
+      thread.warpgroup = nullptr;
       thread.wgmma_issued = thread.wgmma_groups = 0;
       thread.wgmma_fenced = false;
       const int slot = rank * threads + t;
@@ -266,12 +259,12 @@ void yield_current(Wait::Kind kind, uint64_t address, Site site) {
   block_current({kind, address, 0, site});
 }
 
-void count_step(Cluster& cluster, Site site) {
-  current->site = site;
-  const uint64_t steps = cluster.steps.load(std::memory_order_relaxed) + 1;
-  cluster.steps.store(steps, std::memory_order_relaxed);
-  if (steps > cluster.plan->options.step_limit) [[unlikely]]
-    fail_steps(cluster.plan->options.step_limit, site);
+[[gnu::noinline, gnu::cold]] void fail_steps(uint64_t limit, Site site) {
+  fail(
+      Fault::kLimit, "step limit", site,
+      fmt::format("the cluster executed {} primitives, the limit of a run; a loop may not end. WAVETILE_SIM_STEPS sets "
+                  "the limit",
+                  limit));
 }
 
 void collective(const char* operation, void* argument, Site site, void (*execute)(Warp&, void**)) {

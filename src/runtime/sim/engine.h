@@ -29,6 +29,7 @@ namespace wt::sim {
 struct Block;
 struct Cluster;
 struct Warp;
+struct Warpgroup;
 
 // One launch, read by all workers.
 struct LaunchPlan {
@@ -91,7 +92,8 @@ struct alignas(64) Thread {
   std::vector<size_t> store_groups;
   uint32_t cluster_arrivals = 0;
   uint32_t cluster_waits = 0;
-  uint64_t wgmma_issued = 0;  // and committed, of its warpgroup's sequence
+  Warpgroup* warpgroup = nullptr;  // once it has multiplied
+  uint64_t wgmma_issued = 0;       // and committed, of its warpgroup's sequence
   uint64_t wgmma_groups = 0;
   bool wgmma_fenced = false;
 };
@@ -141,8 +143,6 @@ struct Mbarrier {
   bool fenced = false;     // known to the asynchronous proxy
   bool published = false;  // to the whole cluster, by its barrier
 };
-
-struct Warpgroup;
 
 struct Block {
   Cluster* cluster = nullptr;
@@ -246,7 +246,14 @@ void block_current(Wait wait);
 // Lets other threads run first; for loops that poll memory.
 void yield_current(Wait::Kind kind, uint64_t address, Site site);
 // Counts a primitive against the step limit.
-void count_step(Cluster& cluster, Site site);
+[[noreturn]] void fail_steps(uint64_t limit, Site site);
+inline void count_step(Cluster& cluster, Site site) {
+  current->site = site;
+  const uint64_t steps = cluster.steps.load(std::memory_order_relaxed) + 1;
+  cluster.steps.store(steps, std::memory_order_relaxed);
+  if (steps > cluster.plan->options.step_limit) [[unlikely]]
+    fail_steps(cluster.plan->options.step_limit, site);
+}
 
 // Meets the other lanes; `execute` sees every lane's argument and runs once. Returns when it has.
 void collective(const char* operation, void* argument, Site site, void (*execute)(Warp& warp, void** arguments));

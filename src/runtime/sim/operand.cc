@@ -23,69 +23,79 @@ const float* fp8_table(DataType type) {
   return type == DataType::kE4m3 ? tables.e4m3 : tables.e5m2;
 }
 
-// The 16 bytes of a chunk as floats, `step` apart.
-void widen_chunk(const uint8_t* from, DataType type, float* to, int step) {
+// The 16 bytes of a chunk as floats, `step` apart. WHY always inlined: with a constant type and step it is a few
+// instructions, and there are as many chunks as anything.
+template <DataType kType>
+[[gnu::always_inline]] inline void widen_chunk(const uint8_t* from, float* to, int step) {
+  if constexpr (kType == DataType::kBf16 || kType == DataType::kF16) {
+    uint16_t values[8];
+    std::memcpy(values, from, 16);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) to[i * step] = kType == DataType::kBf16 ? widen_bf16(values[i]) : widen_f16(values[i]);
+  } else if constexpr (kType == DataType::kTf32 || kType == DataType::kF32) {
+    uint32_t values[4];
+    std::memcpy(values, from, 16);
+    // The unit reads a tf32 as the upper 19 bits.
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) to[i * step] = std::bit_cast<float>(values[i] & 0xffffe000u);
+  } else {
+    const float* table = fp8_table(kType);
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i) to[i * step] = table[from[i]];
+  }
+}
+
+// Calls work with the type as a constant.
+template <class Work>
+void with_type(DataType type, Work work) {
   switch (type) {
-    case DataType::kBf16: {
-      uint16_t values[8];
-      std::memcpy(values, from, 16);
-      for (int i = 0; i < 8; ++i) to[i * step] = widen_bf16(values[i]);
-      return;
-    }
-    case DataType::kF16: {
-      uint16_t values[8];
-      std::memcpy(values, from, 16);
-      for (int i = 0; i < 8; ++i) to[i * step] = widen_f16(values[i]);
-      return;
-    }
+    case DataType::kBf16:
+      return work.template operator()<DataType::kBf16>();
+    case DataType::kF16:
+      return work.template operator()<DataType::kF16>();
     case DataType::kTf32:
-    case DataType::kF32: {
-      uint32_t values[4];
-      std::memcpy(values, from, 16);
-      // The unit reads a tf32 as the upper 19 bits.
-      for (int i = 0; i < 4; ++i) to[i * step] = std::bit_cast<float>(values[i] & 0xffffe000u);
-      return;
-    }
+    case DataType::kF32:
+      return work.template operator()<DataType::kTf32>();
     case DataType::kE4m3:
-    case DataType::kE5m2: {
-      const float* table = fp8_table(type);
-      for (int i = 0; i < 16; ++i) to[i * step] = table[from[i]];
-      return;
-    }
+      return work.template operator()<DataType::kE4m3>();
+    case DataType::kE5m2:
+      return work.template operator()<DataType::kE5m2>();
   }
 }
 
 }  // namespace
 
 void Operand::widen_rows(Block& block, float* to, int pitch) const {
-  if (mn_major_) {
-    for (int row = 0; row < rows_; row += 8) {
-      for (int k = 0; k < 16; ++k) widen_chunk(block.host(mn_chunk(row, k)), type_, to + row * pitch + k, pitch);
+  with_type(type_, [&]<DataType kType>() {
+    if (mn_major_) {
+      for (int row = 0; row < rows_; row += 8) {
+        for (int k = 0; k < 16; ++k) widen_chunk<kType>(block.host(mn_chunk(row, k)), to + row * pitch + k, pitch);
+      }
+      return;
     }
-    return;
-  }
-  const int elements = 16 / size_of(type_);
-  for (int row = 0; row < rows_; ++row) {
-    for (int chunk = 0; chunk < 2; ++chunk) {
-      widen_chunk(block.host(k_chunk(row, chunk)), type_, to + row * pitch + chunk * elements, 1);
+    constexpr int kElements = 16 / size_of(kType);
+    for (int row = 0; row < rows_; ++row) {
+      widen_chunk<kType>(block.host(k_chunk(row, 0)), to + row * pitch, 1);
+      widen_chunk<kType>(block.host(k_chunk(row, 1)), to + row * pitch + kElements, 1);
     }
-  }
+  });
 }
 
-void Operand::widen_columns(Block& block, float* to, int pitch) const {
-  if (mn_major_) {
-    for (int k = 0; k < 16; ++k) {
-      for (int row = 0; row < rows_; row += 8)
-        widen_chunk(block.host(mn_chunk(row, k)), type_, to + k * pitch + row, 1);
+void Operand::widen_columns(Block& block, float* to) const {
+  with_type(type_, [&]<DataType kType>() {
+    if (mn_major_) {
+      for (int k = 0; k < 16; ++k) {
+        for (int row = 0; row < rows_; row += 8)
+          widen_chunk<kType>(block.host(mn_chunk(row, k)), to + k * kColumnPitch + row, 1);
+      }
+      return;
     }
-    return;
-  }
-  const int elements = 16 / size_of(type_);
-  for (int row = 0; row < rows_; ++row) {
-    for (int chunk = 0; chunk < 2; ++chunk) {
-      widen_chunk(block.host(k_chunk(row, chunk)), type_, to + chunk * elements * pitch + row, pitch);
+    constexpr int kElements = 16 / size_of(kType);
+    for (int row = 0; row < rows_; ++row) {
+      widen_chunk<kType>(block.host(k_chunk(row, 0)), to + row, kColumnPitch);
+      widen_chunk<kType>(block.host(k_chunk(row, 1)), to + kElements * kColumnPitch + row, kColumnPitch);
     }
-  }
+  });
 }
 
 // PTX manual, "Register Fragments and Shared Memory Matrix Layouts" of wgmma: registers 0 and 1 hold the first half of
@@ -99,7 +109,7 @@ void widen_registers(const std::array<u32, 4>* registers, DataType type, float* 
       uint8_t chunk[16] = {};
       float values[16];
       std::memcpy(chunk, &registers[thread][r], 4);
-      widen_chunk(chunk, type, values, 1);
+      with_type(type, [&]<DataType kType>() { widen_chunk<kType>(chunk, values, 1); });
       for (int e = 0; e < elements; ++e) to[(k + e) * 64 + row] = values[e];
     }
   }

@@ -18,6 +18,7 @@ namespace wt::sim {
 
 class Operand {
  public:
+  Operand() = default;
   Operand(u64 descriptor, bool mn_major, int rows, DataType type)
       : start_(static_cast<uint32_t>(descriptor & 0x3fff) << 4),
         leading_(static_cast<uint32_t>(descriptor >> 16 & 0x3fff) << 4),
@@ -43,9 +44,10 @@ class Operand {
     }
   }
 
-  // Element (row, k) as a float at to[row * pitch + k], and at to[k * pitch + row].
+  // Element (row, k) as a float at to[row * pitch + k], and at to[k * kColumnPitch + row].
+  static constexpr int kColumnPitch = 64;
   void widen_rows(Block& block, float* to, int pitch) const;
-  void widen_columns(Block& block, float* to, int pitch) const;
+  void widen_columns(Block& block, float* to) const;
 
  private:
   uint32_t k_chunk(int row, int chunk) const {
@@ -64,10 +66,10 @@ class Operand {
     return swizzled(address, swizzle_);
   }
 
-  uint32_t start_, leading_, stride_, swizzle_;
-  bool mn_major_;
-  int rows_;
-  DataType type_;
+  uint32_t start_ = 0, leading_ = 0, stride_ = 0, swizzle_ = 0;
+  bool mn_major_ = false;
+  int rows_ = 0;
+  DataType type_ = DataType::kF32;
 };
 
 // A in registers: thread t of the warpgroup holds rows and columns as mma.sync's A of its warp's 16 rows.

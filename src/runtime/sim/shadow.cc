@@ -28,24 +28,26 @@ const char* fix_of(const Cell& cell, const Cluster& cluster) {
 
 }  // namespace
 
-void Shadow::note_read(Cell& cell, uint16_t mask, uint16_t actor, uint32_t clock, const Clock& known) {
+void Shadow::note_read(uint32_t address, uint16_t mask, uint16_t actor, uint32_t clock, const Clock& known) {
+  Cell& cell = at(address);
+  Readers& by = readers_of(address);
   for (int i = 0; i < cell.readers; ++i) {
-    if (cell.read_actor[i] == actor && cell.read_clock[i] == clock) {
-      cell.read_mask[i] |= mask;
+    if (by.actor[i] == actor && by.clock[i] == clock) {
+      by.mask[i] |= mask;
       return;
     }
     // An earlier read that this one follows says nothing more, if this one covers its bytes.
-    if ((cell.read_mask[i] & ~mask) == 0 && cell.read_clock[i] <= known.seen[cell.read_actor[i]]) {
-      cell.read_actor[i] = actor;
-      cell.read_clock[i] = clock;
-      cell.read_mask[i] = mask;
+    if ((by.mask[i] & ~mask) == 0 && by.clock[i] <= known.seen[by.actor[i]]) {
+      by.actor[i] = actor;
+      by.clock[i] = clock;
+      by.mask[i] = mask;
       return;
     }
   }
-  const int slot = cell.readers < Cell::kReaders ? cell.readers++ : cell.evict++ % Cell::kReaders;
-  cell.read_actor[slot] = actor;
-  cell.read_clock[slot] = clock;
-  cell.read_mask[slot] = mask;
+  const int slot = cell.readers < Readers::kMost ? cell.readers++ : cell.evict++ % Readers::kMost;
+  by.actor[slot] = actor;
+  by.clock[slot] = clock;
+  by.mask[slot] = mask;
 }
 
 [[gnu::noinline, gnu::cold]] void Shadow::report_read(const Cell& cell, const Block& block, uint32_t address,
@@ -57,21 +59,22 @@ void Shadow::note_read(Cell& cell, uint16_t mask, uint16_t actor, uint32_t clock
                   shared_text(block, address).text, actor_text(cluster, cell.write_actor).text, fix_of(cell, cluster)));
 }
 
-[[gnu::noinline, gnu::cold]] void Shadow::report_write(const Cell& cell, uint16_t mask, uint16_t actor,
-                                                       const Clock& known, const Block& block, uint32_t address,
-                                                       const char* operation, Site site) {
+[[gnu::noinline, gnu::cold]] void Shadow::report_write(uint16_t mask, uint16_t actor, const Clock& known,
+                                                       const Block& block, uint32_t address, const char* operation,
+                                                       Site site) {
   const Cluster& cluster = *block.cluster;
+  const Cell& cell = at(address);
+  const Readers& by = readers_of(address);
   if (cell.bulk_reads) {
     fail(Fault::kRace, operation, site,
          fmt::format("{} is still read by a bulk store; bulk_wait_read and a barrier must come between",
                      shared_text(block, address).text));
   }
   for (int i = 0; i < cell.readers; ++i) {
-    if ((cell.read_mask[i] & mask) && cell.read_actor[i] != actor &&
-        cell.read_clock[i] > known.seen[cell.read_actor[i]]) {
+    if ((by.mask[i] & mask) && by.actor[i] != actor && by.clock[i] > known.seen[by.actor[i]]) {
       fail(Fault::kRace, operation, site,
            fmt::format("{} may still be read by {}: nothing orders that read before this write",
-                       shared_text(block, address).text, actor_text(cluster, cell.read_actor[i]).text));
+                       shared_text(block, address).text, actor_text(cluster, by.actor[i]).text));
     }
   }
   fail(
@@ -80,17 +83,18 @@ void Shadow::note_read(Cell& cell, uint16_t mask, uint16_t actor, uint32_t clock
                   shared_text(block, address).text, actor_text(cluster, cell.write_actor).text, fix_of(cell, cluster)));
 }
 
-void Shadow::check_write(const Cell& cell, uint16_t mask, uint16_t actor, const Clock& known, const Block& block,
-                         uint32_t address, const char* operation, Site site) {
+void Shadow::check_write(uint16_t mask, uint16_t actor, const Clock& known, const Block& block, uint32_t address,
+                         const char* operation, Site site) {
+  const Cell& cell = at(address);
   const bool unordered =
       cell.writer == Writer::kCopy || (cell.write_actor != actor && cell.write_clock > known.seen[cell.write_actor]);
   bool wrong = cell.bulk_reads || (cell.writer != Writer::kNone && (cell.write_mask & mask) && unordered);
+  const Readers& by = readers_of(address);
   for (int i = 0; i < cell.readers; ++i) {
-    wrong |= (cell.read_mask[i] & mask) && cell.read_actor[i] != actor &&
-             cell.read_clock[i] > known.seen[cell.read_actor[i]];
+    wrong |= (by.mask[i] & mask) && by.actor[i] != actor && by.clock[i] > known.seen[by.actor[i]];
   }
   if (wrong) [[unlikely]]
-    report_write(cell, mask, actor, known, block, address, operation, site);
+    report_write(mask, actor, known, block, address, operation, site);
 }
 
 void Shadow::read(Thread& thread, const Block& block, uint32_t address, uint32_t bytes, const char* operation,
@@ -104,7 +108,7 @@ void Shadow::read(Thread& thread, const Block& block, uint32_t address, uint32_t
       const bool unordered = cell.write_actor != actor && cell.write_clock > known.seen[cell.write_actor];
       if (unordered || cell.writer == Writer::kCopy) report_read(cell, block, at_address, operation, site);
     }
-    note_read(cell, mask, actor, clock, known);
+    note_read(at_address, mask, actor, clock, known);
   });
 }
 
@@ -117,7 +121,7 @@ void Shadow::write(Thread& thread, const Block& block, uint32_t address, uint32_
   warp.unfenced |= uint64_t{1} << thread.lane;
   for_cells(address, bytes, [&](uint32_t at_address, uint16_t mask) {
     Cell& cell = at(at_address);
-    check_write(cell, mask, actor, known, block, at_address, operation, site);
+    check_write(mask, actor, known, block, at_address, operation, site);
     // The same warp's earlier bytes stay its own; those of another are forgotten.
     const bool same = cell.writer == Writer::kGeneric && cell.write_actor == actor && cell.write_clock == clock;
     cell.writer = Writer::kGeneric;
@@ -133,7 +137,7 @@ void Shadow::bulk_write(Thread& thread, const Block& block, uint32_t address, ui
   const auto own = static_cast<uint16_t>(thread.warp->actor);
   for_cells(address, bytes, [&](uint32_t at_address, uint16_t mask) {
     Cell& cell = at(at_address);
-    check_write(cell, mask, own, known, block, at_address, operation, site);
+    check_write(mask, own, known, block, at_address, operation, site);
     cell.writer = Writer::kBulk;
     cell.write_actor = static_cast<uint16_t>(actor);
     cell.write_clock = phase + 1;
@@ -147,7 +151,7 @@ void Shadow::copy_write(Thread& thread, const Block& block, uint32_t address, ui
   const auto actor = static_cast<uint16_t>(thread.warp->actor);
   for_cells(address, bytes, [&](uint32_t at_address, uint16_t mask) {
     Cell& cell = at(at_address);
-    check_write(cell, mask, actor, known, block, at_address, "copy_async", site);
+    check_write(mask, actor, known, block, at_address, "copy_async", site);
     const bool same = cell.writer == Writer::kCopy && cell.write_actor == actor;
     cell.writer = Writer::kCopy;
     cell.write_actor = actor;
@@ -194,7 +198,7 @@ void Shadow::async_read(Thread& thread, const Block& block, uint32_t address, co
 void Shadow::note_async_read(Thread& thread, uint32_t address) {
   const Clock& known = thread.warp->clock;
   const auto actor = static_cast<uint16_t>(thread.warp->actor);
-  note_read(at(address), 0xffff, actor, known.seen[actor], known);
+  note_read(address, 0xffff, actor, known.seen[actor], known);
 }
 
 }  // namespace wt::sim

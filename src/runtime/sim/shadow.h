@@ -21,8 +21,8 @@ struct Warp;
 
 enum class Writer : uint8_t { kNone, kGeneric, kBulk, kCopy };
 
+// WHY apart from Readers: products look at the writers of whole operands, which then fit the cache.
 struct Cell {
-  static constexpr int kReaders = 4;
   uint32_t write_clock = 0;
   uint16_t write_actor = 0;
   uint16_t write_mask = 0;
@@ -30,9 +30,14 @@ struct Cell {
   uint8_t bulk_reads = 0;         // bulk stores in flight that read the cell
   uint8_t readers = 0;
   uint8_t evict = 0;
-  uint16_t read_actor[kReaders] = {};
-  uint16_t read_mask[kReaders] = {};
-  uint32_t read_clock[kReaders] = {};
+};
+
+// Who reads a cell: the first Cell::readers entries.
+struct Readers {
+  static constexpr int kMost = 4;
+  uint32_t clock[kMost];
+  uint16_t actor[kMost];
+  uint16_t mask[kMost];
 };
 
 class Shadow {
@@ -42,6 +47,7 @@ class Shadow {
   void reset(uint32_t low, uint32_t high) {
     low_ = low & ~(kCell - 1);
     cells_.assign((high - low_ + kCell - 1) / kCell, Cell{});
+    if (readers_.size() < cells_.size()) readers_.resize(cells_.size());
   }
   Cell& at(uint32_t address) { return cells_[(address - low_) / kCell]; }
 
@@ -61,16 +67,18 @@ class Shadow {
   void note_async_read(Thread& thread, uint32_t address);  // done, as a read of its warp at this time
 
  private:
-  void note_read(Cell& cell, uint16_t mask, uint16_t actor, uint32_t clock, const Clock& known);
+  Readers& readers_of(uint32_t address) { return readers_[(address - low_) / kCell]; }
+  void note_read(uint32_t address, uint16_t mask, uint16_t actor, uint32_t clock, const Clock& known);
   [[noreturn]] void report_read(const Cell& cell, const Block& block, uint32_t address, const char* operation,
                                 Site site);
-  [[noreturn]] void report_write(const Cell& cell, uint16_t mask, uint16_t actor, const Clock& known,
-                                 const Block& block, uint32_t address, const char* operation, Site site);
-  void check_write(const Cell& cell, uint16_t mask, uint16_t actor, const Clock& known, const Block& block,
-                   uint32_t address, const char* operation, Site site);
+  [[noreturn]] void report_write(uint16_t mask, uint16_t actor, const Clock& known, const Block& block,
+                                 uint32_t address, const char* operation, Site site);
+  void check_write(uint16_t mask, uint16_t actor, const Clock& known, const Block& block, uint32_t address,
+                   const char* operation, Site site);
 
   uint32_t low_ = 0;
   std::vector<Cell> cells_;
+  std::vector<Readers> readers_;  // not cleared: Cell::readers says what counts
 };
 
 constexpr uint16_t byte_mask(uint32_t first, uint32_t end) {

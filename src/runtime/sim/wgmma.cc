@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "runtime/sim/multiply.h"
-#include "runtime/sim/operand.h"
 #include "runtime/sim/primitives.h"
 #include "runtime/sim/report.h"
 
@@ -16,13 +15,23 @@ namespace {
 
 constexpr uint32_t kInFlight = 0x7fc0'dead;  // a NaN that no product makes
 
-Warpgroup& warpgroup_of(const Thread& thread) {
+// What a thread's accumulators hold while they are in flight.
+constexpr auto kMarks = [] {
+  std::array<uint32_t, 128> marks{};
+  marks.fill(kInFlight);
+  return marks;
+}();
+
+[[gnu::noinline]] Warpgroup& find_warpgroup(Thread& thread) {
   Block& block = *thread.block;
   const size_t index = static_cast<size_t>(thread.index) / kWarpgroup;
   if (block.warpgroups.size() <= index) block.warpgroups.resize(index + 1);
   if (!block.warpgroups[index]) block.warpgroups[index] = std::make_unique<Warpgroup>();
-  return *block.warpgroups[index];
+  thread.warpgroup = block.warpgroups[index].get();
+  return *thread.warpgroup;
 }
+
+Warpgroup& warpgroup_of(Thread& thread) { return thread.warpgroup ? *thread.warpgroup : find_warpgroup(thread); }
 
 Warp& leader_of(const Thread& thread) {
   return thread.block->warps[static_cast<size_t>(thread.warp->index) & ~size_t{3}];
@@ -52,45 +61,73 @@ bool same(const WgmmaCall& a, const WgmmaCall& b) {
          (a.registers || a.descriptor_a == b.descriptor_a) && a.descriptor_b == b.descriptor_b;
 }
 
-// Raises `needs` to what reading these chunks takes.
-void collect_needs(Block& block, const std::vector<uint32_t>& chunks, Clock& needs, Site site) {
-  for (const uint32_t address : chunks) {
-    const Cell& cell = block.shadow.at(address);
-    if (cell.writer == Writer::kNone) {
-      fail(Fault::kRace, "wgmma", site,
-           fmt::format("{} is read but was never written", shared_text(block, address).text));
-    }
-    if (cell.writer == Writer::kCopy) {
-      fail(Fault::kRace, "wgmma", site,
-           fmt::format("{} is read while a copy_async to it is in flight", shared_text(block, address).text));
-    }
-    auto& clock = cell.writer == Writer::kGeneric ? needs.fenced : needs.seen;
-    clock[cell.write_actor] = std::max(clock[cell.write_actor], cell.write_clock);
+// The write behind a cell as an entry of `needs`; null: there is none that is as late.
+const Need* find_need(const std::vector<Need>& needs, const Cell& cell) {
+  const bool generic = cell.writer == Writer::kGeneric;
+  for (const Need& need : needs) {
+    if (need.actor == cell.write_actor && need.generic == generic)
+      return need.clock >= cell.write_clock ? &need : nullptr;
   }
+  return nullptr;
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] void fail_operand(Block& block, const Cell& cell, uint32_t address, Site site) {
+  const bool copied = cell.writer == Writer::kCopy;
+  fail(Fault::kRace, "wgmma", site,
+       fmt::format("{} is read {}", shared_text(block, address).text,
+                   copied ? "while a copy_async to it is in flight" : "but was never written"));
+}
+
+// The operand lies in shared memory; raises `needs` to what reading it takes.
+void collect_needs(Block& block, const Operand& operand, std::vector<Need>& needs, Site site) {
+  const Cell* last = nullptr;
+  const bool checks = block.cluster->plan->options.checks;
+  const uint32_t base = block.base, room = block.high - block.base;
+  operand.for_chunks([&](uint32_t address) {
+    if (address < base || room < 16 || address - base > room - 16) [[unlikely]]
+      check_shared(block, address, 16, 16, "wgmma", site);
+    if (!checks) return;
+    const Cell& cell = block.shadow.at(address);
+    // WHY: neighbours mostly come from one copy.
+    if (last && cell.write_actor == last->write_actor && cell.write_clock == last->write_clock &&
+        cell.writer == last->writer) {
+      return;
+    }
+    if (cell.writer == Writer::kNone || cell.writer == Writer::kCopy) fail_operand(block, cell, address, site);
+    last = &cell;
+    const bool generic = cell.writer == Writer::kGeneric;
+    for (Need& need : needs) {
+      if (need.actor != cell.write_actor || need.generic != generic) continue;
+      need.clock = std::max(need.clock, cell.write_clock);
+      return;
+    }
+    needs.push_back({cell.write_actor, cell.write_clock, generic});
+  });
 }
 
 // One report for the whole operand, with the first chunk that shows the fault.
 void check_needs(Thread& thread, const WgmmaOperation& operation, Site site) {
   const Clock& known = thread.warp->clock;
   bool covered = true;
-  for (size_t i = 0; i < known.seen.size(); ++i) {
-    covered &= operation.needs.seen[i] <= known.seen[i] && operation.needs.fenced[i] <= known.fenced[i];
+  for (const Need& need : operation.needs) {
+    covered &= need.clock <= known.seen[need.actor] && (!need.generic || need.clock <= known.fenced[need.actor]);
   }
   if (covered) return;
-  for (const auto* chunks : {&operation.cells_a, &operation.cells_b}) {
-    for (const uint32_t address : *chunks)
-      thread.block->shadow.async_read(thread, *thread.block, address, "wgmma", site);
-  }
+  const auto report = [&](uint32_t address) {
+    thread.block->shadow.async_read(thread, *thread.block, address, "wgmma", site);
+  };
+  if (!operation.call.registers) operation.a.for_chunks(report);
+  operation.b.for_chunks(report);
 }
 
-// The group's tile that this thread's array `d` belongs to, or a new one.
+// The group's accumulators that this thread's array `d` belongs to, or new ones.
 Accumulators& accumulators_of(Warpgroup& group, int lane, const float* d, int n) {
   for (const auto& owned : group.owned) {
     if (owned->d[lane] == d && owned->n == n) return *owned;
   }
   auto fresh = std::make_unique<Accumulators>();
   fresh->n = n;
-  fresh->tile.assign(static_cast<size_t>(64) * n, 0.f);
+  fresh->saved.resize(static_cast<size_t>(64) * n);
   group.owned.push_back(std::move(fresh));
   return *group.owned.back();
 }
@@ -108,76 +145,82 @@ WgmmaOperation& issue(Thread& thread, Warpgroup& group, const WgmmaCall& call, S
   operation.accumulators = &accumulators_of(group, thread.index % kWarpgroup, call.d, call.n);
   operation.accumulators->users = group.first + group.queue.size();
   if (call.registers) operation.registers.resize(kWarpgroup);
-  const auto list = [&](u64 descriptor, bool mn_major, int rows, DataType type, std::vector<uint32_t>& chunks) {
-    const Operand operand(descriptor, mn_major, rows, type);
-    operand.for_chunks([&](uint32_t address) {
-      check_shared(block, address, 16, 16, "wgmma", site);
-      chunks.push_back(address);
-    });
-  };
-  if (!call.registers) list(call.descriptor_a, call.mn_major_a, 64, call.type_a, operation.cells_a);
-  list(call.descriptor_b, call.mn_major_b, call.n, call.type_b, operation.cells_b);
-  if (block.cluster->plan->options.checks) {
-    operation.needs.reset(block.cluster->actors);
-    collect_needs(block, operation.cells_a, operation.needs, site);
-    collect_needs(block, operation.cells_b, operation.needs, site);
+  if (!call.registers) {
+    operation.a = Operand(call.descriptor_a, call.mn_major_a, 64, call.type_a);
+    collect_needs(block, operation.a, operation.needs, site);
   }
+  operation.b = Operand(call.descriptor_b, call.mn_major_b, call.n, call.type_b);
+  collect_needs(block, operation.b, operation.needs, site);
   return operation;
-}
-
-// Accumulator i of a thread in a (n, 64) tile.
-int tile_index(int thread, int i) {
-  const int row = thread / 32 * 16 + thread % 32 / 4 + 8 * (i / 2 % 2);
-  return (i / 4 * 8 + thread % 4 * 2 + i % 2) * 64 + row;
 }
 
 // The thread's accumulators become the group's until the products that own them are done.
 void take(Accumulators& accumulators, int lane, float* d) {
-  const int n = accumulators.n;
+  const int count = accumulators.n / 2;
   accumulators.d[lane] = d;
-  for (int i = 0; i < n / 2; ++i) {
-    accumulators.tile[tile_index(lane, i)] = d[i];
-    d[i] = std::bit_cast<float>(kInFlight);
+  std::memcpy(&accumulators.saved[static_cast<size_t>(lane) * count], d, static_cast<size_t>(count) * 4);
+  std::memcpy(d, kMarks.data(), static_cast<size_t>(count) * 4);
+}
+
+// Adds a product (n, 64) to what the threads hold: accumulator i of a thread is in row 16 * warp + lane / 4 + 8 * (i /
+// 2 % 2) and column 8 * (i / 4) + 2 * (lane % 4) + i % 2.
+void add_product(Accumulators& accumulators, const float* product, bool accumulate) {
+  const int n = accumulators.n;
+  for (int thread = 0; thread < kWarpgroup; ++thread) {
+    float* own = &accumulators.saved[static_cast<size_t>(thread) * (n / 2)];
+    if (!accumulate) std::fill(own, own + n / 2, 0.f);
+    const float* from = product + thread % 4 * 2 * 64 + thread / 32 * 16 + thread % 32 / 4;
+    for (int i = 0; i < n / 2; i += 4, from += 8 * 64) {
+      own[i] += from[0];
+      own[i + 1] += from[64];
+      own[i + 2] += from[8];
+      own[i + 3] += from[64 + 8];
+    }
   }
 }
 
+[[noreturn, gnu::noinline, gnu::cold]] void fail_touched(int thread, const float* d, Site site) {
+  int i = 0;
+  while (std::bit_cast<uint32_t>(d[i]) == kInFlight) ++i;
+  fail(Fault::kRace, "wgmma", site,
+       fmt::format("thread {} wrote accumulator {} while the product that owns it was in flight", thread, i));
+}
+
 void give_back(Block& block, int first_thread, Accumulators& accumulators, Site site) {
-  const int n = accumulators.n;
+  const int count = accumulators.n / 2;
   for (int lane = 0; lane < kWarpgroup; ++lane) {
     float* d = accumulators.d[lane];
-    for (int i = 0; i < n / 2; ++i) {
-      if (std::bit_cast<uint32_t>(d[i]) != kInFlight && block.cluster->plan->options.checks) {
-        fail(Fault::kRace, "wgmma", site,
-             fmt::format("thread {} wrote accumulator {} while the product that owns it was in flight",
-                         first_thread + lane, i));
-      }
-      d[i] = accumulators.tile[tile_index(lane, i)];
-    }
+    const bool touched = std::memcmp(d, kMarks.data(), static_cast<size_t>(count) * 4) != 0;
+    if (touched && block.cluster->plan->options.checks) fail_touched(first_thread + lane, d, site);
+    std::memcpy(d, &accumulators.saved[static_cast<size_t>(lane) * count], static_cast<size_t>(count) * 4);
   }
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] void fail_overwritten(Block& block, const Cell& cell, uint32_t address,
+                                                             Site site) {
+  fail(Fault::kRace, "wgmma", site,
+       fmt::format("{} was overwritten by {} while this product, which reads it, was in flight",
+                   shared_text(block, address).text, actor_text(*block.cluster, cell.write_actor).text));
 }
 
 // What the product read must still be what it was issued on; then it counts as read by the group's first warp.
 void check_unchanged(Thread& thread, const WgmmaOperation& operation, Thread& leader) {
   Block& block = *thread.block;
-  for (const auto* chunks : {&operation.cells_a, &operation.cells_b}) {
-    for (const uint32_t address : *chunks) {
-      const Cell& cell = block.shadow.at(address);
-      const auto& clock = cell.writer == Writer::kGeneric ? operation.needs.fenced : operation.needs.seen;
-      if (cell.write_clock > clock[cell.write_actor] || cell.writer == Writer::kCopy) {
-        fail(Fault::kRace, "wgmma", operation.site,
-             fmt::format("{} was overwritten by {} while this product, which reads it, was in flight",
-                         shared_text(block, address).text, actor_text(*block.cluster, cell.write_actor).text));
-      }
-      block.shadow.note_async_read(leader, address);
-    }
-  }
+  const auto check = [&](uint32_t address) {
+    const Cell& cell = block.shadow.at(address);
+    if (!find_need(operation.needs, cell)) [[unlikely]]
+      fail_overwritten(block, cell, address, operation.site);
+    block.shadow.note_async_read(leader, address);
+  };
+  if (!operation.call.registers) operation.a.for_chunks(check);
+  operation.b.for_chunks(check);
 }
 
 // Consecutive products into one tile are one longer product.
 constexpr int kMostSteps = 16;
 
 void execute(Thread& thread, Warpgroup& group, uint64_t end) {
-  static thread_local std::vector<float> a, b;
+  static thread_local std::vector<float> a, b, product;
   Block& block = *thread.block;
   const int first_thread = thread.index / kWarpgroup * kWarpgroup;
   Thread& leader = block.threads[static_cast<size_t>(first_thread)];
@@ -201,15 +244,15 @@ void execute(Thread& thread, Warpgroup& group, uint64_t end) {
       if (operation.call.registers) {
         widen_registers(operation.registers.data(), operation.call.type_a, a.data() + static_cast<size_t>(k0) * 64);
       } else {
-        const Operand operand(operation.call.descriptor_a, operation.call.mn_major_a, 64, operation.call.type_a);
-        operand.widen_columns(block, a.data() + static_cast<size_t>(k0) * 64, 64);
+        operation.a.widen_columns(block, a.data() + static_cast<size_t>(k0) * Operand::kColumnPitch);
       }
-      const Operand operand(operation.call.descriptor_b, operation.call.mn_major_b, n, operation.call.type_b);
-      operand.widen_rows(block, b.data() + k0, k);
+      operation.b.widen_rows(block, b.data() + k0, k);
     }
-    std::vector<float>& tile = head.accumulators->tile;
-    if (!head.call.accumulate) std::fill(tile.begin(), tile.end(), 0.f);
-    multiply_tile(n, k, b.data(), a.data(), tile.data());
+    // WHY (n, 64) and not (64, n): computed transposed, vectors run along the 64 rows of A, which is the smaller
+    // operand to transpose.
+    product.assign(static_cast<size_t>(64) * n, 0.f);
+    multiply_tile(n, k, b.data(), a.data(), product.data());
+    add_product(*head.accumulators, product.data(), head.call.accumulate);
     group.macs += static_cast<uint64_t>(64) * n * k;
     i = next;
   }

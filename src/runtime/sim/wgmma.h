@@ -12,18 +12,26 @@
 #include <vector>
 
 #include "runtime/sim/engine.h"
+#include "runtime/sim/operand.h"
 
 namespace wt::sim {
 
 inline constexpr int kWarpgroup = 128;  // threads
 
-// A tile of accumulators while products own it. WHY (n, 64) and not (64, n): the product is computed transposed, so
-// that the vectors run along the 64 rows of A, which is the smaller operand to transpose.
+// Accumulators while products own them.
 struct Accumulators {
   std::array<float*, kWarpgroup> d{};  // every thread's array; null: not issued yet
   int n = 0;
-  uint64_t users = 0;       // operations of the sequence up to the last one that owns it
-  std::vector<float> tile;  // (n, 64)
+  uint64_t users = 0;        // operations of the sequence up to the last one that owns it
+  std::vector<float> saved;  // (thread, n / 2): as the threads hold them
+};
+
+// A write that an operand's bytes come from: every warp must know it before the product, and nothing may follow it
+// until the product is done. `generic`: it must have passed a proxy fence, too.
+struct Need {
+  uint32_t actor;
+  uint32_t clock;
+  bool generic;
 };
 
 struct WgmmaOperation {
@@ -31,8 +39,8 @@ struct WgmmaOperation {
   Site site;
   Accumulators* accumulators = nullptr;
   std::vector<std::array<u32, 4>> registers;  // every thread's A, where A is in registers
-  std::vector<uint32_t> cells_a, cells_b;     // 16-byte chunks that are read
-  Clock needs;                                // what every warp must know before: the writes it reads, and fences
+  Operand a, b;                               // what is read of shared memory; a: where A is there
+  std::vector<Need> needs;
 };
 
 struct Warpgroup {

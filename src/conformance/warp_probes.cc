@@ -62,6 +62,30 @@ Probe mma_probe(const char* entry, DataType type, const std::string& kernel, int
   return probe;
 }
 
+// One product with 1 in every row: C holds B's numbers as the unit reads them, of a tf32 the upper 19 bits.
+Probe tf32_values() {
+  using Layout = device::MmaSync16x8x8;
+  Probe probe = warp_probe("mma.tf32_16x8x8.values", "tf32_16x8x8", "Multiply<wt::DataType::kTf32, 16, 8, 8>", 32);
+  std::vector<uint32_t> b(64);
+  const Bytes bits = pattern(256, 24);
+  std::memcpy(b.data(), bits.data(), 256);
+  for (uint32_t& value : b) value = (value & 0x80ffffffu) | 0x3f000000u;
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int e = 0; e < Layout::kA; ++e)
+      append(probe.input, Layout::a_row(lane, e) % 8 == Layout::a_k(lane, e) ? 1.f : 0.f);
+  }
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int e = 0; e < Layout::kB; ++e) append(probe.input, b[Layout::b_col(lane, e) * 8 + Layout::b_k(lane, e)]);
+  }
+  for (int i = 0; i < 32 * Layout::kC; ++i) append(probe.input, 0.f);
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int e = 0; e < Layout::kC; ++e)
+      append(probe.expected, b[Layout::c_col(lane, e) * 8 + Layout::c_row(lane, e) % 8] & 0xffffe000u);
+  }
+  probe.output = Bytes(probe.expected.size(), 0);
+  return probe;
+}
+
 // The exact fp32 tile of target/fma_tile.h, whose lanes hold whole rows of A and columns of B.
 struct FmaLayout {
   static constexpr int kA = 16, kB = 16, kC = 4;
@@ -207,6 +231,7 @@ void add_warp_probes(std::vector<Probe>& list) {
                                           8, 8, false));
   list.push_back(
       mma_probe<FmaLayout>("fp32_16x8x8", DataType::kF32, "Multiply<wt::DataType::kF32, 16, 8, 8>", 16, 8, 8, true));
+  list.push_back(tf32_values());
   add_matrix_probes(list);
   add_exchange(list);
   add_conversions(list);

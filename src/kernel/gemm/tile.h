@@ -64,7 +64,7 @@ struct WarpProduct {
         WT_UNROLL for (int e = 0; e < Mma::kA; e += Mma::kRun) {
           read_run(a + e, a_tile.address(m0 + i * kConfig.gemm.mma.m + Mma::a_row(lane, e), k + Mma::a_k(lane, e)));
         }
-        WT_UNROLL for (int j = 0; j < kTilesN; ++j) Mma::multiply(c[i][j], a, b[j]);
+        device::multiply_row<Mma>(c[i], a, b);
       }
     }
   }

@@ -54,6 +54,12 @@ void thread_main() {
                    site_text(meeting.site).text));
 }
 
+[[noreturn, gnu::noinline, gnu::cold]] void fail_unaligned(const Warp& warp, const char* operation, Site site) {
+  fail(Fault::kDivergence, operation, site,
+       fmt::format("not all lanes of the warp executed warp_index at {}, which they must do together",
+                   site_text(warp.aligned_site).text));
+}
+
 }  // namespace
 
 Block::Block() = default;
@@ -130,6 +136,8 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
       warp.ready = warp.spinning = warp.unfenced = 0;
       warp.registers = 0;
       warp.queued = false;
+      warp.aligned.fill(0);
+      warp.aligned_sum = 0;
       warp.clock.reset(actors);
       warp.own() = 1;
       warp.collective.arrived = 0;
@@ -293,6 +301,8 @@ void collective(const char* operation, void* argument, Site site, void (*execute
     block_current(wait);
     return;
   }
+  if (warp.aligned_sum != uint64_t{warp.aligned[thread.lane]} * static_cast<uint64_t>(warp.lanes)) [[unlikely]]
+    fail_unaligned(warp, operation, site);
   meeting.arrived = 0;
   if (execute) execute(warp, meeting.arguments.data());
   const uint64_t all = warp.lanes == 64 ? ~uint64_t{0} : (uint64_t{1} << warp.lanes) - 1;

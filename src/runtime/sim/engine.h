@@ -118,6 +118,9 @@ struct Warp {
   bool queued = false;    // in Cluster::ready_
   Clock clock;
   Collective collective;
+  std::array<uint32_t, 64> aligned{};  // note_aligned calls by lane, their sum and the latest
+  uint64_t aligned_sum = 0;
+  Site aligned_site{nullptr, 0};
 
   uint32_t& own() { return clock.seen[actor]; }
 };

@@ -5,6 +5,7 @@
 // architecture, "Matrix core register layouts"; AMD RDNA3 and RDNA4 ISA, "WMMA".
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <memory>
 
@@ -16,7 +17,7 @@
 namespace wt::sim {
 namespace {
 
-enum class Format : uint8_t { kF16, kBf16, kF32 };
+enum class Format : uint8_t { kF16, kBf16, kTf32, kF32 };
 
 // Where each element of each lane lies: A (m, k) as an index, B (k, n) and C (m, n) by row and column.
 struct Layout {
@@ -60,7 +61,7 @@ Layout m16n8k16(Format format) {
 
 Layout m16n8k8() {
   return make(
-      Format::kF32, 16, 8, 8, 32, 4, 2, 4,
+      Format::kTf32, 16, 8, 8, 32, 4, 2, 4,
       [](int lane, int i) {
         const int row = i == 0 || i == 2 ? lane / 4 : lane / 4 + 8;
         const int col = i < 2 ? lane % 4 : lane % 4 + 4;
@@ -186,6 +187,10 @@ void execute(Warp&, void** lanes) {
         break;
       case Format::kBf16:
         gather<uint16_t>(layout, lanes, first, count, a, b, [](uint16_t v) { return widen_bf16(v); });
+        break;
+      case Format::kTf32:  // the unit reads the upper 19 bits
+        gather<uint32_t>(layout, lanes, first, count, a, b,
+                         [](uint32_t v) { return std::bit_cast<float>(v & 0xffffe000u); });
         break;
       case Format::kF32:
         gather<float>(layout, lanes, first, count, a, b, [](float value) { return value; });

@@ -31,6 +31,7 @@ void arrive_named(int id, int threads, Site site);
 // warp.cc
 void sync_warp(Site site);
 u64 vote(Vote kind, u64 value, int lane, Site site);
+void note_aligned(Site site);
 
 bool elect(Site site);
 void load_matrix(u32* to, int count, bool transposed, SharedAddress row, Site site);

@@ -50,6 +50,7 @@ class Shadow {
     if (readers_.size() < cells_.size()) readers_.resize(cells_.size());
   }
   Cell& at(uint32_t address) { return cells_[(address - low_) / kCell]; }
+  Readers& readers_of(uint32_t address) { return readers_[(address - low_) / kCell]; }
 
   // Accesses of the generic proxy by `thread`, to the memory of `block`, which need not be its own.
   void read(Thread& thread, const Block& block, uint32_t address, uint32_t bytes, const char* operation, Site site);
@@ -67,7 +68,6 @@ class Shadow {
   void note_async_read(Thread& thread, uint32_t address);  // done, as a read of its warp at this time
 
  private:
-  Readers& readers_of(uint32_t address) { return readers_[(address - low_) / kCell]; }
   void note_read(uint32_t address, uint16_t mask, uint16_t actor, uint32_t clock, const Clock& known);
   [[noreturn]] void report_read(const Cell& cell, const Block& block, uint32_t address, const char* operation,
                                 Site site);

@@ -26,6 +26,7 @@ const Table& library_table() {
       .arrive_named = arrive_named,
       .sync_warp = sync_warp,
       .vote = vote,
+      .note_aligned = note_aligned,
       .mma = mma,
       .copy_async = copy_async,
       .copy_async_commit = copy_async_commit,

@@ -64,6 +64,14 @@ void sync_warp(Site site) {
   });
 }
 
+void note_aligned(Site site) {
+  Thread& thread = *current;
+  count_step(*thread.block->cluster, site);
+  ++thread.warp->aligned[thread.lane];
+  ++thread.warp->aligned_sum;
+  thread.warp->aligned_site = site;
+}
+
 u64 vote(Vote kind, u64 value, int lane, Site site) {
   Ballot ballot_of_lane{kind, value, lane, 0, site};
   switch (kind) {

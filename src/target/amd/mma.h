@@ -72,4 +72,13 @@ struct Mma<DataType::kTf32, 16, 16, 4> : FmaTile<16, 16, 4> {};
 #undef WT_COMMA
 #undef WT_MMA
 
+// c[j] += a * b[j]^T for all j. WHY a name of its own: in the simulator the lanes of a warp then meet once for all of
+// them.
+template <class Instruction, int kCount>
+WT_DEVICE void multiply_row(float (&c)[kCount][Instruction::kC],
+                            const typename Instruction::Operand (&a)[Instruction::kA],
+                            const typename Instruction::Operand (&b)[kCount][Instruction::kB]) {
+  WT_UNROLL for (int j = 0; j < kCount; ++j) Instruction::multiply(c[j], a, b[j]);
+}
+
 }  // namespace wt::device

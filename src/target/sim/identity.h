@@ -48,6 +48,11 @@ WT_DEVICE Int3 grid_size() { return sim::table->grid_size(); }
 WT_DEVICE int uniform(int value, WT_SITE) {
   return static_cast<int>(sim::table->vote(sim::Vote::kUniform, static_cast<u32>(value), 0, site));
 }
-WT_DEVICE int warp_index(WT_SITE) { return uniform(thread_index() / kWarpSize, site); }
+// WHY no exchange, as on the GPU: it is asked for often, and the value is uniform by itself. That all lanes ask is
+// checked where they meet next.
+WT_DEVICE int warp_index(WT_SITE) {
+  sim::table->note_aligned(site);
+  return thread_index() / kWarpSize;
+}
 
 }  // namespace wt::device

@@ -94,6 +94,7 @@ struct Table {
   void (*arrive_named)(int id, int threads, Site site);
   void (*sync_warp)(Site site);
   u64 (*vote)(Vote kind, u64 value, int lane, Site site);
+  void (*note_aligned)(Site site);  // the lanes of a warp do this together, or their next meeting is a report
   void (*mma)(MmaKind kind, int count, float* c, const void* a, const void* b, Site site);
 
   void (*copy_async)(SharedAddress to, const void* from, int bytes, int valid, Site site);
@@ -136,6 +137,6 @@ struct Table {
   void (*set_registers)(int count, bool take, Site site);
 };
 
-inline constexpr u32 kTableVersion = 3;
+inline constexpr u32 kTableVersion = 4;
 
 }  // namespace wt::sim

@@ -19,6 +19,7 @@
 #include "dispatch/registry.h"
 #include "dispatch/trial.h"
 #include "generate/export.h"
+#include "runtime/sim/device.h"
 
 namespace wt {
 namespace {
@@ -137,25 +138,32 @@ TEST_P(ExportedKernels, BuildAndRunInTheSimulator) {
   ASSERT_TRUE(added.ok()) << added.message();
   ASSERT_EQ(registry.size(), kernels_.size());
 
-  const auto device = open_device(fmt::format("sim:{}", text_of(GetParam())));
-  ASSERT_TRUE(device.ok()) << device.status().message();
   compile::Module module;
   module.backend = compile::Backend::kHost;
   module.target = GetParam();
   module.name = "wavetile_kernels";
   module.image = *read_file(library);
-  for (const KernelConfig& config : kernels_) {
-    const std::string name = name_of(config);
-    ASSERT_TRUE(registry.contains(name)) << name;
-    const ConvProblem& problem = problems.at(name);
-    const auto plan = make_kernel_plan(*device, problem, config, module, "exported");
-    ASSERT_TRUE(plan.ok()) << plan.status().message();
-    TrialOptions options;
-    options.exact = true;
-    const auto tensors = TrialTensors::make(*device, problem, options.exact, options.seed);
-    ASSERT_TRUE(tensors.ok()) << tensors.status().message();
-    const TrialResult result = run_trial(**tensors, **plan, options);
-    EXPECT_TRUE(result.verified) << name << " on '" << to_text(problem) << "': " << result.status.message();
+  // Under every completion policy, each with a seed of its own: nothing is reported, and all results are right.
+  for (const auto completion : {sim::Completion::kEarly, sim::Completion::kLate, sim::Completion::kRandom}) {
+    sim::Options simulation;
+    simulation.completion = completion;
+    simulation.seed = 1 + static_cast<uint64_t>(completion);
+    const auto device = open_sim_device(GetParam(), simulation);
+    ASSERT_TRUE(device.ok()) << device.status().message();
+    for (const KernelConfig& config : kernels_) {
+      const std::string name = name_of(config);
+      ASSERT_TRUE(registry.contains(name)) << name;
+      const ConvProblem& problem = problems.at(name);
+      const auto plan = make_kernel_plan(*device, problem, config, module, "exported");
+      ASSERT_TRUE(plan.ok()) << plan.status().message();
+      TrialOptions options;
+      options.exact = true;
+      const auto tensors = TrialTensors::make(*device, problem, options.exact, options.seed);
+      ASSERT_TRUE(tensors.ok()) << tensors.status().message();
+      const TrialResult result = run_trial(**tensors, **plan, options);
+      EXPECT_TRUE(result.verified) << name << " on '" << to_text(problem) << "', seed " << simulation.seed << ": "
+                                   << result.status.message();
+    }
   }
   dlclose(handle);
 }

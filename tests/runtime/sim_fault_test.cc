@@ -12,7 +12,9 @@ namespace {
 struct Planted {
   int fault;
   const char* name;
-  const char* report;  // a part of what must be reported; "wrong": no report, but a wrong result
+  // A part of what must be reported, or several, one of which must be: where the order of events is free, so is which
+  // of a mistake's consequences comes first. "wrong": no report, but a wrong result.
+  const char* report;
 };
 
 std::vector<sim::Options> all_runs(int seeds) {
@@ -109,23 +111,23 @@ std::string run_pipeline(const sim::Options& options, int fault) {
 constexpr Planted kPipelineFaults[] = {
     {1, "NoFullWait", "race"},
     {2, "WrongFullParity", "race"},
-    {3, "NoEmptyWait", "simulator"},
+    {3, "NoEmptyWait", "arrivals of phase|is written by the bulk copy"},
     {4, "EarlyRelease", "race"},
     {5, "NoRelease", "deadlock"},
     {6, "CountHigh", "deadlock"},
-    {7, "CountLow", "simulator"},
+    {7, "CountLow", "may still be read by warp|was overwritten by the bulk copy"},
     {8, "BytesLow", "barrier misuse"},
     {9, "BytesHigh", "deadlock"},
     {10, "NoProxyFence", "missing proxy fence"},
     {11, "OneLaneFence", "missing proxy fence"},
-    {12, "NoFinalWait", "simulator"},
-    {13, "NoInitSync", "simulator"},
+    {12, "NoFinalWait", "may still be read by warp|was overwritten by the bulk copy|its products are in flight"},
+    {13, "NoInitSync", "holds no initialised mbarrier|was initialised by"},
     {14, "NoInitFence", "missing proxy fence"},
     {15, "NoStoreWait", "unfinished at exit"},
     {16, "StagingReuse", "race"},
     {17, "NoWgmmaFence", "no wgmma_fence"},
     {18, "NoStagingSwizzle", "wrong"},
-    {19, "DivergentBarrier", "simulator"},
+    {19, "DivergentBarrier", "holds no initialised mbarrier|was initialised by"},
     {20, "BarrierCount", "barrier misuse"},
     {21, "MisalignedBox", "misaligned"},
     {22, "WrongRank", "rank 3 meets a map that is tiled of rank 2"},
@@ -140,7 +142,7 @@ constexpr Planted kPipelineFaults[] = {
     {31, "NoStagingBarrier", "race"},
     {32, "DoubleInit", "initialised twice"},
     {33, "ZeroCoordinate", "wrong"},
-    {34, "ReleaseTwice", "simulator"},
+    {34, "ReleaseTwice", "arrivals of phase|may still be read by warp|was overwritten by the bulk copy"},
 };
 
 // The cp.async and mma.sync product of sim_kernels/exchange.h.
@@ -176,8 +178,8 @@ constexpr Planted kMmaFaults[] = {
     {5, "MisalignedRow", "misaligned"},
     {6, "SharedOutside", "out of bounds"},
     {7, "GlobalOutside", "out of bounds"},
-    {8, "DivergentShuffle", "simulator"},
-    {9, "DivergentBarrier", "simulator"},
+    {8, "DivergentShuffle", "deadlock"},
+    {9, "DivergentBarrier", "deadlock"},
     {10, "NotUniform", "divergence"},
     {11, "MisalignedVector", "misaligned"},
     {12, "ValidTooBig", "misuse"},
@@ -218,9 +220,9 @@ std::string run_pair(const sim::Options& options, int fault) {
 }
 
 constexpr Planted kPairFaults[] = {
-    {1, "NoClusterSync", "simulator"},
+    {1, "NoClusterSync", "holds no initialised mbarrier|was initialised by"},
     {2, "NoRemoteRelease", "race"},
-    {3, "ReleaseWrongRank", "simulator"},
+    {3, "ReleaseWrongRank", "deadlock"},
     {4, "NoExchangeBarrier", "race"},
     {5, "NoFinalBarrier", "unfinished at exit"},
     {6, "MaskTooWide", "mask 0x7"},
@@ -231,11 +233,20 @@ constexpr Planted kPairFaults[] = {
 
 using Run = std::string (*)(const sim::Options&, int);
 
+bool mentions(const std::string& said, std::string_view reports) {
+  for (;;) {
+    const size_t end = reports.find('|');
+    if (said.find(reports.substr(0, end)) != std::string::npos) return true;
+    if (end == std::string_view::npos) return false;
+    reports.remove_prefix(end + 1);
+  }
+}
+
 void expect_found(Run run, std::span<const Planted> faults) {
   for (const Planted& planted : faults) {
     for (const sim::Options& options : all_runs(3)) {
       const std::string said = run(options, planted.fault);
-      EXPECT_NE(said.find(planted.report), std::string::npos)
+      EXPECT_TRUE(mentions(said, planted.report))
           << planted.name << " under " << run_name(options) << ": " << (said.empty() ? "not found" : said);
     }
   }

@@ -70,6 +70,10 @@ TEST(SimMisuse, ADeadlockNamesWhoWaitsForWhat) {
 
 TEST(SimMisuse, AShuffleFromNowhere) { EXPECT_THAT(run_misuse(8), HasSubstr("misuse: kernel misuse")); }
 
+TEST(SimMisuse, AWarpIndexThatNotAllLanesAskFor) {
+  EXPECT_THAT(run_misuse(9), HasSubstr("not all lanes of the warp executed warp_index at sim_kernels/misuse.h:"));
+}
+
 TEST(SimMisuse, LaunchesAreCheckedAgainstTheTarget) {
   Kernel kernel(Target::kSm80, {}, "misuse.h", "misuse", "wt::probe::Misuse");
   const MisuseParams params{};

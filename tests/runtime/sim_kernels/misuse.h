@@ -24,7 +24,8 @@ struct Misuse {
     kNullPointer,
     kWaitForOthers,
     kHalfBarrier,
-    kShuffleLane
+    kShuffleLane,
+    kHalfWarpIndex
   };
 
   static __attribute__((noinline)) int deep(int depth, volatile int* outer) {
@@ -65,6 +66,10 @@ struct Misuse {
         break;
       case kHalfBarrier:
         if (t < 32) sync_named(3, 64);
+        break;
+      case kHalfWarpIndex:
+        if (lane_index() < 16) store_global(p.words, static_cast<u32>(warp_index()));
+        sync_warp();
         break;
       case kShuffleLane:
         store_global(p.words, shuffle(1u, kWarpSize + p.zero));

@@ -172,7 +172,8 @@ constexpr Constraint kRows[] = {
                           text_of(at.config.gemm.specialization));
      }},
 
-    {"vector-channels", "a vector lies inside one group's channels", is_gemm,
+    {"vector-channels", "a vector lies inside one group's channels",
+     [](const Case& at) { return is_gemm(at) && at.config.gemm.pipeline != Pipeline::kWavelet; },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return channels_a(*at.problem) % gemm.vector_a == 0 && channels_b(*at.problem) % gemm.vector_b == 0 &&

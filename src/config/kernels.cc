@@ -7,13 +7,15 @@
 
 namespace wt {
 
-extern const KernelKind kGemmTma;    // config/kernels/gemm_tma.cc
-extern const KernelKind kGemmBasic;  // config/kernels/gemm_basic.cc
+extern const KernelKind kGemmTma;      // config/kernels/gemm_tma.cc
+extern const KernelKind kGemmWavelet;  // config/kernels/gemm_wavelet.cc
+extern const KernelKind kGemmBasic;    // config/kernels/gemm_basic.cc
 
 namespace {
 
 constexpr const KernelKind* kKinds[] = {
     &kGemmTma,
+    &kGemmWavelet,
     &kGemmBasic,
 };
 

@@ -5,6 +5,7 @@
 
 #include "kernel/gemm/storage.h"
 #include "kernel/gemm/tma/layout.h"
+#include "kernel/gemm/wavelet/layout.h"
 
 namespace wt {
 
@@ -32,6 +33,7 @@ int64_t shared_bytes_of(const KernelConfig& config) {
   if (gemm.pipeline == Pipeline::kBasicV1) return shared_bytes(config);
   // Without a swizzle there is no box to count; the constraint tma-swizzle says so.
   if (gemm.pipeline == Pipeline::kTma && tma_layout::box_k(config) > 0) return tma_layout::shared_bytes(config);
+  if (gemm.pipeline == Pipeline::kWavelet) return wavelet_layout::shared_bytes(config);
   const int64_t stages = int64_t{gemm.stages} * gemm_storage::tile_bytes(config);
   const int64_t out_m = gemm.out_tile_m ? gemm.out_tile_m : gemm.tile.m;
   const int64_t out_n = gemm.out_tile_n ? gemm.out_tile_n : gemm.tile.n;
@@ -61,6 +63,8 @@ int registers_of(const KernelConfig& config) {
 int register_limit(const KernelConfig& config) {
   if (config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kTma)
     return tma_layout::consumer_registers(config);
+  if (config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kWavelet && config.gemm.warps.m >= 4)
+    return wavelet_layout::math_registers(config);
   const TargetInfo& info = info_of(config.target);
   const int blocks = std::max<int>(config.min_blocks, 1);
   int64_t registers = info.registers_per_unit / blocks, threads = std::max(threads_of(config), 1);

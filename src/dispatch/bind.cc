@@ -9,6 +9,7 @@
 #include "config/fields.h"
 #include "config/targets.h"
 #include "dispatch/bind_tma.h"
+#include "dispatch/bind_wavelet.h"
 #include "dispatch/conv_arguments.h"
 #include "kernel/gemm/arguments.h"
 #include "kernel/gemm/storage.h"
@@ -96,6 +97,8 @@ Binding bind(const KernelConfig& config, const ConvProblem& problem, const Devic
       return bind_basic(config, problem);
     case Pipeline::kTma:
       return bind_tma(config, problem, device);
+    case Pipeline::kWavelet:
+      return bind_wavelet(config, problem, device);
     default:
       WT_CHECK(false, "no launch for {}", name_of(config));
   }

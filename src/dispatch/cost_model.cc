@@ -15,7 +15,7 @@ namespace {
 
 // Cycles and bytes a cycle of one multiprocessor of an H200. Rates of copies, stores and memory and the price of a
 // launch come from microbenchmarks; kFillBytesPerCycleAll was set by eye on five searched problems, and the penalty of
-// direct stores, the price of a tile and the generic rate are guesses. Nothing here is calibrated yet.
+// direct stores and the price of a tile are guesses. Nothing here is calibrated yet.
 constexpr double kClockMhz = 1755;
 constexpr double kLaunchCycles = 6000;
 constexpr double kFirstDataCycles = 3500;
@@ -25,7 +25,6 @@ constexpr double kStoreBytesPerCycle = 30;
 constexpr double kDirectStorePenalty = 2.5;    // stores of two columns instead of whole rows
 constexpr double kMemoryBytesPerCycle = 2450;  // of the whole device, read plus write
 constexpr double kTileCycles = 700;  // per tile of a persistent block: coordinates, barriers, drained pipeline
-constexpr double kGenericFlopsPerCycle = 12000;  // of the whole device, by the generic kernel
 
 // GEMM rows that share their number of k-blocks: all of them, or one phase of strided backward data.
 struct Part {
@@ -131,10 +130,10 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& problem, int
 }  // namespace
 
 double predicted_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  if (config.gemm.pipeline == Pipeline::kWavelet) return predicted_wavelet_us(config, problem, multiprocessors);
+  if (config.gemm.pipeline != Pipeline::kTma) return predicted_generic_us(config, problem, multiprocessors);
   double cycles = 0;
-  if (config.gemm.pipeline != Pipeline::kTma) {
-    cycles = kLaunchCycles + problem.flops() / kGenericFlopsPerCycle + memory_cycles(problem);
-  } else if (problem.direction == Direction::kBackwardWeight) {
+  if (problem.direction == Direction::kBackwardWeight) {
     cycles = weight_cycles(config, problem, multiprocessors);
   } else {
     cycles = tma_cycles(config, problem, multiprocessors);

@@ -52,6 +52,16 @@ void hopper_with(KernelConfig& c, Change change) {
   change(c);
 }
 
+// A kernel of pipeline wavelet, and one change.
+template <class Change>
+void gathers_with(KernelConfig& c, Change change) {
+  hopper(c);
+  c.gemm.pipeline = Pipeline::kWavelet;
+  c.gemm.loader_a = c.gemm.loader_b = Loader::kAsync;
+  c.gemm.vector_a = c.gemm.vector_b = 8;
+  change(c);
+}
+
 const RowCase kTargetCases[] = {
     {"kernel-exists", [](KernelConfig& c) { c.gemm.pipeline = Pipeline::kCompV4; },
      "pipeline=compv4 has no kernel for sm_80 in this version; choose one of: gemm basic_v1"},
@@ -144,6 +154,20 @@ const RowCase kTargetCases[] = {
     {"tma-copy-vector",
      [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.staging = Staging::kShared; }); },
      "staging=shared copies rows by vectors of 2, 4 or 8 elements, not vector_c=1"},
+    {"wavelet-roles", [](KernelConfig& c) { gathers_with(c, [](KernelConfig& t) { t.gemm.load_warps = 6; }); },
+     "load_warps=6 warps=8x1 persistent=true tile.m=128"},
+    {"wavelet-span", [](KernelConfig& c) { gathers_with(c, [](KernelConfig& t) { t.gemm.swizzle_b = 64; }); },
+     "tile.k=64 of 2 bytes with swizzle_a=128 and swizzle_b=64"},
+    {"wavelet-loader", [](KernelConfig& c) { gathers_with(c, [](KernelConfig& t) { t.gemm.vector_b = 1; }); },
+     "vectors of 8 and 1 with loaders async and async"},
+    {"wavelet-major",
+     [](KernelConfig& c) {
+       gathers_with(c, [](KernelConfig& t) {
+         t.direction = Direction::kBackwardData;
+         t.y = t.w = DataType::kTf32;
+       });
+     },
+     "direction=bwd_data sums across channels"},
     {"swizzle-value", [](KernelConfig& c) { c.gemm.swizzle_a = 48; }, "swizzle_a=48"},
     {"swizzle-row", [](KernelConfig& c) { c.gemm.swizzle_b = 128; }, "rows of 64 and 64 bytes"},
     {"vector-width", [](KernelConfig& c) { c.gemm.vector_c = 16; }, "vector_c=16 of 2, 2 and 2 bytes an element"},
@@ -231,6 +255,13 @@ const RowCase kProblemCases[] = {
     {"tma-store-view", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
      "strided backward data writes 4 interleaved sets", "bwd_data bf16 n1 c64 k64 i8x8 f3x3 s2"},
     {"tma-regions", hopper, "9 stride phases; this kernel has room for 8", "bwd_data bf16 n1 c64 k64 i9x9 f3x3 s3"},
+    {"wavelet-vector", [](KernelConfig& c) { gathers_with(c, [](KernelConfig&) {}); },
+     "3 channels per group, 9 pixels wide, stride 1: neither channels nor rows of taps are vectors of 8",
+     "fwd bf16 n1 c3 k8 i9x9 f3x3"},
+    {"wavelet-filter", [](KernelConfig& c) { gathers_with(c, [](KernelConfig&) {}); },
+     "9 taps and 3 channels per group is no multiple of vector_b=8", "bwd_data bf16 n1 c3 k8 i9x9 f3x3"},
+    {"wavelet-phases", [](KernelConfig& c) { gathers_with(c, [](KernelConfig&) {}); },
+     "101 phases of all dimensions together; this kernel has room for 96", "bwd_data bf16 n1 c8 k8 i60x60 f3x3 s50"},
     {"groups-per-tile",
      [](KernelConfig& c) {
        c.gemm.groups_per_tile = 4;

@@ -23,14 +23,25 @@ void land_copies(Thread& thread, size_t count) {
   for (size_t i = 0; i < count; ++i) land(*thread.block, thread.copies[i]);
 }
 
+// Copies that an arrival waits for are published by the first such arrival, also where something later retires them.
 void retire_copies(Thread& thread, size_t count, uint32_t clock) {
   land_copies(thread, count);
   if (!thread.block->cluster->plan->options.checks) return;
-  for (size_t i = 0; i < count; ++i) {
-    AsyncCopy& copy = thread.copies[i];
-    if (copy.retired) continue;
-    copy.retired = true;
-    thread.block->shadow.copy_landed(*thread.warp, copy.to, copy.bytes, clock);
+  for (size_t done = 0; done < count;) {
+    size_t next = count;
+    uint32_t published = clock;
+    for (const AsyncWork& work : thread.block->cluster->in_flight) {
+      if (work.kind != AsyncWork::Kind::kCopyArrive || work.thread != &thread) continue;
+      if (work.copies <= done || work.copies > next) continue;
+      next = work.copies;
+      published = work.clock.seen[thread.warp->actor];
+    }
+    for (; done < next; ++done) {
+      AsyncCopy& copy = thread.copies[done];
+      if (copy.retired) continue;
+      copy.retired = true;
+      thread.block->shadow.copy_landed(*thread.warp, copy.to, copy.bytes, published);
+    }
   }
 }
 

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/constraints_wavelet.cc - the rows of the Hopper kernels whose load warps gather (kernel/gemm/wavelet).
+#include "config/constraint_rows.h"
+#include "config/enum_names.h"
+#include "config/wavelet_view.h"
+#include "kernel/gemm/wavelet/layout.h"
+
+namespace wt {
+
+namespace {
+
+bool is_wavelet(const Case& at) {
+  return at.config.family == Family::kGemm && at.config.gemm.pipeline == Pipeline::kWavelet;
+}
+bool is_weight(const Case& at) { return at.config.direction == Direction::kBackwardWeight; }
+bool is_forward(const Case& at) { return at.config.direction == Direction::kForward; }
+bool walks(const Case& at) { return is_wavelet(at) && !is_weight(at); }
+
+// A loader and the vector it can copy: cp.async takes 4, 8 or 16 bytes, single numbers are gathered.
+bool loader_takes(Loader loader, int vector, int bytes) {
+  if (loader == Loader::kAsync) return vector * bytes >= 4;
+  return loader == Loader::kVector || (loader == Loader::kGather && vector == 1);
+}
+
+int64_t filter_elements(const ConvProblem& p) { return p.filter_taps() * p.c_per_group(); }
+
+constexpr Constraint kTargetRows[] = {
+    {"wavelet-roles", "whole warpgroups load and multiply, 64 rows or a multiple of it each", is_wavelet,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return (gemm.load_warps == 4 || gemm.load_warps == 8) && (gemm.warps.m == 4 || gemm.warps.m == 8) &&
+              gemm.load_warps + gemm.warps.m <= 12 && gemm.warps.n == 1 && gemm.persistent &&
+              gemm.tile.m % (gemm.warps.m * 16) == 0;
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "load_warps={} warps={}x{} persistent={} tile.m={}: pipeline wavelet has 4+4, 8+4 or 4+8 load and math "
+           "warps, warps.n=1, persistent=true and 64 rows or a multiple of it for four math warps",
+           gemm.load_warps, gemm.warps.m, gemm.warps.n, gemm.persistent, gemm.tile.m);
+     }},
+
+    {"wavelet-span", "tile.k numbers are one swizzle span, the same for both operands", is_wavelet,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       const int span = gemm.tile.k * size_of(operand_a(at.config));
+       return (span == 64 || span == 128) && gemm.swizzle_a == span && gemm.swizzle_b == span;
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "tile.k={} of {} bytes with swizzle_a={} and swizzle_b={}: pipeline wavelet has rows of 64 or 128 bytes and "
+           "swizzles as wide",
+           gemm.tile.k, size_of(operand_a(at.config)), gemm.swizzle_a, gemm.swizzle_b);
+     }},
+
+    {"wavelet-loader", "vectors suit their loader", is_wavelet,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return loader_takes(gemm.loader_a, gemm.vector_a, size_of(operand_a(at.config))) &&
+              loader_takes(gemm.loader_b, gemm.vector_b, size_of(operand_b(at.config)));
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "vectors of {} and {} with loaders {} and {}: async copies take 4, 8 or 16 bytes, gather single numbers; "
+           "use vector or wider vectors",
+           gemm.vector_a, gemm.vector_b, text_of(gemm.loader_a), text_of(gemm.loader_b));
+     }},
+
+    {"wavelet-major", "wgmma reads an operand across its channels for 16-bit types only",
+     [](const Case& at) { return is_wavelet(at) && wavelet_layout::b_is_mn_major(at.config); },
+     [](const Case& at) { return size_of(operand_b(at.config)) == 2; },
+     [](const Case& at) {
+       return fmt::format("direction={} sums across channels, which wgmma reads for 16-bit types only, not {}",
+                          text_of(at.config.direction), text_of(operand_b(at.config)));
+     }},
+};
+
+constexpr Constraint kProblemRows[] = {
+    {"wavelet-vector", "the gathered operand's channels, or its rows of taps, are whole aligned vectors", walks,
+     [](const Case& at) { return wavelet_view(at.config, *at.problem).has_value(); },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return fmt::format(
+           "{} channels per group, {} pixels wide, stride {}: neither channels nor rows of taps are vectors of {} for "
+           "loader {}; use a narrower vector, or loader vector",
+           is_forward(at) ? p.c_per_group() : p.k_per_group(), is_forward(at) ? p.in[2] : p.out()[2], p.stride[2],
+           at.config.gemm.vector_a, text_of(at.config.gemm.loader_a));
+     }},
+
+    {"wavelet-filter", "vectors of the filter are aligned and hold no padding", walks,
+     [](const Case& at) {
+       const auto view = wavelet_view(at.config, *at.problem);
+       const int vector = at.config.gemm.vector_b;
+       if (!view || vector == 1) return true;
+       if (!is_forward(at)) return view->columns % vector == 0;
+       return !view->padded() && filter_elements(view->problem) % vector == 0;
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "a filter of {} taps and {} channels per group is no multiple of vector_b={}, or rows of taps are padded; "
+           "use a narrower vector_b",
+           at.problem->filter_taps(), at.problem->c_per_group(), at.config.gemm.vector_b);
+     }},
+
+    {"wavelet-phases", "the phases of a stride fit the parameter block", walks,
+     [](const Case& at) {
+       const auto view = wavelet_view(at.config, *at.problem);
+       return !view || view->phase_count() <= wavelet_layout::phases(at.config);
+     },
+     [](const Case& at) {
+       return fmt::format("{} phases of all dimensions together; this kernel has room for {}; use basic_v1",
+                          wavelet_view(at.config, *at.problem)->phase_count(), wavelet_layout::phases(at.config));
+     }},
+};
+
+}  // namespace
+
+std::span<const Constraint> wavelet_rows() { return kTargetRows; }
+std::span<const Constraint> wavelet_problem_rows() { return kProblemRows; }
+
+}  // namespace wt

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/kernels/gemm_wavelet.cc - Hopper's implicit GEMM for what TMA cannot load: warps that gather, and wgmma.
+#include <algorithm>
+
+#include "config/kernels.h"
+#include "kernel/gemm/wavelet/layout.h"
+
+namespace wt {
+
+namespace {
+
+constexpr Pipeline kPipelines[] = {Pipeline::kWavelet};
+constexpr Target kTargets[] = {Target::kSm90a};
+constexpr std::string_view kReadFields[] = {"gemm.tile",      "gemm.warps",      "gemm.mma",      "gemm.pipeline",
+                                            "gemm.stages",    "gemm.loader_a",   "gemm.loader_b", "gemm.swizzle_a",
+                                            "gemm.swizzle_b", "gemm.persistent", "gemm.vector_a", "gemm.vector_b",
+                                            "gemm.load_warps"};
+
+constexpr int64_t kSharedBytes = 227 * 1024;
+constexpr int kMaxStages = 6;
+
+// How an operand is read: bytes at a time, asynchronously or through registers.
+struct Access {
+  Loader loader;
+  int bytes;  // 0: one number
+};
+constexpr Access kAsync16{Loader::kAsync, 16}, kAsync8{Loader::kAsync, 8}, kAsync4{Loader::kAsync, 4};
+constexpr Access kVector4{Loader::kVector, 4}, kSingle{Loader::kGather, 0};
+
+struct Accesses {
+  Access a, b;
+  bool few;  // among the best guesses
+};
+
+// Forward, the filter is at least as aligned as the channels, but for rows of taps that are padded to vectors.
+constexpr Accesses kForward[] = {{kAsync16, kAsync16, false},
+                                 {kAsync8, kAsync8, true},
+                                 {kAsync4, kAsync4, true},
+                                 {kVector4, kSingle, true},
+                                 {kSingle, kSingle, true}};
+// Backward data, either side may have odd channels.
+constexpr Accesses kBackward[] = {{kAsync16, kAsync16, true}, {kAsync16, kAsync8, false}, {kAsync16, kAsync4, false},
+                                  {kAsync16, kSingle, true},  {kAsync8, kAsync16, true},  {kAsync8, kAsync8, false},
+                                  {kAsync8, kSingle, false},  {kAsync4, kAsync16, false}, {kAsync4, kAsync8, false},
+                                  {kAsync4, kSingle, false},  {kSingle, kAsync16, true},  {kSingle, kAsync8, false},
+                                  {kSingle, kSingle, true}};
+
+struct Shape {
+  short m, n;
+  int math_warps, load_warps;
+  int min_blocks;
+  int span;  // bytes of tile.k
+  bool few;
+};
+
+constexpr Shape kShapes[] = {
+    {128, 64, 4, 4, 2, 128, true},   {128, 128, 8, 4, 1, 128, false}, {128, 256, 8, 4, 1, 128, false},
+    {128, 16, 4, 4, 2, 128, false},  {128, 32, 4, 4, 2, 128, false},  {128, 40, 4, 4, 2, 128, false},
+    {128, 64, 4, 8, 1, 128, false},  {128, 96, 4, 4, 1, 128, false},  {128, 128, 4, 8, 1, 128, false},
+    {128, 192, 8, 4, 1, 128, false}, {256, 64, 8, 4, 1, 128, false},  {64, 64, 4, 4, 2, 128, false},
+    {128, 64, 4, 4, 2, 64, false},   {128, 32, 4, 4, 2, 64, false},   {128, 64, 4, 8, 1, 64, false},
+    {128, 128, 8, 4, 1, 64, false},
+};
+
+int vector_of(const Access& access, DataType type) { return access.bytes ? access.bytes / size_of(type) : 1; }
+
+// As many stages as fit the blocks that share a multiprocessor.
+int most_stages(KernelConfig config) {
+  int stages = kMaxStages;
+  for (; stages > 1; --stages) {
+    config.gemm.stages = static_cast<unsigned char>(stages);
+    if (wavelet_layout::shared_bytes(config) + 1024 <= (kSharedBytes + 1024) / config.min_blocks) break;
+  }
+  return stages;
+}
+
+void propose_shape(const KernelConfig& base, const Shape& shape, const Accesses& accesses,
+                   std::vector<KernelConfig>& configs) {
+  KernelConfig config = base;
+  GemmConfig& gemm = config.gemm;
+  const int bytes = size_of(operand_a(base));
+  config.family = Family::kGemm;
+  config.min_blocks = static_cast<unsigned char>(shape.min_blocks);
+  gemm.pipeline = Pipeline::kWavelet;
+  gemm.tile = {shape.m, shape.n, static_cast<short>(shape.span / bytes)};
+  gemm.mma = {64, shape.n, static_cast<short>(32 / bytes)};
+  gemm.warps = {static_cast<short>(shape.math_warps), 1, 1};
+  gemm.load_warps = static_cast<unsigned char>(shape.load_warps);
+  gemm.persistent = true;
+  gemm.swizzle_a = gemm.swizzle_b = static_cast<unsigned char>(shape.span);
+  gemm.loader_a = accesses.a.loader;
+  gemm.loader_b = accesses.b.loader;
+  gemm.vector_a = static_cast<unsigned char>(vector_of(accesses.a, operand_a(base)));
+  gemm.vector_b = static_cast<unsigned char>(vector_of(accesses.b, operand_b(base)));
+  gemm.stages = static_cast<unsigned char>(most_stages(config));
+  configs.push_back(config);
+}
+
+void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (base.layout != Layout::kChannelsLast || base.direction == Direction::kBackwardWeight) return;
+  if (size_of(operand_a(base)) != 2 || operand_a(base) != operand_b(base)) return;
+  const bool few = breadth == Breadth::kFew, forward = base.direction == Direction::kForward;
+  if (few && base.dims != 2) return;  // packs hold what is used most
+  for (const Accesses& accesses :
+       forward ? std::span<const Accesses>(kForward) : std::span<const Accesses>(kBackward)) {
+    if (few && !accesses.few) continue;
+    for (const Shape& shape : kShapes) {
+      if (few && !shape.few) continue;
+      // Short blocks along k serve short sums, which few channels have.
+      if (shape.span < 128 && (!forward || accesses.a.bytes == 16)) continue;
+      propose_shape(base, shape, accesses, configs);
+    }
+  }
+}
+
+}  // namespace
+
+extern const KernelKind kGemmWavelet = {.id = "gemm-wavelet",
+                                        .header = "kernel/gemm/wavelet/select.h",
+                                        .class_name = "wt::WaveletKernel",
+                                        .family = Family::kGemm,
+                                        .pipelines = kPipelines,
+                                        .targets = kTargets,
+                                        .fields = kReadFields,
+                                        .generic = false,
+                                        .propose = propose};
+
+}  // namespace wt

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/wavelet_view.h"
+
+#include <algorithm>
+
+#include "problem/gemm_view.h"
+
+namespace wt {
+
+namespace {
+
+int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+
+bool is_patch(const ConvProblem& p) {
+  // Scale and bias of dx run over its channels, which the other view has more of.
+  if (p.direction == Direction::kBackwardData && (p.epilogue.scale || p.epilogue.bias)) return false;
+  return p.g == 1 && p.layout == Layout::kChannelsLast && p.filter[2] > 1 && p.stride[2] == p.filter[2] &&
+         p.dilation[2] == 1 && p.pad_lower[2] == 0 && p.pad_upper[2] == 0 && p.in[2] % p.filter[2] == 0;
+}
+
+WalkDim forward_dim(const ConvProblem& p, size_t i) {
+  return {{{p.out()[i], -p.pad_lower[i], p.filter[i], 0, 0}}, p.stride[i], p.dilation[i], 1, 1};
+}
+
+WalkDim backward_dim(const ConvProblem& p, size_t i) {
+  WalkDim dim{{}, 1, 1, -1, p.stride[i]};
+  for (const DimPhase& phase : dim_phases(p, static_cast<int>(i))) {
+    const int64_t last = std::max<int64_t>(phase.tap_count - 1, 0);
+    dim.tap_step = -phase.shift_step;
+    dim.filter_step = -phase.tap_step;
+    dim.phases.push_back({phase.count, phase.shift_first + last * phase.shift_step, phase.tap_count,
+                          phase.tap_first + last * phase.tap_step, phase.offset});
+  }
+  // Long sums first: the blocks that start last then have the least to do.
+  std::ranges::stable_sort(dim.phases, std::greater{}, &WalkPhase::taps);
+  return dim;
+}
+
+}  // namespace
+
+int64_t WaveletView::phase_count() const {
+  int64_t count = 0;
+  for (const WalkDim& each : dim) count += static_cast<int64_t>(each.phases.size());
+  return count;
+}
+
+std::optional<WaveletView> wavelet_view(const KernelConfig& config, const ConvProblem& problem) {
+  WaveletView view{.problem = problem};
+  ConvProblem& p = view.problem;
+  if (is_patch(p)) {
+    p.c *= p.filter[2];
+    p.in[2] /= p.filter[2];
+    p.filter[2] = p.stride[2] = 1;
+  }
+  const bool forward = p.direction == Direction::kForward;
+  for (size_t i = 0; i < kMaxDims; ++i) view.dim[i] = forward ? forward_dim(p, i) : backward_dim(p, i);
+  view.depth = forward ? p.c_per_group() : p.k_per_group();
+  view.columns = forward ? p.k_per_group() : p.c_per_group();
+  view.row_is_one_run = false;
+  view.run = view.real = view.depth;
+  view.head = 0;
+  const int64_t vector = config.gemm.vector_a;
+  if (view.depth % vector == 0) return view;
+
+  // The channels of one tap do not fill vectors; those of a row of taps may, where they touch in memory.
+  const WalkDim& w = view.dim[2];
+  const int64_t width = (forward ? p.in[2] : p.out()[2]) * view.depth;
+  if (p.g != 1 || w.phases.size() != 1) return std::nullopt;
+  const WalkPhase& phase = w.phases.front();
+  if ((w.tap_step != 1 && phase.taps != 1) || w.step * view.depth % vector != 0 || width % vector != 0)
+    return std::nullopt;
+  view.row_is_one_run = true;
+  view.real = phase.taps * view.depth;
+  view.head = ((phase.start * view.depth) % vector + vector) % vector;
+  view.run = round_up(view.head + view.real, vector);
+  if (config.gemm.loader_a == Loader::kAsync && view.padded()) return std::nullopt;
+  return view;
+}
+
+}  // namespace wt

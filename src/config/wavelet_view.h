@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/wavelet_view.h - a convolution as the wavelet kernels see it: which numbers along k lie next to each other.
+//
+// Both the constraint table and the binding of launches ask here, so that they agree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "config/kernel_config.h"
+#include "problem/problem.h"
+
+namespace wt {
+
+// Pixels of one dimension that meet the same taps. Taps are walked so that image positions rise.
+struct WalkPhase {
+  int64_t size, start, taps, filter, out;  // pixels; image position; taps; first tap; first output pixel
+};
+struct WalkDim {
+  std::vector<WalkPhase> phases;  // longest first
+  int64_t step, tap_step, filter_step, out_step;
+};
+
+struct WaveletView {
+  // The same tensors in memory as a problem that is easier: a patch (stride = filter along w, no padding) is a filter
+  // of one tap with that many times the channels.
+  ConvProblem problem;
+  WalkDim dim[kMaxDims];
+  int64_t depth;    // channels of a group that are summed over
+  int64_t columns;  // output channels of a group
+  // Numbers that follow each other along k (kernel/gemm/wavelet/arguments.h).
+  bool row_is_one_run;
+  int64_t run, head, real;
+
+  bool padded() const { return run != real; }
+  int64_t phase_count() const;
+};
+
+// Forward and backward data. Nothing where vectors of `vector_a` do not fit the channels or rows of the image.
+std::optional<WaveletView> wavelet_view(const KernelConfig& config, const ConvProblem& problem);
+
+}  // namespace wt

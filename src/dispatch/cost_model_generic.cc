@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/cost_model_generic.cc - predicted times of the generic kernel (kernel/gemm/basic.h).
+//
+// It waits for its own address arithmetic: a k-block takes the same time whatever the problem, and blocks of a
+// multiprocessor take turns. Fitted on the basic_v1 rows of bench/results/compare_h200.json (median error 20 %).
+#include <algorithm>
+#include <cmath>
+
+#include "dispatch/cost_model.h"
+#include "problem/gemm_view.h"
+
+namespace wt {
+namespace {
+
+constexpr double kLaunchUs = 4;
+constexpr double kBlockUs = 5.5;         // a k-block of the 64x64x32 tile, 32 elements a thread
+constexpr double kElements = 32;         // of a thread, in that time
+constexpr double kStridedFactor = 2;     // backward data divides every position by the stride
+constexpr double kThreadsPerUnit = 512;  // that run at a time
+
+}  // namespace
+
+double predicted_generic_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  const GemmConfig& gemm = config.gemm;
+  const GemmView view = gemm_view(problem);
+  const auto tiles_along = [](int64_t size, int tile) { return std::ceil(static_cast<double>(size) / tile); };
+  const double tiles =
+      tiles_along(view.m, gemm.tile.m) * tiles_along(view.n, gemm.tile.n) * static_cast<double>(view.batch);
+  const double threads = 32.0 * gemm.warps.m * gemm.warps.n * gemm.warps.k;
+  const double elements = (gemm.tile.m + gemm.tile.n) * gemm.tile.k / threads;
+  const double rounds = std::max(1.0, tiles * threads / (kThreadsPerUnit * multiprocessors));
+  const double factor = problem.direction == Direction::kBackwardData ? kStridedFactor : 1;
+  return kLaunchUs + rounds * tiles_along(view.k, gemm.tile.k) * kBlockUs * factor * elements / kElements;
+}
+
+}  // namespace wt

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/cost_model_wavelet.cc - predicted times of the Hopper kernels whose load warps gather.
+//
+// A k-block takes as long as its products, its bytes or the instructions of the load warps, whichever is longest. The
+// instruction counts were read off the machine code; how well they overlap is a guess.
+#include <algorithm>
+#include <cmath>
+
+#include "config/wavelet_view.h"
+#include "dispatch/cost_model.h"
+#include "kernel/gemm/wavelet/layout.h"
+
+namespace wt {
+namespace {
+
+constexpr double kClockMhz = 1755;
+constexpr double kLaunchCycles = 6000;
+constexpr double kFirstDataCycles = 3500;
+constexpr double kFillBytesPerCycle = 50;      // from the L2 to one multiprocessor, by threads
+constexpr double kStoreBytesPerCycle = 24;     // of one multiprocessor
+constexpr double kMemoryBytesPerCycle = 2450;  // of the whole device, read plus write
+constexpr double kTileCycles = 900;            // coordinates, barriers, drained pipeline
+constexpr double kCopyInstructions = 9;        // for a vector that lands by itself
+constexpr double kLoadInstructions = 8;        // for a vector through registers
+constexpr double kLanesPerCycle = 128;         // of a multiprocessor
+constexpr double kIssueShare[2] = {0.4, 0.6};  // of its issue slots that 4 and 8 load warps use
+
+double ceil_div(double a, double b) { return std::ceil(a / b); }
+
+double vectors_cycles(const KernelConfig& config, double elements, Loader loader, int vector, int bytes) {
+  const double instructions = loader == Loader::kAsync ? kCopyInstructions : kLoadInstructions;
+  const bool eight = config.gemm.load_warps * config.min_blocks >= 8;
+  // Narrow accesses fetch whole sectors of 32 bytes, but mostly from the L1.
+  return elements / vector * (instructions + (vector * bytes < 4 ? 1 : 0)) / (kLanesPerCycle * kIssueShare[eight]);
+}
+
+double memory_cycles(const ConvProblem& p) {
+  const double bytes = static_cast<double>(p.x_elements()) * size_of(p.x) +
+                       static_cast<double>(p.w_elements()) * size_of(p.w) +
+                       static_cast<double>(p.y_elements()) * size_of(p.y);
+  return bytes / kMemoryBytesPerCycle;
+}
+
+double product_cycles(const GemmConfig& gemm, int span) {
+  return gemm.tile.m / 64.0 * (span / 32.0) * std::max(gemm.tile.n / 2.0, 16 + gemm.tile.n / 4.0);
+}
+
+}  // namespace
+
+double predicted_wavelet_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  const GemmConfig& gemm = config.gemm;
+  const auto view = wavelet_view(config, problem);
+  if (!view) return 0;
+  const int span = wavelet_layout::span(config), bytes = size_of(operand_a(config));
+  const double tiles_n = ceil_div(static_cast<double>(view->columns), gemm.tile.n) * static_cast<double>(problem.g);
+  double tiles = 0, blocks = 0, phases = 0;  // of all phases: tiles, and k-blocks of their tiles
+  for (const WalkPhase& d : view->dim[0].phases) {
+    for (const WalkPhase& h : view->dim[1].phases) {
+      for (const WalkPhase& w : view->dim[2].phases) {
+        const double rows = static_cast<double>(problem.n * d.size * h.size * w.size);
+        const double runs = static_cast<double>(d.taps * h.taps * (view->row_is_one_run ? 1 : w.taps));
+        const double part = ceil_div(rows, gemm.tile.m) * tiles_n;
+        tiles += part;
+        blocks += part * std::max(1.0, ceil_div(runs * static_cast<double>(view->run), gemm.tile.k));
+        phases += 1;
+      }
+    }
+  }
+  if (tiles == 0) return kLaunchCycles / kClockMhz;
+  const bool keeps_filter = tiles_n * phases == 1 && blocks / tiles <= gemm.stages;
+  const double filter_rows = keeps_filter ? 0 : gemm.tile.n;
+  const double loads =
+      vectors_cycles(config, double{1} * gemm.tile.m * gemm.tile.k, gemm.loader_a, gemm.vector_a, bytes) +
+      vectors_cycles(config, filter_rows * gemm.tile.k, gemm.loader_b, gemm.vector_b, bytes);
+  const double fill = (gemm.tile.m + filter_rows) * span / kFillBytesPerCycle;
+  const double block = std::max({product_cycles(gemm, span), loads, fill});
+  const double out = double{1} * gemm.tile.m * gemm.tile.n * size_of(output_type(config)) / kStoreBytesPerCycle;
+  // Blocks that share a multiprocessor hide each other's ends.
+  const double ends = (out + kTileCycles) / config.min_blocks;
+  const double waves = ceil_div(tiles, static_cast<double>(multiprocessors) * config.min_blocks) * config.min_blocks;
+  const double busy = waves * (blocks / tiles * block + ends);
+  return (kLaunchCycles + kFirstDataCycles + std::max(busy, memory_cycles(problem))) / kClockMhz;
+}
+
+}  // namespace wt

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/wavelet/kernel.h - implicit GEMM on Hopper for what TMA cannot load: warps that gather, warpgroups that
+// multiply; forward and backward data.
+//
+//   global --gather--> ring of stages (shared, swizzled) --wgmma--> registers --epilogue--> global
+//
+// Load warps do all address arithmetic: coordinates of rows once a tile, taps and channels by addition along k, which
+// is packed densely as (d, h, w, channel). Blocks are persistent. Weight gradients are weight_kernel.h.
+#pragma once
+
+#include "kernel/gemm/ring.h"
+#include "kernel/gemm/tma/operand.h"
+#include "kernel/gemm/wavelet/filter.h"
+#include "kernel/gemm/wavelet/gathered.h"
+#include "kernel/gemm/wavelet/output.h"
+
+namespace wt {
+
+template <KernelConfig kConfig>
+struct WaveletGemm {
+  using Params = WaveletArguments<wavelet_layout::phases(kConfig)>;
+  static constexpr int kThreads = wavelet_layout::threads(kConfig);
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+
+  WT_DEVICE static void run(const Params& p) {
+    const Shared shared = layout();
+    if (device::thread_index() == 0) {
+      shared.ring.init(kLoadThreads * arrivals_of_thread(kConfig), 4 * kGroups);
+      device::mbarrier_fence_init();
+    }
+    device::sync_block();
+    const int role = device::warp_index() / 4;
+    if (role >= kGroups) {
+      if constexpr (kMoveRegisters) device::give_registers<wavelet_layout::load_registers(kConfig)>();
+      load(p, shared, device::thread_index() - 128 * kGroups);
+    } else {
+      if constexpr (kMoveRegisters) device::take_registers<wavelet_layout::math_registers(kConfig)>();
+      multiply(p, shared, role);
+    }
+  }
+
+ private:
+  static constexpr int kTileM = kConfig.gemm.tile.m, kTileN = kConfig.gemm.tile.n, kTileK = kConfig.gemm.tile.k;
+  static constexpr int kStages = kConfig.gemm.stages;
+  static constexpr int kGroups = wavelet_layout::groups(kConfig);
+  static constexpr int kFragments = wavelet_layout::rows_of_group(kConfig) / 64;
+  static constexpr int kLoadThreads = wavelet_layout::load_threads(kConfig);
+  static constexpr int kSpan = wavelet_layout::span(kConfig), kSteps = kSpan / 32;
+  static constexpr int kABytes = wavelet_layout::a_bytes(kConfig), kBBytes = wavelet_layout::b_bytes(kConfig);
+  static constexpr bool kMoveRegisters = wavelet_layout::moves_registers(kConfig);
+  static constexpr bool kForward = kConfig.direction == Direction::kForward;
+  static constexpr int kTableBarrier = 1;
+
+  template <bool kAlongK, class Unused = void>
+  struct FilterOf {
+    using Loads = ForwardFilter<kConfig>;
+    using Layout = KMajor<kSpan>;
+  };
+  template <class Unused>
+  struct FilterOf<false, Unused> {
+    using Loads = BackwardFilter<kConfig>;
+    using Layout = MnMajor<kTileK>;
+  };
+  using A = KMajor<kSpan>;
+  using B = typename FilterOf<kForward>::Layout;
+  using FilterLoads = typename FilterOf<kForward>::Loads;
+  using Gathered = GatheredOperand<kConfig>;
+  using Output = WaveletOutput<kConfig>;
+  using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
+  using SlotRing = Ring<kStages>;
+  using Cursor = typename SlotRing::Cursor;
+
+  struct Shared {  // addresses
+    SharedAddress a, b, table;
+    SlotRing ring;
+  };
+
+  WT_DEVICE static Shared layout() {
+    const SharedAddress a = (device::shared_base() + 1023) & ~1023u;
+    const SharedAddress b = a + kStages * kABytes, table = b + kStages * kBBytes;
+    return {a, b, table, {table + wavelet_layout::table_bytes(kConfig)}};
+  }
+
+  // The coordinates of the tile's rows, a row a thread, for all load threads to read.
+  WT_DEVICE static void write_table(const Params& p, const WaveletTile& tile, SharedAddress table, int thread) {
+    for (int row = thread; row < kTileM; row += kLoadThreads) {
+      device::store_shared(table + row * sizeof(WaveletRow), wavelet_row(p, tile, tile.row + static_cast<u32>(row)));
+    }
+    device::sync_named(kTableBarrier, kLoadThreads);
+  }
+
+  WT_DEVICE static void load(const Params& p, const Shared& shared, int thread) {
+    Cursor slot;
+    Gathered a;
+    FilterLoads b;
+    WaveletWalk walk;
+    int parity = 0;
+    bool first = true;
+    for (u32 index = device::block_index().x; index < p.tiles; index += device::grid_size().x) {
+      const WaveletTile tile = wavelet_tile<kConfig>(p, index);
+      if (tile.row >= tile.rows) continue;  // a phase with fewer pixels than the largest
+      // WHY two tables: a thread that is ahead may write the next tile's while others still read this one.
+      const SharedAddress table = shared.table + parity * kTileM * sizeof(WaveletRow);
+      parity ^= 1;
+      write_table(p, tile, table, thread);
+      a.start(p, tile, table, thread);
+      walk.start(p, tile, Gathered::chunk_of(thread) * Gathered::kChunk);
+      b.start(p, tile, thread);
+      const bool loads_filter = first || !p.keep_filter;
+      for (i32 block = 0; block < tile.blocks; ++block) {
+        shared.ring.wait_empty(slot);
+        if (loads_filter) load_filter(b, p, tile, shared.b + slot.slot * kBBytes);
+        a.copy(p, tile, walk.at, shared.a + slot.slot * kABytes);
+        publish<kConfig>(shared.ring.full(slot.slot));
+        walk.next(p, tile);
+        slot.next();
+      }
+      first = false;
+    }
+    // WHY: copies must not be in flight when their thread ends.
+    if constexpr (lands_by_itself(kConfig.gemm.loader_a) || lands_by_itself(kConfig.gemm.loader_b)) {
+      device::copy_async_commit();
+      device::copy_async_wait<0>();
+    }
+  }
+
+  WT_DEVICE static void load_filter(FilterLoads& b, const Params& p, const WaveletTile& tile, SharedAddress stage) {
+    if constexpr (kForward) {
+      b.copy(p, stage);
+      b.next(p);
+    } else {
+      b.copy(p, tile, stage);
+      b.next(p, tile);
+    }
+  }
+
+  WT_DEVICE static void multiply(const Params& p, const Shared& shared, int group) {
+    Cursor slot;
+    for (u32 index = device::block_index().x; index < p.tiles; index += device::grid_size().x) {
+      const WaveletTile tile = wavelet_tile<kConfig>(p, index);
+      if (tile.row >= tile.rows) continue;
+      float d[kFragments][kTileN / 2];
+      accumulate(p, shared, slot, tile.blocks, group, d);
+      typename Output::Steps steps;
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+        Output::store(p, tile, (group * kFragments + i) * 64, d[i], steps);
+      }
+      steps.finish(p.epilogue);
+    }
+  }
+
+  WT_DEVICE static void accumulate(const Params& p, const Shared& shared, Cursor& slot, i32 blocks, int group,
+                                   float (&d)[kFragments][kTileN / 2]) {
+    const bool releases = device::lane_index() == 0;
+    for (i32 block = 0; block < blocks; ++block) {
+      shared.ring.wait_full(slot);
+      device::fence_async_shared();  // WHY: the load warps wrote through the generic proxy, wgmma reads by another
+      device::wgmma_fence();
+      const SharedAddress a = shared.a + slot.slot * kABytes;
+      const SharedAddress b = shared.b + (p.keep_filter ? block : slot.slot) * kBBytes;
+      WT_UNROLL for (int step = 0; step < kSteps; ++step) {
+        const u64 filter = B::descriptor(b, 0, step);
+        WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+          Multiply::template multiply<A::kMajor, B::kMajor>(
+              d[i], A::descriptor(a, (group * kFragments + i) * 64 * kSpan, step), filter, block > 0 || step > 0);
+        }
+      }
+      device::wgmma_commit();
+      device::wgmma_wait<1>();  // the stage before this one has been read
+      if (block > 0 && releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
+      slot.next();
+    }
+    device::wgmma_wait<0>();
+    WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
+    if (releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
+  }
+};
+
+}  // namespace wt

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/wavelet/layout.h - how a wavelet kernel divides its warps, registers and shared memory.
+//
+// Freestanding: the host asks for threads and bytes by the same functions that the kernel lays out by.
+#pragma once
+
+#include "kernel/gemm/storage.h"
+
+namespace wt::wavelet_layout {
+
+inline constexpr int kChunkBytes = 16;  // what a load thread writes at once
+
+// Warpgroups that multiply; the load warps follow them in the block.
+constexpr int groups(const KernelConfig& config) { return config.gemm.warps.m / 4; }
+constexpr int rows_of_group(const KernelConfig& config) { return config.gemm.tile.m / groups(config); }
+constexpr int load_threads(const KernelConfig& config) { return 32 * config.gemm.load_warps; }
+constexpr int threads(const KernelConfig& config) { return 128 * groups(config) + load_threads(config); }
+
+// Registers of a thread by role. Loaders hold coordinates of their rows, multipliers the accumulators. With 256 threads
+// a block everyone has enough.
+constexpr bool moves_registers(const KernelConfig& config) { return threads(config) == 384 && config.min_blocks == 1; }
+constexpr int load_registers(const KernelConfig& config) { return config.gemm.load_warps == 8 ? 136 : 120; }
+constexpr int math_registers(const KernelConfig& config) {
+  if (moves_registers(config)) return config.gemm.load_warps == 8 ? 240 : 192;
+  const int even = 65536 / (threads(config) * config.min_blocks) / 8 * 8;
+  return even < 255 ? even : 255;
+}
+
+// What is gathered under the taps. Weight gradients have two operands of one type, and gather either.
+constexpr DataType gathered_type(const KernelConfig& config) { return operand_a(config); }
+
+// Forward reads the filter along k; backward data across its channels, and weight gradients read both operands so.
+constexpr bool a_is_mn_major(const KernelConfig& config) { return config.direction == Direction::kBackwardWeight; }
+constexpr bool b_is_mn_major(const KernelConfig& config) { return config.direction != Direction::kForward; }
+
+// Bytes of tile.k numbers: the swizzle's span where an operand lies along k.
+constexpr int span(const KernelConfig& config) { return config.gemm.tile.k * size_of(operand_a(config)); }
+
+constexpr int aligned(int bytes) { return (bytes + 1023) / 1024 * 1024; }
+// MN-major operands lie in blocks of 64 columns, 128 bytes a row.
+constexpr int operand_bytes(const KernelConfig& config, int rows, bool mn_major) {
+  return mn_major ? (rows + 63) / 64 * 128 * config.gemm.tile.k : aligned(rows * span(config));
+}
+constexpr int a_bytes(const KernelConfig& config) {
+  return operand_bytes(config, config.gemm.tile.m, a_is_mn_major(config));
+}
+constexpr int b_bytes(const KernelConfig& config) {
+  return operand_bytes(config, config.gemm.tile.n, b_is_mn_major(config));
+}
+
+// Coordinates of a tile's rows (of a k-block's pixels in weight gradients), twice: the next ones are written while the
+// last ones are read.
+inline constexpr int kRowBytes = 16;
+constexpr int table_bytes(const KernelConfig& config) {
+  return 2 * kRowBytes * (a_is_mn_major(config) ? config.gemm.tile.k : config.gemm.tile.m);
+}
+
+constexpr int shared_bytes(const KernelConfig& config) {
+  return config.gemm.stages * (a_bytes(config) + b_bytes(config) + 16) + table_bytes(config) + 1024;
+}
+
+// Stride phases that the parameter block has room for, of all dimensions together.
+constexpr int phases(const KernelConfig& config) { return config.direction == Direction::kBackwardData ? 96 : 3; }
+
+}  // namespace wt::wavelet_layout

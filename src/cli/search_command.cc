@@ -23,6 +23,7 @@ std::string command_text(const SearchCommandOptions& options) {
   if (!options.direction.empty()) text += fmt::format(" --direction {}", options.direction);
   if (!options.kernels.empty()) text += fmt::format(" --kernels '{}'", options.kernels);
   if (options.few) text += " --few";
+  if (options.best > 0) text += fmt::format(" --best {}", options.best);
   if (options.exact) text += " --exact";
   return text;
 }
@@ -65,6 +66,7 @@ int run_search(const SearchCommandOptions& options) {
   SearchOptions search_options;
   search_options.candidates = options.few ? Candidates::kFew : Candidates::kAll;
   search_options.filter = options.kernels;
+  search_options.best = static_cast<size_t>(options.best);
   search_options.trial.exact = options.exact;
   search_options.trial.seed = options.seed;
   TimerOptions timer;

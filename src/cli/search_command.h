@@ -15,6 +15,7 @@ struct SearchCommandOptions {
   std::string direction;  // as for bench
   std::string kernels;    // part of a kernel's name
   bool few = false;       // only what a choice without tuning picks from
+  int best = 0;           // only so many with the least predicted times; 0: all
   int top = 5;            // rows shown of each problem
   std::string json;       // file, "-" for standard output, empty: none
   bool exact = false;

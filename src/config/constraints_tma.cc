@@ -77,6 +77,16 @@ constexpr Constraint kTargetRows[] = {
 };
 
 constexpr Constraint kProblemRows[] = {
+    {"tma-narrow-box", "a narrower box serves channels that do not fill the wider one",
+     [](const Case& at) {
+       return is_tma_kernel(at) && at.config.direction != Direction::kBackwardWeight && at.config.gemm.swizzle_a < 128;
+     },
+     [](const Case& at) { return depth(at) % (2 * tma_layout::box_k(at.config)) != 0; },
+     [](const Case& at) {
+       return fmt::format("{} channels fill boxes of {}, so that swizzle_a={} does the same work in more copies",
+                          depth(at), 2 * tma_layout::box_k(at.config), at.config.gemm.swizzle_a);
+     }},
+
     {"tma-groups", "a box of channels lies inside one group",
      [](const Case& at) {
        return is_tma_kernel(at) && at.problem->g > 1 && at.config.direction != Direction::kBackwardWeight;

@@ -6,21 +6,25 @@
 #include "base/log.h"
 #include "compile/compiler.h"
 #include "dispatch/kernel_plan.h"
+#include "dispatch/packs.h"
 #include "generate/source.h"
 
 namespace wt {
 namespace {
 
-// Fills the compiler's cache, so that the plans below only load.
-void compile_ahead(const DeviceInfo& device, const std::vector<RankedCandidate>& candidates) {
+// Fills the compiler's cache with what no pack has, so that the plans below only load.
+Status compile_ahead(const DeviceInfo& device, const std::vector<RankedCandidate>& candidates) {
+  WT_TRY_ASSIGN(const std::shared_ptr<const Registry> packs, installed_packs(device));
   std::vector<compile::Source> sources;
   for (const RankedCandidate& candidate : candidates) {
+    if (packs && packs->contains(candidate.name)) continue;
     Result<std::string> text = generate_source(candidate.config);
     if (text.ok()) sources.push_back({candidate.name, std::move(*text), candidate.config.target});
   }
   const compile::Backend backend =
       device.kind == DeviceKind::kSim ? compile::Backend::kHost : compile::backend_of(device.target);
   compile::compile_all(backend, sources);  // a failure comes back when its plan is made
+  return {};
 }
 
 SearchRow try_candidate(TrialTensors& tensors, const RankedCandidate& candidate, const TrialOptions& options) {
@@ -55,7 +59,8 @@ Result<SearchReport> search(const std::shared_ptr<Device>& device, const ConvPro
     return !candidate.accepts() || candidate.name.find(options.filter) == std::string::npos;
   });
   if (candidates.empty()) return unsupported("no kernel accepts '{}'", to_text(problem));
-  compile_ahead(device->info(), candidates);
+  if (options.best > 0 && candidates.size() > options.best) candidates.resize(options.best);  // they come ranked
+  WT_TRY(compile_ahead(device->info(), candidates));
   WT_TRY_ASSIGN(const std::unique_ptr<TrialTensors> tensors,
                 TrialTensors::make(device, problem, options.trial.exact, options.trial.seed));
 

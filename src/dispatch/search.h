@@ -17,6 +17,7 @@ struct SearchOptions {
   TrialOptions trial;
   Candidates candidates = Candidates::kAll;
   std::string filter;  // part of a kernel's name; empty: all
+  size_t best = 0;     // only so many with the least predicted times; 0: all
 };
 
 struct SearchRow {

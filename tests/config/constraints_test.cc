@@ -215,6 +215,20 @@ const RowCase kTargetCases[] = {
        c.direct.block_size = 65;
      },
      "block_size=65 must be a multiple of 32 up to 1024 on sm_80"},
+    {"direct-vector",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.vector_in = 16;
+       c.direct.vector_out = 16;
+     },
+     "vector_in=16 vector_out=16 of bf16 in layout channels_last"},
+    {"direct-stream",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.design = DirectDesign::kStream;
+       c.direct.filter_h = 3;
+     },
+     "filter=3x0 stride=0x0 dilation=0x0 sub_w=1 prefetch=1 register_weights=false: design stream needs"},
 };
 
 const RowCase kProblemCases[] = {
@@ -250,6 +264,9 @@ const RowCase kProblemCases[] = {
      "bwd_weight bf16 n1 g32 c128 k128 i8x8 f3x3"},
     {"tma-store-stride", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
      "36 output channels of 2 bytes are not a multiple of 16 bytes", "fwd bf16 n1 c64 k36 i8x8 f3x3"},
+    {"tma-narrow-box",
+     [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.swizzle_a = t.gemm.swizzle_b = 64; }); },
+     "128 channels fill boxes of 64, so that swizzle_a=64", "fwd bf16 n1 c128 k128 i8x8 f3x3"},
     {"tma-store-groups", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
      "64 output channels per group are not a multiple of tile.n=128", "fwd bf16 n1 g2 c128 k128 i8x8 f3x3"},
     {"tma-store-view", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
@@ -270,8 +287,27 @@ const RowCase kProblemCases[] = {
      "g=6 is not a multiple of groups_per_tile=4", "fwd bf16 n1 g6 c12 k12 i8x8 f3x3"},
     {"tensor-size", [](KernelConfig& c) { c.gemm.pipeline = Pipeline::kCompV3; }, "a tensor has 4294967296 elements",
      "fwd bf16 n1024 c256 k8 i128x128 f3x3"},
-    {"direct-groups", [](KernelConfig& c) { c.family = Family::kDirect; }, "64 input and 8 output channels per group",
-     "fwd bf16 n1 c64 k8 i8x8 f3x3"},
+    {"direct-groups", [](KernelConfig& c) { c.family = Family::kDirect; },
+     "64 input channels per group; direct kernels take up to 32", "fwd bf16 n1 c64 k8 i8x8 f3x3"},
+    {"direct-depthwise", [](KernelConfig& c) { c.family = Family::kDirect; },
+     "4 input channels per group; design gather takes 1", "fwd bf16 n1 g2 c8 k8 i8x8 f3x3"},
+    {"direct-multiplier",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.vector_in = 4;
+       c.direct.vector_out = 4;
+     },
+     "2 output channels per group with design gather and vector_in=4", "fwd bf16 n1 g8 c8 k16 i8x8 f3x3"},
+    {"direct-channels",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.vector_in = 4;
+       c.direct.vector_out = 4;
+     },
+     "6 channels are not a multiple of vector_out=4", "bwd_data bf16 n1 g6 c6 k6 i8x8 f3x3"},
+    {"direct-filter", [](KernelConfig& c) { c.family = Family::kDirect; },
+     "a row of filter=9x9 with 2000 output channels per group does not fit 49152 bytes",
+     "bwd_data bf16 n1 g1 c1 k2000 i16x16 f9x9"},
     {"direct-shape",
      [](KernelConfig& c) {
        c.family = Family::kDirect;

@@ -17,7 +17,8 @@ constexpr std::string_view kReadFields[] = {
     "gemm.swizzle_b",      "gemm.raster",     "gemm.block_swizzle", "gemm.persistent", "gemm.staging",
     "gemm.specialization", "gemm.load_warps", "gemm.split_k",       "gemm.vector_c"};
 
-constexpr int64_t kSharedBytes = 227 * 1024;
+constexpr int64_t kSharedBytes = 228 * 1024;  // of a multiprocessor
+constexpr int64_t kReservedBytes = 1024;      // of them, for each block
 constexpr int kMaxStages = 8;
 
 // Which of the lists has a shape.
@@ -30,25 +31,27 @@ enum class Offer {
 struct Shape {
   short m, n;
   bool ping_pong;
-  Offer offer;  // with bulk stores, the best where they can write the output
-  Offer other;  // with other stores
+  Offer offer;               // with bulk stores, the best where they can write the output
+  Offer other;               // with other stores
+  unsigned char blocks = 1;  // a multiprocessor: two hide each other's start and end where memory is the limit
 };
 
 constexpr Offer kSearch = Offer::kSearch, kCommon = Offer::kCommon, kCore = Offer::kCore;
 
 constexpr Shape kShapes[] = {
-    {128, 128, false, kCore, kCommon},   {128, 256, false, kCore, kSearch},   {256, 128, false, kCommon, kSearch},
-    {128, 64, false, kCore, kCore},      {64, 64, false, kCommon, kSearch},   {64, 256, true, kCommon, kSearch},
-    {128, 128, true, kCommon, kSearch},  {128, 16, false, kCommon, kCommon},  {64, 128, false, kCommon, kSearch},
-    {128, 40, false, kCommon, kSearch},  {64, 32, false, kSearch, kSearch},   {64, 40, false, kSearch, kSearch},
-    {64, 96, false, kSearch, kSearch},   {64, 160, false, kSearch, kSearch},  {64, 192, false, kSearch, kSearch},
-    {128, 32, false, kSearch, kSearch},  {128, 80, false, kSearch, kSearch},  {128, 96, false, kSearch, kSearch},
-    {128, 112, false, kSearch, kSearch}, {128, 160, false, kSearch, kSearch}, {128, 192, false, kSearch, kSearch},
-    {128, 224, false, kSearch, kSearch}, {256, 64, false, kSearch, kSearch},  {256, 80, false, kSearch, kSearch},
-    {256, 88, false, kSearch, kSearch},  {256, 96, false, kSearch, kSearch},  {256, 112, false, kSearch, kSearch},
-    {64, 128, true, kSearch, kSearch},   {64, 192, true, kSearch, kSearch},   {128, 64, true, kSearch, kSearch},
-    {128, 96, true, kSearch, kSearch},   {192, 128, false, kSearch, kSearch}, {192, 64, false, kSearch, kSearch},
-    {192, 96, false, kSearch, kSearch},  {192, 160, false, kSearch, kSearch}, {192, 192, false, kSearch, kSearch},
+    {128, 128, false, kCore, kCommon},     {128, 256, false, kCore, kSearch},    {256, 128, false, kCommon, kSearch},
+    {128, 64, false, kCore, kCore},        {64, 64, false, kCommon, kSearch},    {64, 256, true, kCommon, kSearch},
+    {128, 128, true, kCommon, kSearch},    {128, 16, false, kCommon, kCommon},   {64, 128, false, kCommon, kSearch},
+    {128, 40, false, kCommon, kSearch},    {64, 32, false, kSearch, kSearch},    {64, 40, false, kSearch, kSearch},
+    {64, 96, false, kSearch, kSearch},     {64, 160, false, kSearch, kSearch},   {64, 192, false, kSearch, kSearch},
+    {128, 32, false, kSearch, kSearch},    {128, 80, false, kSearch, kSearch},   {128, 96, false, kSearch, kSearch},
+    {128, 112, false, kSearch, kSearch},   {128, 160, false, kSearch, kSearch},  {128, 192, false, kSearch, kSearch},
+    {128, 224, false, kSearch, kSearch},   {256, 64, false, kSearch, kSearch},   {256, 80, false, kSearch, kSearch},
+    {256, 88, false, kSearch, kSearch},    {256, 96, false, kSearch, kSearch},   {256, 112, false, kSearch, kSearch},
+    {64, 128, true, kSearch, kSearch},     {64, 192, true, kSearch, kSearch},    {128, 64, true, kSearch, kSearch},
+    {128, 96, true, kSearch, kSearch},     {192, 128, false, kSearch, kSearch},  {192, 64, false, kSearch, kSearch},
+    {192, 96, false, kSearch, kSearch},    {192, 160, false, kSearch, kSearch},  {192, 192, false, kSearch, kSearch},
+    {128, 64, false, kSearch, kSearch, 2}, {64, 64, false, kSearch, kSearch, 2}, {64, 128, false, kSearch, kSearch, 2},
 };
 
 // The least offer that is wanted.
@@ -62,7 +65,7 @@ int most_stages(KernelConfig config) {
   int stages = kMaxStages;
   for (; stages > 1; --stages) {
     config.gemm.stages = static_cast<unsigned char>(stages);
-    if (tma_layout::shared_bytes(config) <= kSharedBytes) break;
+    if (tma_layout::shared_bytes(config) + kReservedBytes <= kSharedBytes / config.min_blocks) break;
   }
   return stages;
 }
@@ -74,6 +77,7 @@ void propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Lo
   KernelConfig config = base;
   GemmConfig& gemm = config.gemm;
   config.family = Family::kGemm;
+  config.min_blocks = shape.blocks;
   gemm.pipeline = Pipeline::kTma;
   gemm.tile = {shape.m, shape.n, static_cast<short>(128 / size_of(operand_a(base)))};
   gemm.mma = {64, shape.n, static_cast<short>(32 / size_of(operand_a(base)))};

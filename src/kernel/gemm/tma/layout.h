@@ -18,11 +18,20 @@ constexpr int consumers(const KernelConfig& config) { return config.gemm.warps.m
 constexpr int rows_of_consumer(const KernelConfig& config) { return config.gemm.tile.m / (config.gemm.warps.m / 4); }
 constexpr int threads(const KernelConfig& config) { return 128 * consumers(config) + 32 * config.gemm.load_warps; }
 
-// Registers of a thread. WHY: the register file is dealt out evenly at launch, 65536 / 128 = 512 for a thread of each
-// warpgroup together, and a producer needs few; a lone consumer has the most that a thread can have anyway.
-constexpr int producer_registers(const KernelConfig& config) { return consumers(config) == 2 ? 40 : 32; }
+// Registers of a thread: at launch the same for all, then the producers, which need few, give to the consumers. A lone
+// consumer has all it can use anyway.
+constexpr int launch_registers(const KernelConfig& config) {
+  const int even = 65536 / config.min_blocks / threads(config) / 8 * 8;
+  return even < 255 ? even : 255;
+}
+constexpr int producer_registers(const KernelConfig& config) {
+  return config.min_blocks > 1 ? 24 : consumers(config) == 2 ? 40 : 32;
+}
 constexpr int consumer_registers(const KernelConfig& config) {
-  return consumers(config) == 1 ? 255 : consumers(config) == 2 ? 232 : 160;
+  if (consumers(config) == 1) return launch_registers(config);
+  // WHY: asking for more than the producers gave waits for ever.
+  const int pool = launch_registers(config) * (consumers(config) + 1);
+  return (pool - producer_registers(config)) / consumers(config) / 8 * 8;
 }
 
 // Forward reads the filter along its contiguous channels (K-major); the backward directions sum across channels.

@@ -12,6 +12,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/trial_json.h"
+#include "runtime/cudnn/library.h"
 
 namespace wt::cli {
 
@@ -29,6 +30,8 @@ std::string command_text(const BenchOptions& options, const std::string& device)
   text += " --device " + device;
   if (!options.filter.empty()) text += " --filter " + quoted(options.filter);
   if (!options.direction.empty()) text += " --direction " + options.direction;
+  if (!options.compare.empty()) text += " --compare " + options.compare;
+  text += plan_words(options.plan);
   if (options.exact) text += " --exact";
   if (options.seed != BenchOptions{}.seed) text += fmt::format(" --seed {}", options.seed);
   if (options.repeat > 0) text += fmt::format(" --repeat {}", options.repeat);
@@ -37,10 +40,32 @@ std::string command_text(const BenchOptions& options, const std::string& device)
 
 TrialOptions trial_options(const BenchOptions& options) {
   TrialOptions trial;
+  trial.plan = options.plan;
   trial.exact = options.exact;
   trial.seed = options.seed;
   trial.repeat = options.repeat;
   return trial;
+}
+
+// Both sides on the same tensors, one after the other. A row that we cannot do is still timed with cuDNN.
+BenchRow compare_row(const std::shared_ptr<Device>& device, const Row& row, const TrialOptions& options) {
+  BenchRow result{row.name, {}, {}, {}};
+  result.trial.problem = row.problem;
+  result.trial.device = device->info();
+  result.trial.replay = replay_command(row.problem, device->info().id, options);
+  const auto plan = make_plan(device, row.problem, options.plan);
+  const auto tensors = TrialTensors::make(device, row.problem, options.exact, options.seed);
+  if (!tensors.ok()) {
+    result.trial.status = tensors.status();
+    return result;
+  }
+  if (plan.ok()) {
+    result.trial = run_trial(**tensors, **plan, options);
+  } else {
+    result.trial.status = plan.status();
+  }
+  result.cudnn = time_cudnn(**tensors, options);
+  return result;
 }
 
 // The file's folder must exist before minutes of work, not after them.
@@ -57,6 +82,11 @@ Status bench(const BenchOptions& options, int& code) {
   WT_TRY(check_output(options.json));
   WT_TRY_ASSIGN(const std::vector<Row> rows, select_rows(options.what, options.filter, options.direction));
   WT_TRY_ASSIGN(const std::shared_ptr<Device> device, open_device(options.device));
+  if (!options.compare.empty()) {
+    if (device->info().kind != DeviceKind::kCuda)
+      return unsupported("--compare cudnn needs a GPU; {} is none", device->info().id);
+    WT_TRY(cudnn::load().status());  // before minutes of work, not after them
+  }
   std::optional<Previewer> previewer;
   if (device->info().kind == DeviceKind::kCpu && !options.target.empty()) {
     WT_TRY_ASSIGN(previewer, Previewer::open(options.target));
@@ -64,7 +94,7 @@ Status bench(const BenchOptions& options, int& code) {
 
   const bool quiet = options.json == "-";  // standard output is the document's
   const int columns = output_columns();
-  const Table table = bench_table(rows, columns);
+  const Table table = bench_table(rows, columns, !options.compare.empty());
   const TrialOptions trial = trial_options(options);
   if (!quiet) fmt::print("{}: {}\n\n{}", device->info().id, device->info().name, table.header());
 
@@ -74,7 +104,8 @@ Status bench(const BenchOptions& options, int& code) {
   const InterruptGuard guard;
   for (const Row& row : rows) {
     progress.show(static_cast<int>(results.size()), fmt::format("{} {}", row.name, name_of(row.problem.direction)));
-    BenchRow result{row.name, run_trial(device, row.problem, trial), {}};
+    BenchRow result = options.compare.empty() ? BenchRow{row.name, run_trial(device, row.problem, trial), {}, {}}
+                                              : compare_row(device, row, trial);
     if (previewer && !interrupted()) result.preview = previewer->preview(row.problem, options.exact, options.seed);
     progress.clear();
     if (!quiet) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "dispatch/plan.h"
+
 namespace wt::cli {
 
 struct BenchOptions {
@@ -17,6 +19,8 @@ struct BenchOptions {
   std::string direction;          // fwd, bwd_data, bwd_weight, all; empty: suites in all, problems as written
   std::string target = "sm_90a";  // whose kernels a machine without a GPU shows; empty: none
   std::string json;               // file, "-" for standard output, empty: none
+  std::string compare;            // "cudnn", or empty
+  PlanOptions plan;
   bool exact = false;
   uint64_t seed = 1;
   int repeat = 0;

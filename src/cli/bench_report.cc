@@ -38,6 +38,42 @@ double geometric_mean(const std::vector<BenchRow>& rows, std::optional<Direction
   return count == 0 ? 0 : std::exp(sum / count);
 }
 
+// "; speed-up over cuDNN 0.98 (geometric mean of 24, 15 below 1)", or nothing.
+std::string speedup_summary(const std::vector<BenchRow>& rows) {
+  double sum = 0;
+  int count = 0, losses = 0;
+  for (const BenchRow& row : rows) {
+    if (row.speedup() <= 0) continue;
+    sum += std::log(row.speedup());
+    ++count;
+    losses += row.speedup() < 1;
+  }
+  if (count == 0) return "";
+  return fmt::format("speed-up over cuDNN's best {:.3f} (geometric mean of {}, {} below 1)\n", std::exp(sum / count),
+                     count, losses);
+}
+
+nlohmann::ordered_json timing_json(const Timing& timing) {
+  return {
+      {"median_us", timing.median_us}, {"low_us", timing.low_us}, {"high_us", timing.high_us}, {"runs", timing.runs}};
+}
+
+nlohmann::ordered_json cudnn_json(const CudnnResult& cudnn) {
+  nlohmann::ordered_json json = {
+      {"version", cudnn.library_version}, {"plans", cudnn.plans}, {"wrong_plans", cudnn.wrong}};
+  if (cudnn.tuned) {
+    json["tuned"] = timing_json(*cudnn.tuned);
+    json["engine"] = cudnn.engine;
+    json["workspace_bytes"] = cudnn.workspace_bytes;
+  }
+  if (cudnn.heuristic) {
+    json["heuristic"] = timing_json(*cudnn.heuristic);
+    json["heuristic_engine"] = cudnn.heuristic_engine;
+  }
+  if (!cudnn.status.ok()) json["error"] = cudnn.status.message();
+  return json;
+}
+
 // A compiler's log can be pages long; the JSON has all of it.
 std::string start_of(const std::string& message) {
   constexpr int kLines = 6;
@@ -50,7 +86,12 @@ constexpr Direction kDirections[] = {Direction::kForward, Direction::kBackwardDa
 
 }  // namespace
 
-Table bench_table(const std::vector<Row>& rows, int columns) {
+double BenchRow::speedup() const {
+  if (!trial.verified || !trial.timing || !cudnn || !cudnn->tuned || trial.timing->median_us <= 0) return 0;
+  return cudnn->tuned->median_us / trial.timing->median_us;
+}
+
+Table bench_table(const std::vector<Row>& rows, int columns, bool compare) {
   size_t name = 0;
   size_t problem = 0;
   for (const Row& row : rows) {
@@ -60,6 +101,9 @@ Table bench_table(const std::vector<Row>& rows, int columns) {
   return Table({{"name", static_cast<int>(name), false, true},
                 {"problem", static_cast<int>(problem), false, true},
                 {"time", 8, true},
+                {"cuDNN", 8, true, false, !compare},
+                {"heur.", 8, true, false, !compare || is_narrow(columns)},
+                {"speed-up", 8, true, false, !compare},
                 {"GFLOP/s", 7, true},
                 {"verified", 8},
                 {"path", 17, false, true, is_narrow(columns)}},
@@ -71,6 +115,9 @@ std::vector<std::string> bench_cells(const BenchRow& row) {
   return {row.name,
           to_text(trial.problem),
           trial.timing ? time_text(trial.timing->median_us) : "-",
+          row.cudnn && row.cudnn->tuned ? time_text(row.cudnn->tuned->median_us) : "-",
+          row.cudnn && row.cudnn->heuristic ? time_text(row.cudnn->heuristic->median_us) : "-",
+          row.speedup() > 0 ? fmt::format("{:.3f}", row.speedup()) : "-",
           trial.timing ? rate_text(trial.gigaflops()) : "-",
           verdict(trial),
           path_of(trial)};
@@ -93,6 +140,7 @@ std::string bench_summary(const std::vector<BenchRow>& rows, double seconds) {
   std::string text = fmt::format("{} of {} verified", verified, rows.size());
   if (previewed > 0) text += fmt::format("; {} of {} GPU kernels simulated and verified", simulated, previewed);
   text += fmt::format("; {:.1f} s\n", seconds);
+  text += speedup_summary(rows);
   const double all = geometric_mean(rows, {});
   if (all <= 0) return text;
   text += fmt::format("geometric mean {} GFLOP/s", rate_text(all));
@@ -112,6 +160,8 @@ std::string bench_failures(const std::vector<BenchRow>& rows) {
     if (!row.trial.status.ok())
       text += fmt::format("wavetile: {}: {}  repeat with: {}\n", name, start_of(row.trial.status.message()),
                           row.trial.replay);
+    if (row.cudnn && !row.cudnn->status.ok())
+      text += fmt::format("wavetile: {}, cuDNN: {}", name, start_of(row.cudnn->status.message()));
     if (!row.preview || row.preview->status.ok()) continue;
     text += fmt::format("wavetile: {}, GPU kernel: {}", name, start_of(row.preview->status.message()));
     if (!row.preview->simulated.status.ok()) text += fmt::format("  repeat with: {}\n", row.preview->simulated.replay);
@@ -128,6 +178,8 @@ nlohmann::ordered_json bench_json(const std::vector<BenchRow>& rows, const Devic
   for (const BenchRow& row : rows) {
     nlohmann::ordered_json entry = {{"name", row.name}};
     entry.update(trial_json(row.trial));
+    if (row.cudnn) entry["cudnn"] = cudnn_json(*row.cudnn);
+    if (row.speedup() > 0) entry["speedup"] = row.speedup();
     if (row.preview) entry["preview"] = preview_json(*row.preview, target);
     list.push_back(std::move(entry));
     verified += row.trial.verified;

@@ -10,6 +10,7 @@
 #include "cli/preview.h"
 #include "cli/selection.h"
 #include "cli/table.h"
+#include "dispatch/cudnn_trial.h"
 #include "dispatch/trial.h"
 
 namespace wt::cli {
@@ -18,9 +19,12 @@ struct BenchRow {
   std::string name;
   TrialResult trial;
   std::optional<Preview> preview;
+  std::optional<CudnnResult> cudnn;  // where a comparison was asked for
+
+  double speedup() const;  // of the trial over cuDNN's best; 0: one of them has no time
 };
 
-Table bench_table(const std::vector<Row>& rows, int columns);
+Table bench_table(const std::vector<Row>& rows, int columns, bool compare);
 std::vector<std::string> bench_cells(const BenchRow& row);
 std::string kernel_line(const BenchRow& row, int columns);  // below the row; nothing for the CPU
 

@@ -52,12 +52,20 @@ Result<Explanation> find_out(const ExplainOptions& options) {
   }
   if (explanation.target) {
     const Candidates which = options.all ? Candidates::kAll : Candidates::kFew;
-    explanation.candidates = rank_candidates(explanation.problem, *explanation.target, {}, which);
+    const bool of_device = explanation.device && explanation.device->info().kind != DeviceKind::kCpu;
+    explanation.candidates = of_device
+                                 ? rank_candidates(explanation.problem, explanation.device->info(), {}, which)
+                                 : rank_candidates(explanation.problem, *explanation.target, {}, which);
   }
   return explanation;
 }
 
 void print_line(const std::string& label, const std::string& text) { fmt::print("{:<11}{}\n", label, text); }
+
+std::string chosen_because(const RankedCandidate& candidate) {
+  if (candidate.tuned) return fmt::format("tuned: {} measured on this kind of GPU", time_text(candidate.measured_us));
+  return fmt::format("least predicted time, {}; nothing is tuned for this problem", time_text(candidate.predicted_us));
+}
 
 void print_candidates(const Explanation& explanation) {
   const int columns = output_columns();
@@ -67,8 +75,15 @@ void print_candidates(const Explanation& explanation) {
   const TargetInfo& target = info_of(*explanation.target);
   print_line("target", fmt::format("{} ({})", target.name, target.hardware));
   print_line("chosen", accepting > 0 ? candidates.front().name : "none");
+  if (accepting > 0) print_line("because", chosen_because(candidates.front()));
   print_line("accepting", fmt::format("{} of {} kernels, in order of preference", accepting, candidates.size()));
-  for (size_t i = 0; i < accepting; ++i) fmt::print("  {:>3}  {}\n", i + 1, candidates[i].name);
+  if (accepting > 0) fmt::print("       {:>9}  {:>9}  kernel\n", "predicted", "measured");
+  for (size_t i = 0; i < accepting; ++i) {
+    const RankedCandidate& candidate = candidates[i];
+    fmt::print("  {:>3}  {:>9}  {:>9}  {}{}\n", i + 1, time_text(candidate.predicted_us),
+               candidate.measured_us > 0 ? time_text(candidate.measured_us) : "-", candidate.name,
+               candidate.tuned ? "  (tuned)" : "");
+  }
   if (accepting == candidates.size()) return;
   print_line("declining", fmt::format("{}, by reason", candidates.size() - accepting));
   std::map<std::string, std::vector<std::string>> by_reason;
@@ -120,7 +135,12 @@ void print_json(const Explanation& explanation, const std::string& command) {
       nlohmann::ordered_json declines = nlohmann::ordered_json::array();
       for (const Decline& decline : candidate.declines)
         declines.push_back({{"id", decline.id}, {"message", decline.message}});
-      list.push_back({{"name", candidate.name}, {"accepts", candidate.accepts()}, {"declines", std::move(declines)}});
+      nlohmann::ordered_json item = {{"name", candidate.name}, {"accepts", candidate.accepts()}};
+      if (candidate.accepts()) item["predicted_us"] = candidate.predicted_us;
+      if (candidate.measured_us > 0) item["measured_us"] = candidate.measured_us;
+      if (candidate.tuned) item["tuned"] = true;
+      item["declines"] = std::move(declines);
+      list.push_back(std::move(item));
     }
     json["candidates"] = std::move(list);
   }

@@ -64,6 +64,7 @@ Result<TrialResult> try_problem(const RunOptions& options) {
   WT_TRY_ASSIGN(const ConvProblem problem, parse_problem(options.problem));
   WT_TRY_ASSIGN(const std::shared_ptr<Device> device, open_device(options.device));
   TrialOptions trial;
+  trial.plan = options.plan;
   trial.plan.kernel = options.kernel;
   trial.exact = options.exact;
   trial.seed = options.seed;

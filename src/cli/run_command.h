@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <string>
 
+#include "dispatch/plan.h"
+
 namespace wt::cli {
 
 struct RunOptions {
   std::string problem;          // its text
   std::string device = "auto";  // as open_device reads it
   std::string kernel;           // by name; empty: choose
+  PlanOptions plan;             // the rest of what is asked of a plan
   bool exact = false;           // small integers, compared bit for bit
   uint64_t seed = 1;
   int repeat = 0;  // timed repetitions; 0: as many as the timer finds useful

@@ -19,20 +19,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// On the host where its reference is quick; a GPU does more in less time.
-Result<VerifyReport> compare(TrialTensors& tensors, const TrialOptions& options) {
-  const ConvProblem& problem = tensors.problem();
-  const ErrorModel model{.exact = options.exact};
-  const bool large = problem.flops() / 2 > static_cast<double>(options.verify_work_limit);
-  if (large && tensors.device()->info().kind == DeviceKind::kCuda) {
-    WT_TRY_ASSIGN(DeviceReference * right, tensors.device_reference({.model = model, .seed = options.seed}));
-    return right->compare(tensors.pointers(), model);
-  }
-  WT_TRY(tensors.fetch_outputs());
-  return verify(problem, tensors.host(),
-                {.model = model, .work_limit = options.verify_work_limit, .seed = options.seed});
-}
-
 Status execute_and_verify(TrialTensors& tensors, const Plan& plan, const TrialOptions& options, TrialResult& result) {
   Device& device = *tensors.device();
   WT_TRY(tensors.poison_outputs(nullptr));
@@ -41,7 +27,7 @@ Status execute_and_verify(TrialTensors& tensors, const Plan& plan, const TrialOp
   WT_TRY(plan.execute(tensors.pointers(), nullptr));
   WT_TRY(device.synchronize(nullptr));
   result.first_seconds = seconds_since(start);
-  WT_TRY_ASSIGN(result.verification, compare(tensors, options));
+  WT_TRY_ASSIGN(result.verification, verify_outputs(tensors, options));
   result.verified = result.verification.passed();
   return result.verification.status();
 }
@@ -97,6 +83,20 @@ Status plan_and_judge(const std::shared_ptr<Device>& device, const TrialOptions&
 }
 
 }  // namespace
+
+// On the host where its reference is quick; a GPU does more in less time.
+Result<VerifyReport> verify_outputs(TrialTensors& tensors, const TrialOptions& options) {
+  const ConvProblem& problem = tensors.problem();
+  const ErrorModel model{.exact = options.exact};
+  const bool large = problem.flops() / 2 > static_cast<double>(options.verify_work_limit);
+  if (large && tensors.device()->info().kind == DeviceKind::kCuda) {
+    WT_TRY_ASSIGN(DeviceReference * right, tensors.device_reference({.model = model, .seed = options.seed}));
+    return right->compare(tensors.pointers(), model);
+  }
+  WT_TRY(tensors.fetch_outputs());
+  return verify(problem, tensors.host(),
+                {.model = model, .work_limit = options.verify_work_limit, .seed = options.seed});
+}
 
 double TrialResult::gigaflops() const {
   return timing && timing->median_us > 0 ? problem.flops() / timing->median_us * 1e-3 : 0;
@@ -182,7 +182,15 @@ std::string replay_command(const ConvProblem& problem, const std::string& device
   if (options.exact) command += " --exact";
   if (options.seed != TrialOptions{}.seed) command += fmt::format(" --seed {}", options.seed);
   if (!options.plan.kernel.empty()) command += " --kernel " + options.plan.kernel;
-  return command;
+  return command + plan_words(options.plan);
+}
+
+std::string plan_words(const PlanOptions& options) {
+  std::string words;
+  if (options.workspace_limit) words += fmt::format(" --workspace-limit {}", *options.workspace_limit);
+  if (options.tuning == Tuning::kOff) words += " --tuning off";
+  if (options.tuning == Tuning::kFirstUse) words += " --tuning first-use";
+  return words;
 }
 
 TimerOptions timer_options(DeviceKind kind, double seconds_a_run, int repeat) {

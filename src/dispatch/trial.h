@@ -86,10 +86,16 @@ TrialResult run_trial(const std::shared_ptr<Device>& device, const ConvProblem& 
 // The same for a plan and tensors that are already there (options.exact and options.seed must be the tensors' own).
 TrialResult run_trial(TrialTensors& tensors, const Plan& plan, const TrialOptions& options);
 
+// Compares what lies in the tensors' output with the reference; the model of errors follows from the options.
+Result<VerifyReport> verify_outputs(TrialTensors& tensors, const TrialOptions& options);
+
 // How a device is timed: a GPU with a cold cache, as the timer has it; the CPU warm, and seldom where a run is slow.
 TimerOptions timer_options(DeviceKind kind, double seconds_a_run, int repeat);
 
 // "wavetile run 'fwd bf16 ...' --device gpu:0 --seed 7"
 std::string replay_command(const ConvProblem& problem, const std::string& device, const TrialOptions& options);
+
+// The options of a plan that are not the default, as the command line spells them, each after a space.
+std::string plan_words(const PlanOptions& options);
 
 }  // namespace wt

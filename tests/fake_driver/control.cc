@@ -43,6 +43,11 @@ EXPORT void fake_set_call_time(double microseconds) { state.call_us = microsecon
 EXPORT void fake_on_launch(void (*function)(const FakeLaunch*, void*), void* user) {
   state.hook = function, state.hook_user = user;
 }
+EXPORT int fake_submit(void* stream, double microseconds) {
+  std::lock_guard lock(mutex);
+  if (context_stack.empty() || context_stack.back() != state.epoch) return kInvalidContext;
+  return submit(static_cast<StreamHandle>(stream), microseconds);
+}
 EXPORT void fake_clear_calls() {
   std::lock_guard lock(mutex);
   state.calls.clear();

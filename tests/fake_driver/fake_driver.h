@@ -60,6 +60,9 @@ void fake_set_call_time(double microseconds);                   // host time a c
 // Runs in place of each kernel that is not captured.
 void fake_on_launch(void (*function)(const FakeLaunch* launch, void* user), void* user);
 
+// Work of another library on a stream: enqueued or captured like a kernel. Returns the driver's code.
+int fake_submit(void* stream, double microseconds);
+
 void fake_clear_calls(void);
 int fake_calls(const char* call);  // since the last clear
 int fake_total_calls(void);

@@ -45,6 +45,7 @@ class TimedEvent final : public Event {
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
+  const Context& context() const { return *context_; }
   const DeviceInfo& info() const override { return context_->info(); }
 
   Result<void*> allocate(size_t bytes) override {
@@ -196,6 +197,19 @@ class CudaDevice final : public Device {
 
 }  // namespace
 }  // namespace cuda
+
+struct CurrentContext::Impl {
+  explicit Impl(const cuda::Context& context) : scope(context) {}
+  cuda::Scope scope;
+};
+
+CurrentContext::CurrentContext(const Device& device) {
+  WT_CHECK(device.info().kind == DeviceKind::kCuda, "{} has no CUDA context", device.info().id);
+  impl_ = std::make_unique<Impl>(static_cast<const cuda::CudaDevice&>(device).context());
+  status_ = impl_->scope.status();
+}
+
+CurrentContext::~CurrentContext() = default;
 
 Result<std::shared_ptr<Device>> open_cuda_device(int index) {
   WT_TRY_ASSIGN(std::shared_ptr<cuda::Context> context, cuda::Context::retain(index));

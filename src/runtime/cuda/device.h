@@ -21,4 +21,19 @@ Result<std::shared_ptr<Device>> open_cuda_device(int index);
 // there is none.
 std::vector<DeviceInfo> list_cuda_devices(std::vector<std::string>* refused = nullptr);
 
+// Makes the GPU's context current on this thread while it lives, for libraries that use the current one (cuDNN).
+class CurrentContext {
+ public:
+  explicit CurrentContext(const Device& device);
+  ~CurrentContext();
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+  const Status& status() const { return status_; }
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+  Status status_;
+};
+
 }  // namespace wt

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Looks at `wavetile report` in a real browser: the page draws itself without a network, its console stays free of
+errors, and the screenshot is neither empty nor cut off.
+
+    report_in_browser.py --binary build/dev/bin/wavetile --browser chromium --data bench/results/compare_h200.json
+
+--keep FOLDER leaves the page and the screenshots there to be looked at by a person.
+"""
+import argparse
+import json
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+
+
+def browse(browser, page, screenshot, height):
+    """The page's DOM after its scripts ran, and what the console said."""
+    base = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-extensions",
+            f"--window-size=1280,{height}", "--virtual-time-budget=10000", "--enable-logging=stderr",
+            # A page that needs the network must fail here.
+            "--host-resolver-rules=MAP * ~NOTFOUND"]
+    dom = subprocess.run(base + ["--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=120)
+    shot = subprocess.run(base + [f"--screenshot={screenshot}", page.as_uri()], capture_output=True, text=True,
+                          timeout=120)
+    console = [line for line in (dom.stderr + shot.stderr).splitlines() if ":CONSOLE" in line]
+    return dom.stdout, console
+
+
+def pixels(path):
+    """Rows of RGB bytes of an 8-bit PNG without interlacing, as the browser writes it."""
+    data = path.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n", f"{path} is no PNG"
+    at, stream = 8, b""
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + length]
+        if kind == b"IHDR":
+            width, height, depth, colour, _, _, interlace = struct.unpack(">IIBBBBB", body)
+            assert depth == 8 and colour in (2, 6) and interlace == 0, f"unexpected PNG: {depth} {colour} {interlace}"
+        elif kind == b"IDAT":
+            stream += body
+        at += 12 + length
+    step = 3 if colour == 2 else 4
+    raw, stride, rows = zlib.decompress(stream), width * step, []
+    before = bytearray(stride)
+    for y in range(height):
+        start = y * (stride + 1)
+        kind, line = raw[start], bytearray(raw[start + 1:start + 1 + stride])
+        if kind == 1:
+            for i in range(step, stride):
+                line[i] = (line[i] + line[i - step]) & 255
+        elif kind == 2:
+            for i in range(stride):
+                line[i] = (line[i] + before[i]) & 255
+        elif kind == 3:
+            for i in range(stride):
+                left = line[i - step] if i >= step else 0
+                line[i] = (line[i] + (left + before[i]) // 2) & 255
+        elif kind == 4:
+            for i in range(stride):
+                a = line[i - step] if i >= step else 0
+                b, c = before[i], before[i - step] if i >= step else 0
+                pa, pb, pc = abs(b - c), abs(a - c), abs(a + b - 2 * c)
+                line[i] = (line[i] + (a if pa <= pb and pa <= pc else b if pb <= pc else c)) & 255
+        rows.append(line)
+        before = line
+    return width, height, step, rows
+
+
+def check_screenshot(path):
+    """Something is drawn in every fifth of the picture, and it is not all of one colour."""
+    width, height, step, rows = pixels(path)
+    background = bytes(rows[2][:3])
+    for part in range(5):
+        drawn, colours = 0, set()
+        for y in range(part * height // 5, (part + 1) * height // 5, 3):
+            line = rows[y]
+            for x in range(0, width * step, 3 * step):
+                colour = bytes(line[x:x + 3])
+                if colour != background:
+                    drawn += 1
+                    colours.add(colour)
+        assert drawn > 500, f"{path}: part {part} of the picture is nearly empty ({drawn} points)"
+        assert len(colours) > 8, f"{path}: part {part} has only {len(colours)} colours"
+
+
+def check(args, folder, files, name):
+    page, screenshot = folder / f"{name}.html", folder / f"{name}.png"
+    subprocess.run([args.binary, "report", *files, "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
+    text = page.read_text()
+    assert not re.search(r'(src|href)="(?!data:)', text), "the page refers to something outside itself"
+    dom, console = browse(args.browser, page, screenshot, 2600)
+    errors = [line for line in console if '"' in line]
+    assert not errors, "the console is not empty:\n" + "\n".join(errors)
+    assert 'data-ready="yes"' in dom, "the page did not finish drawing itself"
+    rows = json.loads(Path(files[-1]).read_text())["rows"]
+    compared = sum(1 for row in rows if not row.get("error") and row.get("cudnn_tuned") and row.get("wavetile"))
+    bars = dom.count("<rect ")
+    assert bars == compared, f"{bars} bars for {compared} compared rows"
+    # The first bar is the worst loss.
+    speeds = [row["cudnn_tuned"]["us"] / row["wavetile"]["us"] for row in rows
+              if not row.get("error") and row.get("cudnn_tuned") and row.get("wavetile")]
+    first = re.search(r"<rect [^>]*><title>([^<]*)", dom).group(1)
+    worst = min(range(len(speeds)), key=lambda i: speeds[i])
+    problems = [row["problem"] for row in rows if not row.get("error") and row.get("cudnn_tuned") and row.get("wavetile")]
+    assert problems[worst] in first, f"the first bar is {first}, the worst loss {problems[worst]}"
+    assert dom.count("<circle ") > 10 and 'class="roof"' in dom, "the roofline plot is not complete"
+    assert dom.count("<tr>") > len(rows), "the tables are not complete"
+    both = re.search(r"\d+ rows are in both runs: \d+ faster", dom) is not None
+    assert both == (len(files) == 2), "the comparison of two runs is missing, or there where there is one run"
+    check_screenshot(screenshot)
+    print(f"{name}: {len(rows)} rows, {bars} bars, console empty, screenshot complete")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--browser", required=True)
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--keep", type=Path)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = args.keep or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        document = json.loads(Path(args.data).read_text())
+        for index, row in enumerate(document["rows"]):  # an older run, a little different everywhere
+            for key in ("us", "low_us", "high_us"):
+                if row.get("wavetile"):
+                    row["wavetile"][key] *= 0.8 + 0.01 * (index % 50)
+        older = folder / "older.json"
+        older.write_text(json.dumps(document))
+        check(args, folder, [args.data], "one")
+        check(args, folder, [str(older), args.data], "two")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands tune, tuning and report, as a user runs them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "cli/report_command.h"
+#include "compile/pack.h"
+#include "dispatch/selection.h"
+#include "tests/cli/subprocess.h"
+#include "tests/dispatch/tuning_scratch.h"
+
+namespace wt::cli::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+using tuning::Access;
+using tuning::Database;
+
+class TuningCommand : public ::testing::Test {
+ protected:
+  Outcome wavetile(std::vector<std::string> arguments, std::vector<std::pair<std::string, std::string>> more = {}) {
+    more.emplace_back("WAVETILE_TUNING_DB", file().string());
+    return run({.arguments = std::move(arguments), .environment = std::move(more)});
+  }
+  std::filesystem::path file(const std::string& name = "tuning.db") const { return folder_.path() / name; }
+  void fill() {
+    auto database = Database::open(file(), Access::kCreate);
+    ASSERT_TRUE(database.ok()) << database.status().message();
+    const std::string problem =
+        canonical_text(*parse_problem("fwd bf16 n2 c16 k24 i9x9 f3x3")) + " user=0 det=1 strict=0 ws=any";
+    ASSERT_TRUE((*database)->save(tuning::entry_of(problem)).ok());
+    ASSERT_TRUE((*database)->quarantine({"sm_90a", "wt_bad_kernel", "key", problem, "3 of 9 wrong", 7}).ok());
+  }
+
+  tuning::ScratchFolder folder_;
+};
+
+TEST_F(TuningCommand, ListsWhatIsThere) {
+  const Outcome empty = wavetile({"tuning", "list"});
+  EXPECT_EQ(empty.exit_code, 2);
+  EXPECT_THAT(empty.err, HasSubstr("'wavetile tune' makes it"));
+  EXPECT_FALSE(std::filesystem::exists(file()));
+  fill();
+  const Outcome outcome = wavetile({"tuning", "list"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("fwd bf16 n2 c16 k24 i9x9 f3x3 "), HasSubstr("Test GPU 132"), HasSubstr("10.0 us"),
+                    HasSubstr("40/100"), HasSubstr("1 entries"), HasSubstr("IN QUARANTINE wt_bad_kernel")));
+  EXPECT_EQ(wavetile({"tuning", "verify"}).exit_code, 0);
+}
+
+TEST_F(TuningCommand, CarriesADatabaseElsewhere) {
+  fill();
+  const std::string exported = file("export.json").string();
+  ASSERT_EQ(wavetile({"tuning", "export", exported}).exit_code, 0);
+  EXPECT_EQ(Json::parse(*read_file(exported))["entries"].size(), 1u);
+  std::filesystem::rename(file(), file("old.db"));
+  const Outcome imported = wavetile({"tuning", "import", exported});
+  EXPECT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_THAT(imported.out, HasSubstr("2 of 2 rows"));
+  EXPECT_THAT(wavetile({"tuning", "merge", file("old.db").string()}).out, HasSubstr("0 of 2 rows"));
+  const Outcome wrong = wavetile({"tuning", "import", file("old.db").string()});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("no JSON"));
+}
+
+TEST_F(TuningCommand, PrunesAndReleases) {
+  fill();
+  EXPECT_THAT(wavetile({"tuning", "prune"}).err, HasSubstr("say what to drop"));
+  EXPECT_THAT(wavetile({"tuning", "prune", "--gpu", "Another"}).out, HasSubstr("dropped 0 of 1"));
+  EXPECT_THAT(wavetile({"tuning", "prune", "--older-than", "1"}).out, HasSubstr("dropped 1 of 1"));
+  EXPECT_EQ(wavetile({"tuning", "release", "wt_bad_kernel"}).exit_code, 0);
+  EXPECT_EQ(wavetile({"tuning", "release", "wt_bad_kernel"}).exit_code, 2);
+}
+
+TEST_F(TuningCommand, RefusesAForeignFile) {
+  ASSERT_TRUE(write_file(file(), "not ours").ok());
+  for (const char* command : {"list", "verify"}) {
+    const Outcome outcome = wavetile({"tuning", command});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("no SQLite file"), HasSubstr("left as it is")));
+  }
+  EXPECT_EQ(*read_file(file()), "not ours");
+}
+
+TEST_F(TuningCommand, TheCpuHasNothingToTune) {
+  const Outcome outcome = wavetile({"tune", "fwd bf16 n2 c16 k24 i9x9 f3x3", "--device", "cpu"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("no generated kernels to tune"));
+}
+
+// The fake driver runs no kernel, so every result is wrong: what is not right must be loud, and must not be saved.
+TEST_F(TuningCommand, WrongKernelsAreLoudAndQuarantined) {
+  const std::string text = "fwd fp32 n1 c3 k5 i4x4 f3x3 p1";
+  const ConvProblem problem = *parse_problem(text);
+  std::vector<compile::PackInput> inputs;
+  for (const RankedConfig& candidate : rank(problem, Target::kSm90a, 132, {}, Candidates::kAll)) {
+    compile::Module module{.target = Target::kSm90a, .name = name_of(*candidate.config), .key = "k"};
+    module.image = module.name;
+    inputs.push_back({*candidate.config, module});
+  }
+  ASSERT_TRUE(compile::write_pack(file("p.wtpack"), compile::Backend::kNvrtc, Target::kSm90a, "tests", inputs).ok());
+  const std::vector<std::pair<std::string, std::string>> fake = {{"WAVETILE_CUDA_DRIVER", WT_FAKE_CUDA},
+                                                                 {"WAVETILE_PACK", file("p.wtpack").string()}};
+  const Outcome outcome = wavetile({"tune", text, "--device", "gpu", "--few"}, fake);
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("WRONG RESULT by wt_fwd_fp32"));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("WRONG RESULTS and are in quarantine"), HasSubstr("0 tuned")));
+  const Outcome listed = wavetile({"tuning", "list"});
+  EXPECT_THAT(listed.out, AllOf(HasSubstr("0 entries"), HasSubstr("IN QUARANTINE wt_fwd_fp32")));
+  const Outcome explained = wavetile({"explain", text, "--device", "gpu"}, fake);
+  EXPECT_THAT(explained.out, HasSubstr("quarantined: wt_fwd_fp32"));
+}
+
+TEST_F(TuningCommand, ComparisonNeedsAGpuAndCudnn) {
+  const Outcome cpu = wavetile({"bench", "fwd fp32 n1 c3 k5 i4x4 f3x3 p1", "--device", "cpu", "--compare", "cudnn"});
+  EXPECT_EQ(cpu.exit_code, 3);
+  EXPECT_THAT(cpu.err, HasSubstr("--compare cudnn needs a GPU"));
+  const Outcome absent =
+      wavetile({"bench", "fwd fp32 n1 c3 k5 i4x4 f3x3 p1", "--device", "gpu", "--compare", "cudnn"},
+               {{"WAVETILE_CUDA_DRIVER", WT_FAKE_CUDA}, {"WAVETILE_CUDNN", "/nonexistent/libcudnn.so.9"}});
+  EXPECT_EQ(absent.exit_code, 3);
+  EXPECT_THAT(absent.err, HasSubstr("set WAVETILE_CUDNN"));
+}
+
+const char* const kCompared = R"({"date": "2026-01-02", "command": "compare.py", "machine": {"gpu": "G </script>"},
+  "ceilings": {"copy_gbs": 4000.0, "bf16_tflops": 800.0},
+  "rows": [{"suite": "s", "name": "a", "direction": "fwd", "problem": "fwd bf16 n2 c16 k24 i9x9 f3x3", "gflop": 0.5,
+            "least_bytes": 1000, "error": "", "kernel": "wt_k", "wavetile": {"us": 10, "low_us": 9, "high_us": 11},
+            "cudnn_tuned": {"us": 8}, "cudnn_heuristic": {"us": 9}},
+           {"suite": "s", "name": "b", "direction": "fwd", "problem": "x", "error": "it burns"}]})";
+
+TEST(Report, ReadsACompareFile) {
+  const auto run = read_run(kCompared, "f.json");
+  ASSERT_TRUE(run.ok()) << run.status().message();
+  EXPECT_EQ((*run)["rows"].size(), 2u);
+  EXPECT_EQ((*run)["rows"][0]["cudnn_us"], 8);
+  EXPECT_EQ((*run)["rows"][0]["flops"], 0.5e9);
+  EXPECT_EQ((*run)["rows"][1]["error"], "it burns");
+  EXPECT_EQ((*run)["ceilings"]["teraflops"], 800);
+}
+
+TEST(Report, ReadsABenchFile) {
+  const Outcome bench = wt::cli::testing::wavetile(
+      {"bench", "fwd fp32 n1 c3 k5 i4x4 f3x3 p1", "--device", "cpu", "--no-target", "--repeat", "2", "--json", "-"});
+  ASSERT_EQ(bench.exit_code, 0) << bench.err;
+  const auto run = read_run(bench.out, "bench.json");
+  ASSERT_TRUE(run.ok()) << run.status().message();
+  const auto& row = (*run)["rows"][0];
+  EXPECT_GT(row["us"].get<double>(), 0);
+  EXPECT_EQ(row["bytes"], 4 * (48 + 135 + 80));
+  EXPECT_EQ(row["flops"], 2.0 * 16 * 5 * 27);
+}
+
+TEST(Report, ThePageIsWholeAndRefersToNothing) {
+  const std::string page = report_page({*read_run(kCompared, "f.json")});
+  EXPECT_THAT(page, AllOf(HasSubstr("<!DOCTYPE html>"), HasSubstr("id=\"roofline\""), HasSubstr("it burns")));
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("@DATA@")), Not(HasSubstr("@SCRIPT@")), Not(HasSubstr("@STYLE@"))));
+  EXPECT_THAT(page, Not(HasSubstr("G </script>"))) << "data must not end its element";
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("src=\"")), Not(HasSubstr("https://")), Not(HasSubstr("@import"))));
+}
+
+TEST(Report, RefusesWhatIsNoResult) {
+  EXPECT_THAT(read_run("nothing", "f").status().message(), HasSubstr("f is no JSON document"));
+  EXPECT_THAT(read_run("{\"rows\": []}", "f").status().message(), HasSubstr("f holds no rows"));
+  EXPECT_THAT(read_run("{\"rows\": [3]}", "f").status().message(), HasSubstr("no object"));
+  const Outcome outcome = wt::cli::testing::wavetile({"report", "/nonexistent.json"});
+  EXPECT_EQ(outcome.exit_code, 2);
+}
+
+}  // namespace
+}  // namespace wt::cli::testing

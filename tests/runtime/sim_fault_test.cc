@@ -110,7 +110,7 @@ std::string run_pipeline(const sim::Options& options, int fault) {
 
 constexpr Planted kPipelineFaults[] = {
     {1, "NoFullWait", "race"},
-    {2, "WrongFullParity", "race"},
+    {2, "WrongFullParity", "race|deadlock"},
     {3, "NoEmptyWait", "arrivals of phase|is written by the bulk copy"},
     {4, "EarlyRelease", "race"},
     {5, "NoRelease", "deadlock"},
@@ -127,7 +127,7 @@ constexpr Planted kPipelineFaults[] = {
     {16, "StagingReuse", "race"},
     {17, "NoWgmmaFence", "no wgmma_fence"},
     {18, "NoStagingSwizzle", "wrong"},
-    {19, "DivergentBarrier", "holds no initialised mbarrier|was initialised by"},
+    {19, "DivergentBarrier", "holds no initialised mbarrier|was initialised by|sync_named 1"},
     {20, "BarrierCount", "barrier misuse"},
     {21, "MisalignedBox", "misaligned"},
     {22, "WrongRank", "rank 3 meets a map that is tiled of rank 2"},
@@ -142,7 +142,9 @@ constexpr Planted kPipelineFaults[] = {
     {31, "NoStagingBarrier", "race"},
     {32, "DoubleInit", "initialised twice"},
     {33, "ZeroCoordinate", "wrong"},
-    {34, "ReleaseTwice", "arrivals of phase|may still be read by warp|was overwritten by the bulk copy"},
+    {34, "ReleaseTwice",
+     "arrivals of phase|is written by the bulk copy|may still be read by warp|was overwritten by the bulk copy"},
+    {35, "NoGive", "take_registers 240: the block's warps hold"},
 };
 
 // The cp.async and mma.sync product of sim_kernels/exchange.h.

@@ -120,7 +120,7 @@ struct Multicast {
   }
 };
 
-// `bytes` of input to shared memory, then one store. form: 0 plain, 2 to 5 tiled, 13 to 15 im2col, 22 reduce add.
+// `bytes` of input to shared memory, then one store. form: 0 plain, 2 to 5 tiled, 22 reduce add.
 struct Store {
   static constexpr int kThreads = kCopyThreads, kMinBlocks = 1;
   using Params = probe::Params;
@@ -147,15 +147,6 @@ struct Store {
           break;
         case 5:
           tma_store(p.map, from, c[0], c[1], c[2], c[3], c[4]);
-          break;
-        case 13:
-          tma_store_im2col(p.map, from, c[0], c[1], c[2]);
-          break;
-        case 14:
-          tma_store_im2col(p.map, from, c[0], c[1], c[2], c[3]);
-          break;
-        case 15:
-          tma_store_im2col(p.map, from, c[0], c[1], c[2], c[3], c[4]);
           break;
         case 22:
           tma_reduce_add(p.map, from, c[0], c[1]);

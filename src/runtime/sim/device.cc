@@ -131,6 +131,7 @@ class SimDevice final : public Device {
     plan.entry = kernel.entry;
     plan.params = aligned;
     plan.shape = shape;
+    plan.min_blocks = kernel.shape.min_blocks;
     plan.target = &target_;
     plan.options = options_;
     plan.buffers = memory_.snapshot();

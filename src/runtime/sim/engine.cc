@@ -124,6 +124,7 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
     block.mbarriers.clear();
     block.mbarriers.reserve(Block::kMbarriers);  // threads keep pointers into it
     block.warpgroups.clear();
+    block.register_waiters.clear();
     block.visits.assign(block_count > 1 ? actors : 0, 0);
     if (block.threads.size() != static_cast<size_t>(threads)) block.threads = std::vector<Thread>(threads);
     if (block.warps.size() != static_cast<size_t>(warps)) block.warps = std::vector<Warp>(warps);

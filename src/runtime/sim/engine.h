@@ -37,6 +37,7 @@ struct LaunchPlan {
   void (*entry)(const void* params) = nullptr;
   const void* params = nullptr;
   LaunchShape shape;
+  int min_blocks = 1;  // that the kernel is compiled for
   const TargetInfo* target = nullptr;
   Options options;
   std::vector<Buffer> buffers;  // sorted by address
@@ -44,7 +45,19 @@ struct LaunchPlan {
 
 // What a thread waits for; a deadlock report groups threads by it.
 struct Wait {
-  enum class Kind : uint8_t { kStart, kRunning, kBlock, kNamed, kWarp, kMbarrier, kCluster, kWgmma, kSpin, kDone };
+  enum class Kind : uint8_t {
+    kStart,
+    kRunning,
+    kBlock,
+    kNamed,
+    kWarp,
+    kMbarrier,
+    kCluster,
+    kWgmma,
+    kRegisters,
+    kSpin,
+    kDone
+  };
   Kind kind = Kind::kStart;
   uint64_t a = 0, b = 0;
   Site site{nullptr, 0};
@@ -161,7 +174,8 @@ struct Block {
   static constexpr int kMbarriers = 64;
   std::vector<Mbarrier> mbarriers;
   std::vector<std::unique_ptr<Warpgroup>> warpgroups;
-  std::vector<uint32_t> visits;  // by actor: the clock of its last access from another block
+  std::vector<Thread*> register_waiters;  // until others of the block give registers
+  std::vector<uint32_t> visits;           // by actor: the clock of its last access from another block
 
   Block();
   Block(Block&&) noexcept;
@@ -267,6 +281,9 @@ void finish_cluster_barrier(Cluster& cluster);
 
 // Takes one piece of asynchronous work to its end.
 void complete_work(Cluster& cluster, size_t index);
+// Registers that the block's warps hold, and those it got at its launch.
+int registers_held(const Block& block);
+int registers_of(const Block& block);
 // Nothing may be left in flight when a thread, and when a cluster, ends.
 void check_thread_end(Thread& thread);
 void check_block_end(Thread& last);

@@ -29,6 +29,7 @@ struct Layout {
   int a_count, b_count, c_count;  // elements of a lane
   std::vector<uint16_t> a;
   std::vector<Place> b, c;
+  bool c_pairs = false;  // elements of C come in pairs of one row
 };
 
 Layout::Place place(int index, int columns) {
@@ -43,6 +44,9 @@ Layout make(Format format, int m, int n, int k, int lanes, int a_count, int b_co
     for (int e = 0; e < b_count; ++e) layout.b.push_back(place(b(lane, e), n));
     for (int e = 0; e < c_count; ++e) layout.c.push_back(place(c(lane, e), n));
   }
+  layout.c_pairs = true;
+  for (size_t i = 0; i < layout.c.size(); i += 2)
+    layout.c_pairs &= layout.c[i].row == layout.c[i + 1].row && layout.c[i].col + 1 == layout.c[i + 1].col;
   return layout;
 }
 
@@ -155,17 +159,28 @@ void gather(const Layout& layout, void** lanes, int first, int count, float* a, 
   }
 }
 
-// Calls visit(element of the tile, the lane's element) for C of `count` products from `first`.
-template <class Visit>
-void for_c(const Layout& layout, void** lanes, int first, int count, float* c, Visit visit) {
+// Copies C of `count` products from `first` between the lanes and the tile. kWidth neighbours of a lane are neighbours
+// in a row of the tile.
+template <int kWidth, bool kToLanes>
+void move_c(const Layout& layout, void** lanes, int first, int count, float* c) {
   const int pitch = layout.n * count;
   for (int lane = 0; lane < layout.lanes; ++lane) {
     float* own = static_cast<const Call*>(lanes[lane])->c + first * layout.c_count;
     const Layout::Place* places = &layout.c[static_cast<size_t>(lane) * layout.c_count];
-    for (int j = 0; j < count; ++j) {
-      for (int e = 0; e < layout.c_count; ++e) visit(c[places[e].row * pitch + j * layout.n + places[e].col], *own++);
+    for (int e = 0; e < layout.c_count; e += kWidth) {
+      float* tile = c + places[e].row * pitch + places[e].col;
+      for (int j = 0; j < count; ++j) {
+        float* mine = own + j * layout.c_count + e;
+        std::memcpy(kToLanes ? mine : tile + j * layout.n, kToLanes ? tile + j * layout.n : mine, kWidth * 4);
+      }
     }
   }
+}
+
+template <bool kToLanes>
+void move_c(const Layout& layout, void** lanes, int first, int count, float* c) {
+  if (layout.c_pairs) return move_c<2, kToLanes>(layout, lanes, first, count, c);
+  move_c<1, kToLanes>(layout, lanes, first, count, c);
 }
 
 struct Tiles {
@@ -196,9 +211,9 @@ void execute(Warp&, void** lanes) {
         gather<float>(layout, lanes, first, count, a, b, [](float value) { return value; });
         break;
     }
-    for_c(layout, lanes, first, count, c, [](float& tile, float own) { tile = own; });
+    move_c<false>(layout, lanes, first, count, c);
     multiply_small(layout.m, layout.n * count, layout.k, a, b, c);
-    for_c(layout, lanes, first, count, c, [](float tile, float& own) { own = tile; });
+    move_c<true>(layout, lanes, first, count, c);
   }
 }
 

@@ -93,6 +93,9 @@ std::string wait_text(const Block& block, const Wait& wait) {
     }
     case Wait::Kind::kWgmma:
       return "wgmma_wait, for the other warps of the warpgroup";
+    case Wait::Kind::kRegisters:
+      return fmt::format("take_registers {}: the block's warps hold {} of its {} registers", wait.a,
+                         registers_held(block), registers_of(block));
     case Wait::Kind::kSpin:
       return fmt::format("polling {:#x}", wait.a);
   }

@@ -13,9 +13,28 @@ struct Election {
   bool chosen;
 };
 
-constexpr int kRegistersOfUnit = 65536;
+// What the compiler may give a thread where kMinBlocks blocks must fit a multiprocessor.
+int registers_at_launch(const LaunchPlan& plan) {
+  constexpr int kRegistersOfUnit = 65536, kMost = 255;
+  const int threads = std::max(1, plan.min_blocks) * static_cast<int>(plan.shape.threads);
+  return std::min(kMost, kRegistersOfUnit / threads / 8 * 8);
+}
+
+int held_by(const Warp& warp) {
+  return warp.registers ? warp.registers : registers_at_launch(*warp.block->cluster->plan);
+}
 
 }  // namespace
+
+int registers_held(const Block& block) {
+  int sum = 0;
+  for (const Warp& warp : block.warps) sum += held_by(warp) * warp.lanes;
+  return sum;
+}
+
+int registers_of(const Block& block) {
+  return registers_at_launch(*block.cluster->plan) * static_cast<int>(block.threads.size());
+}
 
 // WHY not lane 0: the instruction promises one lane, and the same one each time, but not which.
 bool elect(Site site) {
@@ -33,7 +52,27 @@ void set_registers(int count, bool take, Site site) {
     fail(Fault::kUse, operation, site, fmt::format("{} registers are not a multiple of 8 from 24 to 256", count));
   }
   collective(operation, nullptr, site, nullptr);
-  current->warp->registers = count;
+  Thread& thread = *current;
+  Warp& warp = *thread.warp;
+  Block& block = *thread.block;
+  const int held = held_by(warp);
+  if (take ? count < held : count > held) {
+    fail(Fault::kUse, operation, site,
+         fmt::format("to {} registers a thread, which holds {}; {}", count, held,
+                     take ? "give_registers makes them fewer" : "take_registers makes them more"));
+  }
+  // A block's registers are those of its launch: whoever takes more than are free waits until others give.
+  while (warp.registers != count) {
+    if (registers_held(block) + (count - held_by(warp)) * warp.lanes <= registers_of(block)) {
+      warp.registers = count;
+      break;
+    }
+    block.register_waiters.push_back(&thread);
+    block_current({Wait::Kind::kRegisters, static_cast<uint64_t>(count), 0, site});
+  }
+  if (take) return;
+  for (Thread* waiting : block.register_waiters) block.cluster->wake(*waiting);
+  block.register_waiters.clear();
 }
 
 void check_thread_end(Thread& thread) {
@@ -93,18 +132,6 @@ void check_cluster_end(Cluster& cluster) {
         return unfinished(fmt::format("named barrier {} has {} of {} arrivals, and nobody is left", id, barrier.arrived,
                                       barrier.expected));
       }
-    }
-    int registers = 0;
-    bool all = true;
-    for (const Warp& warp : block.warps) {
-      all &= warp.registers != 0;
-      registers += warp.registers * warp.lanes;
-    }
-    if (all && registers > kRegistersOfUnit) {
-      return unfinished(
-          fmt::format("the roles ask for {} registers, a multiprocessor has {}: take_registers would wait "
-                      "for ever",
-                      registers, kRegistersOfUnit));
     }
   }
   if (!cluster.in_flight.empty()) {

@@ -14,7 +14,6 @@ struct Run {
   uint64_t address;     // of the run's element 0, which may lie outside
   uint32_t first, end;  // first >= end: none
   uint32_t offset;      // bytes into the box, before the swizzle
-  bool negative;        // a coordinate of the row is below zero
 };
 
 // Calls visit(run) for every run in the order of shared memory. Offsets: an im2col tap, added after the walk.
@@ -31,15 +30,14 @@ void walk(const MapImage& map, const int32_t* at, const uint16_t* offset, Visit 
     const int spatial = map.rank - 2;
     int64_t pixel[3] = {at[1], at[2], at[3]}, image = at[map.rank - 1];
     for (uint32_t i = 0; i < map.pixels; ++i, place += map.pitch()) {
-      bool inside = image >= 0 && image < size(map.rank - 1), negative = image < 0;
+      bool inside = image >= 0 && image < size(map.rank - 1);
       uint64_t address = base + static_cast<uint64_t>(image) * map.stride[map.rank - 2];
       for (int d = 0; d < spatial; ++d) {
         const int64_t x = pixel[d] + offset[d];
         inside = inside && x >= 0 && x < size(d + 1);
-        negative = negative || x < 0;
         address += static_cast<uint64_t>(x) * map.stride[d];
       }
-      visit(Run{address, first, inside ? end : 0, place, negative});
+      visit(Run{address, first, inside ? end : 0, place});
       // The next pixel of the bounding box; it wraps into the next row, plane, image.
       int d = 0;
       for (; d < spatial; ++d) {
@@ -53,15 +51,14 @@ void walk(const MapImage& map, const int32_t* at, const uint16_t* offset, Visit 
   }
   int64_t step[5] = {};
   for (;;) {
-    bool inside = true, negative = false;
+    bool inside = true;
     uint64_t address = base;
     for (int d = 1; d < map.rank; ++d) {
       const int64_t x = at[d] + step[d];
       inside = inside && x >= 0 && x < size(d);
-      negative = negative || x < 0;
       address += static_cast<uint64_t>(x) * map.stride[d - 1];
     }
-    visit(Run{address, first, inside ? end : 0, place, negative});
+    visit(Run{address, first, inside ? end : 0, place});
     place += map.pitch();
     int d = 1;
     for (; d < map.rank; ++d) {

@@ -144,26 +144,6 @@ WT_DEVICE void tma_store(const TensorMap& map, SharedAddress from, i32 c0, i32 c
       "r"(from), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)
       : "memory");
 }
-// im2col store: a column of pixels from the walk's start, without offsets.
-WT_DEVICE void tma_store_im2col(const TensorMap& map, SharedAddress from, i32 c, i32 w, i32 n) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(&map),
-      "r"(from), "r"(c), "r"(w), "r"(n)
-      : "memory");
-}
-WT_DEVICE void tma_store_im2col(const TensorMap& map, SharedAddress from, i32 c, i32 w, i32 h, i32 n) {
-  asm volatile(
-      "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(&map),
-      "r"(from), "r"(c), "r"(w), "r"(h), "r"(n)
-      : "memory");
-}
-WT_DEVICE void tma_store_im2col(const TensorMap& map, SharedAddress from, i32 c, i32 w, i32 h, i32 d, i32 n) {
-  asm volatile(
-      "cp.async.bulk.tensor.5d.global.shared::cta.im2col_no_offs.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(
-          &map),
-      "r"(from), "r"(c), "r"(w), "r"(h), "r"(d), "r"(n)
-      : "memory");
-}
 WT_DEVICE void tma_reduce_add(const TensorMap& map, SharedAddress from, i32 c0, i32 c1) {
   asm volatile(
       "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map),

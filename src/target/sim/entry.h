@@ -9,6 +9,7 @@ namespace wt::sim {
 // What the library checks a launch against.
 struct Entry {
   int threads;
+  int min_blocks;  // of a multiprocessor, which caps a thread's registers at launch
   u32 params_bytes;
 };
 

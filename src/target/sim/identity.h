@@ -8,17 +8,19 @@
 #define WT_DEVICE inline __attribute__((always_inline))
 #define WT_OUTLINED inline
 #define WT_UNROLL
+#define WT_KEEP_LOOP
 #define WT_ROLLED
 
 // The one entry of a generated source: WT_KERNEL(name, class with kThreads, kMinBlocks, Params and run). The library
 // calls it once for each thread of the grid.
-#define WT_KERNEL(name, ...)                                                             \
-  using name##_kernel = __VA_ARGS__;                                                     \
-  extern "C" __attribute__((visibility("default"))) void name(const void* params) {      \
-    name##_kernel::run(*static_cast<const typename name##_kernel::Params*>(params));     \
-  }                                                                                      \
-  extern "C" __attribute__((visibility("default"))) const ::wt::sim::Entry name##_entry; \
-  const ::wt::sim::Entry name##_entry = {name##_kernel::kThreads, sizeof(typename name##_kernel::Params)};
+#define WT_KERNEL(name, ...)                                                                 \
+  using name##_kernel = __VA_ARGS__;                                                         \
+  extern "C" __attribute__((visibility("default"))) void name(const void* params) {          \
+    name##_kernel::run(*static_cast<const typename name##_kernel::Params*>(params));         \
+  }                                                                                          \
+  extern "C" __attribute__((visibility("default"))) const ::wt::sim::Entry name##_entry;     \
+  const ::wt::sim::Entry name##_entry = {name##_kernel::kThreads, name##_kernel::kMinBlocks, \
+                                         sizeof(typename name##_kernel::Params)};
 
 namespace wt::sim {
 

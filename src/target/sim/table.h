@@ -52,7 +52,6 @@ struct TmaLoad {
 struct TmaStore {
   const TensorMap* map;
   SharedAddress from;
-  bool im2col;
   bool add;
   int rank;
   i32 at[5];
@@ -137,6 +136,6 @@ struct Table {
   void (*set_registers)(int count, bool take, Site site);
 };
 
-inline constexpr u32 kTableVersion = 4;
+inline constexpr u32 kTableVersion = 5;
 
 }  // namespace wt::sim

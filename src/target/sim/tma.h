@@ -67,28 +67,19 @@ WT_DEVICE void tma_load_im2col_multicast(SharedAddress to, const TensorMap& map,
 
 // Stores and reductions of a box; elements outside the tensor are dropped.
 WT_DEVICE void tma_store(const TensorMap& map, SharedAddress from, i32 c0, i32 c1, WT_SITE) {
-  sim::table->tma_store({&map, from, false, false, 2, {c0, c1}}, site);
+  sim::table->tma_store({&map, from, false, 2, {c0, c1}}, site);
 }
 WT_DEVICE void tma_store(const TensorMap& map, SharedAddress from, i32 c0, i32 c1, i32 c2, WT_SITE) {
-  sim::table->tma_store({&map, from, false, false, 3, {c0, c1, c2}}, site);
+  sim::table->tma_store({&map, from, false, 3, {c0, c1, c2}}, site);
 }
 WT_DEVICE void tma_store(const TensorMap& map, SharedAddress from, i32 c0, i32 c1, i32 c2, i32 c3, WT_SITE) {
-  sim::table->tma_store({&map, from, false, false, 4, {c0, c1, c2, c3}}, site);
+  sim::table->tma_store({&map, from, false, 4, {c0, c1, c2, c3}}, site);
 }
 WT_DEVICE void tma_store(const TensorMap& map, SharedAddress from, i32 c0, i32 c1, i32 c2, i32 c3, i32 c4, WT_SITE) {
-  sim::table->tma_store({&map, from, false, false, 5, {c0, c1, c2, c3, c4}}, site);
-}
-WT_DEVICE void tma_store_im2col(const TensorMap& map, SharedAddress from, i32 c, i32 w, i32 n, WT_SITE) {
-  sim::table->tma_store({&map, from, true, false, 3, {c, w, n}}, site);
-}
-WT_DEVICE void tma_store_im2col(const TensorMap& map, SharedAddress from, i32 c, i32 w, i32 h, i32 n, WT_SITE) {
-  sim::table->tma_store({&map, from, true, false, 4, {c, w, h, n}}, site);
-}
-WT_DEVICE void tma_store_im2col(const TensorMap& map, SharedAddress from, i32 c, i32 w, i32 h, i32 d, i32 n, WT_SITE) {
-  sim::table->tma_store({&map, from, true, false, 5, {c, w, h, d, n}}, site);
+  sim::table->tma_store({&map, from, false, 5, {c0, c1, c2, c3, c4}}, site);
 }
 WT_DEVICE void tma_reduce_add(const TensorMap& map, SharedAddress from, i32 c0, i32 c1, WT_SITE) {
-  sim::table->tma_store({&map, from, false, true, 2, {c0, c1}}, site);
+  sim::table->tma_store({&map, from, true, 2, {c0, c1}}, site);
 }
 
 // Plain bulk copies of a multiple of 16 bytes.

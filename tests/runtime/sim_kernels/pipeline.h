@@ -43,6 +43,7 @@ enum class Fault : int {
   kDoubleInit,
   kZeroCoordinate,
   kReleaseTwice,
+  kNoGive,
   kCount
 };
 
@@ -86,8 +87,10 @@ struct Pipeline {
       sync_block();
     }
     if (warp == 4 * kConsumers) {
+      if (p.fault != Fault::kNoGive) give_registers<24>();
       if (elect()) load(p, s);
     } else {
+      take_registers<240>();
       multiply(p, s, warp);
     }
   }

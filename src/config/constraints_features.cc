@@ -12,7 +12,6 @@ namespace wt {
 namespace {
 
 bool is_gemm(const Case& at) { return at.config.family == Family::kGemm; }
-bool is_direct(const Case& at) { return at.config.family == Family::kDirect; }
 bool has_loader(const Case& at, bool (*test)(Loader)) {
   return is_gemm(at) && (test(at.config.gemm.loader_a) || test(at.config.gemm.loader_b));
 }
@@ -329,28 +328,6 @@ constexpr Constraint kRows[] = {
            "groups_per_tile={} with finite_only={}: it must be at least 1, and above 1 a non-finite value "
            "reaches other groups; set finite_only=true",
            at.config.gemm.groups_per_tile, true_false(at.config.finite_only));
-     }},
-
-    {"direct-tile", "a direct kernel's sub-tile divides its tile", is_direct,
-     [](const Case& at) {
-       const DirectConfig& direct = at.config.direct;
-       return direct.sub_h > 0 && direct.sub_w > 0 && direct.tile_h >= 0 && direct.tile_w >= 0 &&
-              direct.tile_h % direct.sub_h == 0 && direct.tile_w % direct.sub_w == 0;
-     },
-     [](const Case& at) {
-       const DirectConfig& direct = at.config.direct;
-       return fmt::format("tile {}x{} is not a multiple of sub-tile {}x{}", direct.tile_h, direct.tile_w, direct.sub_h,
-                          direct.sub_w);
-     }},
-
-    {"direct-block", "a direct kernel's block is whole warps and fits the target", is_direct,
-     [](const Case& at) {
-       const int threads = at.config.direct.block_size;
-       return threads > 0 && threads % at.target.warp_size == 0 && threads <= at.target.threads_per_block;
-     },
-     [](const Case& at) {
-       return fmt::format("block_size={} must be a multiple of {} up to {} on {}", at.config.direct.block_size,
-                          at.target.warp_size, at.target.threads_per_block, at.target.name);
      }},
 };
 

@@ -15,7 +15,6 @@ namespace {
 
 bool always(const Case&) { return true; }
 bool is_gemm(const Case& at) { return at.config.family == Family::kGemm; }
-bool is_direct(const Case& at) { return at.config.family == Family::kDirect; }
 
 // The spatial dimensions in use, as indices into Spatial.
 template <class Test>
@@ -137,8 +136,6 @@ bool corners_fit(const ConvProblem& p) {
            corner.upper <= range.high;
   });
 }
-
-bool equals_or_free(int64_t config, int64_t problem, int64_t free) { return config == free || config == problem; }
 
 constexpr Constraint kRows[] = {
     {"signature", "direction, types, layout, dimensions and epilogue are the problem's", always,
@@ -278,30 +275,6 @@ constexpr Constraint kRows[] = {
            "a tensor has {} elements; this kernel's indices stop at 2147483647; use split_image or "
            "basic_v1",
            std::max({p.x_elements(), p.w_elements(), p.y_elements()}));
-     }},
-
-    {"direct-groups", "direct kernels are for depthwise and small groups", is_direct,
-     [](const Case& at) { return at.problem->c_per_group() <= 32 && at.problem->k_per_group() <= 32; },
-     [](const Case& at) {
-       return fmt::format("{} input and {} output channels per group; direct kernels take up to 32; use family gemm",
-                          at.problem->c_per_group(), at.problem->k_per_group());
-     }},
-
-    {"direct-shape", "sizes compiled into a direct kernel are the problem's", is_direct,
-     [](const Case& at) {
-       const DirectConfig& d = at.config.direct;
-       const ConvProblem& p = *at.problem;
-       return equals_or_free(d.filter_h, p.filter[1], 0) && equals_or_free(d.filter_w, p.filter[2], 0) &&
-              equals_or_free(d.stride_h, p.stride[1], 0) && equals_or_free(d.stride_w, p.stride[2], 0) &&
-              equals_or_free(d.dilation_h, p.dilation[1], 0) && equals_or_free(d.dilation_w, p.dilation[2], 0) &&
-              equals_or_free(d.pad_h, p.pad_lower[1], -1) && equals_or_free(d.pad_w, p.pad_lower[2], -1);
-     },
-     [](const Case& at) {
-       const ConvProblem& p = *at.problem;
-       return fmt::format(
-           "filter={} stride={} dilation={} pad={} differ from the sizes compiled in; use a kernel with "
-           "run-time sizes",
-           text(p, p.filter), text(p, p.stride), text(p, p.dilation), text(p, p.pad_lower));
      }},
 };
 

@@ -105,7 +105,6 @@ constexpr std::array kFields = {
     WT_FIELD(Place::kOptional, direct.tile_w, "tw"),
     WT_FIELD(Place::kOptional, direct.sub_h, "uh"),
     WT_FIELD(Place::kOptional, direct.sub_w, "uw"),
-    WT_FIELD(Place::kOptional, direct.filter_d, "fd"),
     WT_FIELD(Place::kOptional, direct.filter_h, "fh"),
     WT_FIELD(Place::kOptional, direct.filter_w, "fw"),
     WT_FIELD(Place::kOptional, direct.stride_h, "sh"),

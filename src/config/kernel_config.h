@@ -135,8 +135,7 @@ struct DirectConfig {
   short tile_w = 0;
   short sub_h = 1;  // output pixels of a thread
   short sub_w = 1;
-  unsigned char filter_d = 0;  // 0: run-time value
-  unsigned char filter_h = 0;
+  unsigned char filter_h = 0;  // 0: run-time value
   unsigned char filter_w = 0;
   unsigned char stride_h = 0;
   unsigned char stride_w = 0;

@@ -7,16 +7,16 @@
 
 namespace wt {
 
-extern const KernelKind kGemmTma;      // config/kernels/gemm_tma.cc
-extern const KernelKind kGemmWavelet;  // config/kernels/gemm_wavelet.cc
-extern const KernelKind kGemmBasic;    // config/kernels/gemm_basic.cc
+extern const KernelKind kGemmTma;       // config/kernels/gemm_tma.cc
+extern const KernelKind kGemmWavelet;   // config/kernels/gemm_wavelet.cc
+extern const KernelKind kGemmBasic;     // config/kernels/gemm_basic.cc
+extern const KernelKind kDirectStream;  // config/kernels/direct_stream.cc
+extern const KernelKind kDirectGather;  // config/kernels/direct_gather.cc
 
 namespace {
 
 constexpr const KernelKind* kKinds[] = {
-    &kGemmTma,
-    &kGemmWavelet,
-    &kGemmBasic,
+    &kGemmTma, &kGemmWavelet, &kGemmBasic, &kDirectStream, &kDirectGather,
 };
 
 // What every kernel's device code reads.

@@ -16,7 +16,7 @@ namespace {
 
 auto category(const KernelConfig& config) {
   return std::tuple(config.direction, operand_a(config), config.dims, config.family, config.gemm.pipeline,
-                    config.gemm.scheduler);
+                    config.gemm.scheduler, config.direct.design);
 }
 
 // Marks positions, so that every selection keeps the order of its input.
@@ -57,7 +57,8 @@ Properties properties(const KernelConfig& config) {
   return {pack_all(config.direction),
           pack_all(operand_a(config), operand_b(config), output_type(config)),
           pack_all(config.layout, config.dims),
-          pack_all(config.family, gemm.pipeline, gemm.scheduler, gemm.loader_a, gemm.loader_b, gemm.staging),
+          pack_all(config.family, gemm.pipeline, gemm.scheduler, gemm.loader_a, gemm.loader_b, gemm.staging,
+                   config.direct.design),
           pack(gemm.tile),
           pack(gemm.warps) * 31 + pack(gemm.mma),
           pack_all(epilogue.scale, epilogue.bias, epilogue.residual, epilogue.activation, epilogue.amax),

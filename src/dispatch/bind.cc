@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "config/fields.h"
 #include "config/targets.h"
+#include "dispatch/bind_direct.h"
 #include "dispatch/bind_tma.h"
 #include "dispatch/bind_wavelet.h"
 #include "dispatch/conv_arguments.h"
@@ -92,6 +93,7 @@ Tensor output_tensor(Direction direction) {
 }
 
 Binding bind(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+  if (config.family == Family::kDirect) return bind_direct(config, problem, device);
   switch (config.gemm.pipeline) {
     case Pipeline::kBasicV1:
       return bind_basic(config, problem);

@@ -15,6 +15,9 @@ namespace wt {
 // The config accepts the problem.
 double predicted_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 
+// Of the direct family: cost_model_direct.cc.
+double predicted_direct_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
+
 // Of the gemm family's generic kernel and its pipeline wavelet: cost_model_generic.cc, cost_model_wavelet.cc.
 double predicted_generic_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 double predicted_wavelet_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);

@@ -7,6 +7,16 @@
 #include "kernel/split_sum_arguments.h"
 
 namespace wt {
+namespace {
+
+// The template that adds a kernel's partial sums in a launch of its own; empty: it leaves none.
+std::string_view sum_class(const KernelConfig& config) {
+  if (config.gemm.split_k == SplitK::kWorkspace) return "wt::SplitSum";
+  if (config.family == Family::kDirect && config.direction == Direction::kBackwardWeight) return "wt::DirectSum";
+  return {};
+}
+
+}  // namespace
 
 Result<std::string> generate_source(const KernelConfig& config) {
   const KernelKind* kind = kind_of(config);
@@ -23,10 +33,8 @@ Result<std::string> generate_source(const KernelConfig& config) {
       "WT_KERNEL({},\n"
       "          {}<wt::KernelConfig{}>)\n",
       instance_string(config), kind->header, name, kind->class_name, config_text);
-  if (config.gemm.split_k == SplitK::kWorkspace) {
-    text +=
-        fmt::format("WT_KERNEL({}{},\n          wt::SplitSum<wt::KernelConfig{}>)\n", name, kSumSuffix, config_text);
-  }
+  if (const std::string_view sum = sum_class(config); !sum.empty())
+    text += fmt::format("WT_KERNEL({}{},\n          {}<wt::KernelConfig{}>)\n", name, kSumSuffix, sum, config_text);
   return text;
 }
 

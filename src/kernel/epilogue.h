@@ -34,13 +34,20 @@ struct Epilogue {
 
   // `offset` is the element's place in the output and in the residual; `channel` indexes scale and bias.
   WT_DEVICE Element apply(const EpilogueArguments& p, float accumulator, i64 offset, i64 channel) {
+    float scale = 1, bias = 0, residual = 0;
+    if constexpr (kSteps.scale) scale = device::load_global(p.scale + channel);
+    if constexpr (kSteps.bias) bias = device::load_global(p.bias + channel);
+    if constexpr (kSteps.residual)
+      residual = device::to_float(device::load_global(static_cast<const Element*>(p.residual) + offset));
+    return apply(p, accumulator, scale, bias, residual);
+  }
+
+  // The same with what the steps read already loaded; what no step reads is ignored.
+  WT_DEVICE Element apply(const EpilogueArguments& p, float accumulator, float scale, float bias, float residual) {
     float value = p.alpha * accumulator;
-    if constexpr (kSteps.scale) value *= device::load_global(p.scale + channel);
-    if constexpr (kSteps.bias) value += device::load_global(p.bias + channel);
-    if constexpr (kSteps.residual) {
-      const float residual = device::to_float(device::load_global(static_cast<const Element*>(p.residual) + offset));
-      value = device::multiply_add(p.beta, residual, value);
-    }
+    if constexpr (kSteps.scale) value *= scale;
+    if constexpr (kSteps.bias) value += bias;
+    if constexpr (kSteps.residual) value = device::multiply_add(p.beta, residual, value);
     value = activate<kSteps.activation>(value, p);
     if constexpr (kSteps.amax) largest = math::maximum(largest, math::absolute(value));
     return device::from_float<Element>(value);

@@ -229,6 +229,14 @@ const RowCase kTargetCases[] = {
        c.direct.filter_h = 3;
      },
      "filter=3x0 stride=0x0 dilation=0x0 sub_w=1 prefetch=1 register_weights=false: design stream needs"},
+    {"direct-banded",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.design = DirectDesign::kBanded;
+       c.direct.filter_h = 3;
+       c.direct.filter_w = 11;
+     },
+     "filter=3x11 stride=0x0 vectors=1/1 prefetch=1 images=1 block_size=64 finite_only=false: design banded"},
 };
 
 const RowCase kProblemCases[] = {
@@ -305,6 +313,25 @@ const RowCase kProblemCases[] = {
        c.direct.vector_out = 4;
      },
      "6 channels are not a multiple of vector_out=4", "bwd_data bf16 n1 g6 c6 k6 i8x8 f3x3"},
+    {"direct-banded-chunks",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.design = DirectDesign::kBanded;
+     },
+     "12 channels are not a multiple of 8", "fwd bf16 n1 g12 c12 k12 i8x8 f3x3"},
+    {"direct-banded-images",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.design = DirectDesign::kBanded;
+     },
+     "7 columns of output with images=1; use images=16", "fwd bf16 n1 g8 c8 k8 i7x7 f3x3 p1"},
+    {"direct-banded-size",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.design = DirectDesign::kBanded;
+     },
+     "a tensor has 4294967296 elements; this kernel counts to 2147483647",
+     "fwd bf16 n1024 g256 c256 k256 i128x128 f3x3 p1"},
     {"direct-filter", [](KernelConfig& c) { c.family = Family::kDirect; },
      "a row of filter=9x9 with 2000 output channels per group does not fit 49152 bytes",
      "bwd_data bf16 n1 g1 c1 k2000 i16x16 f9x9"},

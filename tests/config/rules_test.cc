@@ -244,7 +244,13 @@ TEST(Kernels, KindsAreFoundByFamilyPipelineAndTarget) {
   EXPECT_EQ(unread_field(*kind_of(config), config), "");
   config.gemm.swizzle_a = 128;
   EXPECT_EQ(unread_field(*kind_of(config), config), "gemm.swizzle_a");
-  config.family = Family::kDirect;
+  config = {.family = Family::kDirect};
+  ASSERT_NE(kind_of(config), nullptr);
+  EXPECT_EQ(kind_of(config)->id, "direct-gather");
+  config.direct.design = DirectDesign::kStream;
+  ASSERT_NE(kind_of(config), nullptr);
+  EXPECT_EQ(kind_of(config)->id, "direct-stream");
+  config.target = Target::kGfx942;
   EXPECT_EQ(kind_of(config), nullptr);
 }
 

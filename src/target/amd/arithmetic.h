@@ -9,4 +9,12 @@ namespace wt::device {
 WT_DEVICE float multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 WT_DEVICE float square_root(float value) { return __builtin_sqrtf(value); }
 
+// Byte i of the result is byte (selector >> 4i) % 8 of b:a.
+WT_DEVICE u32 permute_bytes(u32 a, u32 b, u32 selector) {
+  const u64 bytes = static_cast<u64>(b) << 32 | a;
+  u32 result = 0;
+  for (int i = 0; i < 4; ++i) result |= static_cast<u32>(bytes >> (selector >> 4 * i & 7) * 8 & 0xff) << 8 * i;
+  return result;
+}
+
 }  // namespace wt::device

@@ -9,4 +9,7 @@ namespace wt::device {
 WT_DEVICE float multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 WT_DEVICE float square_root(float value) { return __fsqrt_rn(value); }
 
+// Byte i of the result is byte (selector >> 4i) % 8 of b:a.
+WT_DEVICE u32 permute_bytes(u32 a, u32 b, u32 selector) { return __byte_perm(a, b, selector); }
+
 }  // namespace wt::device

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/constraints_direct.cc - the rows of the direct family.
+#include <algorithm>
+
+#include "config/constraint_rows.h"
+#include "config/enum_names.h"
+#include "kernel/direct/banded_shape.h"
+#include "kernel/direct/limits.h"
+#include "kernel/gemm/storage.h"
+
+namespace wt {
+
+namespace {
+
+bool is_direct(const Case& at) { return at.config.family == Family::kDirect; }
+bool is_depthwise(const Case& at) {
+  return is_direct(at) &&
+         (at.config.direct.design == DirectDesign::kGather || at.config.direct.design == DirectDesign::kStream ||
+          at.config.direct.design == DirectDesign::kBanded);
+}
+bool is_stream(const Case& at) { return is_direct(at) && at.config.direct.design == DirectDesign::kStream; }
+bool is_gather(const Case& at) { return is_direct(at) && at.config.direct.design == DirectDesign::kGather; }
+
+bool is_banded(const Case& at) { return is_direct(at) && at.config.direct.design == DirectDesign::kBanded; }
+
+bool is_power_of_two(int value) { return value > 0 && (value & (value - 1)) == 0; }
+// The stored type that the input vector is read in.
+DataType input_type(const KernelConfig& config) {
+  return config.direction == Direction::kForward ? config.x : config.y;
+}
+
+constexpr int kVectorBytes = 16;
+
+std::string text(const ConvProblem& problem, const Spatial& value) {
+  std::string out;
+  for (int i = kMaxDims - problem.dims; i < kMaxDims; ++i)
+    out += fmt::format("{}{}", out.empty() ? "" : "x", value[static_cast<size_t>(i)]);
+  return out;
+}
+
+// Spatial values as a direct kernel counts them: one-dimensional problems lie along h.
+Spatial turned(const ConvProblem& problem, const Spatial& value, int64_t neutral) {
+  return problem.dims == 1 ? Spatial{neutral, value[2], neutral} : value;
+}
+
+bool equals_or_free(int64_t config, int64_t problem, int64_t free) { return config == free || config == problem; }
+
+bool shape_is_compiled_in(const Case& at) {
+  const DirectConfig& d = at.config.direct;
+  const ConvProblem& p = *at.problem;
+  const Spatial filter = turned(p, p.filter, 1), stride = turned(p, p.stride, 1), dilation = turned(p, p.dilation, 1),
+                pad = turned(p, p.pad_lower, 0);
+  return equals_or_free(d.filter_h, filter[1], 0) && equals_or_free(d.filter_w, filter[2], 0) &&
+         equals_or_free(d.stride_h, stride[1], 0) && equals_or_free(d.stride_w, stride[2], 0) &&
+         equals_or_free(d.dilation_h, dilation[1], 0) && equals_or_free(d.dilation_w, dilation[2], 0) &&
+         equals_or_free(d.pad_h, pad[1], -1) && equals_or_free(d.pad_w, pad[2], -1);
+}
+
+constexpr Constraint kTargetRows[] = {
+    {"direct-tile", "a direct kernel's sub-tile divides its tile", is_direct,
+     [](const Case& at) {
+       const DirectConfig& direct = at.config.direct;
+       return direct.sub_h > 0 && direct.sub_w > 0 && direct.tile_h >= 0 && direct.tile_w >= 0 &&
+              direct.tile_h % direct.sub_h == 0 && direct.tile_w % direct.sub_w == 0;
+     },
+     [](const Case& at) {
+       const DirectConfig& direct = at.config.direct;
+       return fmt::format("tile {}x{} is not a multiple of sub-tile {}x{}", direct.tile_h, direct.tile_w, direct.sub_h,
+                          direct.sub_w);
+     }},
+
+    {"direct-block", "a direct kernel's block is whole warps and fits the target", is_direct,
+     [](const Case& at) {
+       const int threads = at.config.direct.block_size;
+       return threads > 0 && threads % at.target.warp_size == 0 && threads <= at.target.threads_per_block;
+     },
+     [](const Case& at) {
+       return fmt::format("block_size={} must be a multiple of {} up to {} on {}", at.config.direct.block_size,
+                          at.target.warp_size, at.target.threads_per_block, at.target.name);
+     }},
+
+    {"direct-vector", "vectors are powers of two of at most 16 bytes, and of one channel where channels lie apart",
+     is_depthwise,
+     [](const Case& at) {
+       const DirectConfig& direct = at.config.direct;
+       if (at.config.layout == Layout::kChannelsFirst) return direct.vector_in == 1 && direct.vector_out == 1;
+       return is_power_of_two(direct.vector_in) && is_power_of_two(direct.vector_out) &&
+              direct.vector_in * size_of(input_type(at.config)) <= kVectorBytes &&
+              (direct.vector_in == 1 || direct.vector_in == direct.vector_out);
+     },
+     [](const Case& at) {
+       const DirectConfig& direct = at.config.direct;
+       return fmt::format(
+           "vector_in={} vector_out={} of {} in layout {}: vectors are powers of two of at most {} bytes, equal unless "
+           "vector_in=1, and 1 for channels-first",
+           direct.vector_in, direct.vector_out, text_of(input_type(at.config)), text_of(at.config.layout),
+           kVectorBytes);
+     }},
+
+    {"direct-stream", "a streaming kernel is compiled for its filter and stride, without dilation", is_stream,
+     [](const Case& at) {
+       const DirectConfig& d = at.config.direct;
+       return at.config.layout == Layout::kChannelsLast && d.filter_h > 0 && d.filter_w > 0 && d.stride_h > 0 &&
+              d.stride_w > 0 && d.dilation_h == 1 && d.dilation_w == 1 && d.prefetch > 0 &&
+              d.vector_in == d.vector_out && (at.config.dims < 3 || (d.prefetch == 1 && !d.register_weights)) &&
+              d.sub_w * d.stride_w + d.filter_w <= kMaxStreamColumns;
+     },
+     [](const Case& at) {
+       const DirectConfig& d = at.config.direct;
+       return fmt::format(
+           "filter={}x{} stride={}x{} dilation={}x{} sub_w={} prefetch={} register_weights={}: design stream needs "
+           "them all above 0, "
+           "dilation 1, channels-last, prefetch=1 and weights in shared memory in 3D, and at most {} columns a thread",
+           d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.dilation_h, d.dilation_w, d.sub_w, d.prefetch,
+           d.register_weights, kMaxStreamColumns);
+     }},
+
+    {"direct-banded", "a banded kernel multiplies 16-bit channels-last images with undilated filters of stride 1",
+     is_banded,
+     [](const Case& at) {
+       const KernelConfig& c = at.config;
+       const DirectConfig& d = c.direct;
+       return c.finite_only && c.dims == 2 && c.layout == Layout::kChannelsLast && size_of(c.x) == 2 && c.x == c.w &&
+              c.x == c.y && c.direction != Direction::kBackwardWeight && d.filter_h > 0 && d.filter_w > 0 &&
+              d.filter_w <= kBandedMaxFilter && d.stride_h == 1 && d.stride_w == 1 && d.dilation_h == 1 &&
+              d.dilation_w == 1 && d.vector_in == 4 && d.vector_out == 4 && d.prefetch >= 2 &&
+              (d.images == 1 || d.images == kBandedRows) &&
+              (d.block_size == 64 || d.block_size == 128 || d.block_size == 256);
+     },
+     [](const Case& at) {
+       const DirectConfig& d = at.config.direct;
+       return fmt::format(
+           "filter={}x{} stride={}x{} vectors={}/{} prefetch={} images={} block_size={} finite_only={}: design banded "
+           "has "
+           "filters up to {} wide, stride 1, vectors of 4, prefetch of at least 2, images 1 or {}, 64, 128 or 256 "
+           "threads, one 16-bit type, 2D channels-last, finite_only=true, forward or backward data",
+           d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.vector_in, d.vector_out, d.prefetch, d.images,
+           d.block_size, at.config.finite_only, kBandedMaxFilter, kBandedRows);
+     }},
+};
+
+constexpr Constraint kProblemRows[] = {
+    {"direct-groups", "direct kernels are for depthwise and small groups", is_direct,
+     [](const Case& at) { return at.problem->c_per_group() <= 32; },
+     [](const Case& at) {
+       return fmt::format("{} input channels per group; direct kernels take up to 32; use family gemm",
+                          at.problem->c_per_group());
+     }},
+
+    {"direct-depthwise", "these designs take one input channel a group", is_depthwise,
+     [](const Case& at) { return at.problem->c_per_group() == 1; },
+     [](const Case& at) {
+       return fmt::format("{} input channels per group; design {} takes 1; use family gemm", at.problem->c_per_group(),
+                          text_of(at.config.direct.design));
+     }},
+
+    {"direct-multiplier", "vectors of input channels meet vectors of as many output channels",
+     [](const Case& at) {
+       return is_depthwise(at) && (is_stream(at) || is_banded(at) || at.config.direct.vector_in > 1);
+     },
+     [](const Case& at) { return at.problem->k_per_group() == 1; },
+     [](const Case& at) {
+       return fmt::format(
+           "{} output channels per group with design {} and vector_in={}; use design gather with "
+           "vector_in=1",
+           at.problem->k_per_group(), text_of(at.config.direct.design), at.config.direct.vector_in);
+     }},
+
+    {"direct-channels", "a vector divides the channels",
+     [](const Case& at) { return is_depthwise(at) && at.config.direct.vector_out > 1; },
+     [](const Case& at) {
+       const int64_t channels = at.config.direction == Direction::kBackwardData ? at.problem->c : at.problem->k;
+       return channels % at.config.direct.vector_out == 0;
+     },
+     [](const Case& at) {
+       return fmt::format("{} channels are not a multiple of vector_out={}; use a narrower vector",
+                          at.config.direction == Direction::kBackwardData ? at.problem->c : at.problem->k,
+                          at.config.direct.vector_out);
+     }},
+
+    {"direct-shape", "sizes compiled into a direct kernel are the problem's", is_direct, shape_is_compiled_in,
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return fmt::format(
+           "filter={} stride={} dilation={} pad={} differ from the sizes compiled in; use a kernel with "
+           "run-time sizes",
+           text(p, p.filter), text(p, p.stride), text(p, p.dilation), text(p, p.pad_lower));
+     }},
+
+    {"direct-banded-chunks", "a pixel of a banded kernel is whole chunks of 16 bytes", is_banded,
+     [](const Case& at) { return at.problem->c % 8 == 0; },
+     [](const Case& at) {
+       return fmt::format("{} channels are not a multiple of 8; use design stream", at.problem->c);
+     }},
+
+    {"direct-banded-images", "images of up to 8 columns take one strip each", is_banded,
+     [](const Case& at) {
+       const Spatial size = at.config.direction == Direction::kForward ? at.problem->out() : at.problem->in;
+       return (size[2] <= kBandedPixels) == (at.config.direct.images == kBandedRows);
+     },
+     [](const Case& at) {
+       const Spatial size = at.config.direction == Direction::kForward ? at.problem->out() : at.problem->in;
+       return fmt::format("{} columns of output with images={}; use images={}", size[2], at.config.direct.images,
+                          size[2] <= kBandedPixels ? kBandedRows : 1);
+     }},
+
+    {"direct-banded-size", "rows of all images are counted in 32 bits", is_banded,
+     [](const Case& at) { return std::max(at.problem->x_elements(), at.problem->y_elements()) < int64_t{1} << 31; },
+     [](const Case& at) {
+       return fmt::format("a tensor has {} elements; this kernel counts to 2147483647; use design stream",
+                          std::max(at.problem->x_elements(), at.problem->y_elements()));
+     }},
+
+    {"direct-filter", "a row of the filter fits the shared memory of a block",
+     [](const Case& at) { return is_gather(at) && at.config.direction != Direction::kBackwardWeight; },
+     [](const Case& at) {
+       const Spatial filter = turned(*at.problem, at.problem->filter, 1);
+       return gather_row_bytes(at.config, filter[2], at.problem->k_per_group()) <= kGatherSharedBytes;
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "a row of filter={} with {} output channels per group does not fit {} bytes of shared memory; "
+           "use family gemm",
+           text(*at.problem, at.problem->filter), at.problem->k_per_group(), kGatherSharedBytes);
+     }},
+};
+
+}  // namespace
+
+std::span<const Constraint> direct_rows() { return kTargetRows; }
+std::span<const Constraint> direct_problem_rows() { return kProblemRows; }
+
+}  // namespace wt

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/kernels/direct_banded.cc - depthwise of stride 1 on matrix instructions, the filter's rows as bands.
+#include "config/kernels.h"
+
+namespace wt {
+
+namespace {
+
+constexpr DirectDesign kDesigns[] = {DirectDesign::kBanded};
+constexpr Target kTargets[] = {Target::kSm80, Target::kSm90a};
+constexpr std::string_view kReadFields[] = {
+    "finite_only",       "direct.design",     "direct.filter_h",   "direct.filter_w",  "direct.stride_h",
+    "direct.stride_w",   "direct.dilation_h", "direct.dilation_w", "direct.vector_in", "direct.vector_out",
+    "direct.block_size", "direct.images",     "direct.prefetch"};
+
+// Threads and blocks follow the registers: about 124, 200 and 240 a thread for filters of 3, 5 and 7.
+struct Variant {
+  unsigned char filter;
+  short threads;
+  unsigned char min_blocks, stages;
+};
+constexpr Variant kVariants[] = {
+    {3, 256, 2, 4}, {3, 128, 4, 4}, {3, 256, 2, 6}, {5, 128, 2, 4}, {5, 256, 1, 4},
+    {5, 128, 2, 6}, {7, 128, 2, 4}, {7, 256, 1, 4}, {7, 128, 2, 6},
+};
+
+void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew || base.dims != 2 || base.layout != Layout::kChannelsLast) return;
+  if (base.direction == Direction::kBackwardWeight) return;
+  if (size_of(base.x) != 2 || base.x != base.w || base.x != base.y) return;
+  for (const Variant& variant : kVariants) {
+    for (const int images : {1, 16}) {
+      KernelConfig config = base;
+      DirectConfig& direct = config.direct;
+      config.family = Family::kDirect;
+      config.finite_only = true;
+      config.min_blocks = variant.min_blocks;
+      direct.design = DirectDesign::kBanded;
+      direct.filter_h = variant.filter;
+      direct.filter_w = variant.filter;
+      direct.stride_h = direct.stride_w = 1;
+      direct.dilation_h = direct.dilation_w = 1;
+      direct.vector_in = direct.vector_out = 4;
+      direct.block_size = variant.threads;
+      direct.images = static_cast<unsigned char>(images);
+      direct.prefetch = variant.stages;
+      configs.push_back(config);
+    }
+  }
+}
+
+}  // namespace
+
+extern const KernelKind kDirectBanded = {.id = "direct-banded",
+                                         .header = "kernel/direct/banded_select.h",
+                                         .class_name = "wt::BandedKernel",
+                                         .family = Family::kDirect,
+                                         .pipelines = {},
+                                         .designs = kDesigns,
+                                         .targets = kTargets,
+                                         .fields = kReadFields,
+                                         .generic = false,
+                                         .propose = propose};
+
+}  // namespace wt

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/kernels/direct_gather.cc - the general depthwise kernel: every tap looked up, all sizes at run time.
+#include "config/kernels.h"
+#include "kernel/gemm/storage.h"
+
+namespace wt {
+
+namespace {
+
+constexpr DirectDesign kDesigns[] = {DirectDesign::kGather};
+constexpr Target kTargets[] = {Target::kSm80, Target::kSm90a};
+constexpr std::string_view kReadFields[] = {"direct.design", "direct.sub_w", "direct.vector_in", "direct.vector_out",
+                                            "direct.block_size"};
+
+struct Variant {
+  unsigned char vector_in, vector_out;
+  short pixels;  // of a thread; taps in backward weight
+  bool few;
+};
+
+// Channels-last. Input vectors are for a multiplier of one; 1 and 1 takes any channel count.
+constexpr Variant kLast[] = {
+    {4, 4, 4, false}, {8, 8, 4, false}, {8, 8, 2, false}, {4, 4, 8, false},
+    {1, 4, 4, false}, {1, 1, 4, true},  {1, 1, 8, false}, {2, 2, 4, false},
+};
+constexpr Variant kFirst[] = {{1, 1, 4, true}, {1, 1, 2, false}, {1, 1, 8, false}};
+
+bool is_usual(const KernelConfig& base) { return base.dims == 2 && size_of(base.x) == 2 && base.x == base.y; }
+
+void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
+  const bool last = base.layout == Layout::kChannelsLast;
+  for (const Variant& variant : last ? std::span(kLast) : std::span<const Variant>(kFirst)) {
+    if (breadth == Breadth::kFew && !(variant.few && last && is_usual(base))) continue;
+    KernelConfig config = base;
+    config.family = Family::kDirect;
+    config.direct.design = DirectDesign::kGather;
+    config.direct.vector_in = variant.vector_in;
+    config.direct.vector_out = variant.vector_out;
+    config.direct.sub_w = variant.pixels;
+    config.direct.block_size = 256;
+    config.min_blocks = 2;
+    configs.push_back(config);
+  }
+}
+
+}  // namespace
+
+extern const KernelKind kDirectGather = {.id = "direct-gather",
+                                         .header = "kernel/direct/select.h",
+                                         .class_name = "wt::DirectKernel",
+                                         .family = Family::kDirect,
+                                         .pipelines = {},
+                                         .designs = kDesigns,
+                                         .targets = kTargets,
+                                         .fields = kReadFields,
+                                         .generic = false,
+                                         .propose = propose};
+
+}  // namespace wt

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/kernels/direct_stream.cc - depthwise by ordinary multiply-adds down the rows, for the usual filters and
+// strides.
+#include "config/kernels.h"
+#include "kernel/gemm/storage.h"
+
+namespace wt {
+
+namespace {
+
+constexpr DirectDesign kDesigns[] = {DirectDesign::kStream};
+constexpr Target kTargets[] = {Target::kSm80, Target::kSm90a};
+constexpr std::string_view kReadFields[] = {
+    "direct.design",     "direct.sub_w",      "direct.filter_h",        "direct.filter_w",  "direct.stride_h",
+    "direct.stride_w",   "direct.dilation_h", "direct.dilation_w",      "direct.vector_in", "direct.vector_out",
+    "direct.block_size", "direct.prefetch",   "direct.register_weights"};
+
+// What one thread takes: channels x columns, rows ahead, blocks a multiprocessor.
+struct Variant {
+  unsigned char width;
+  short columns;
+  unsigned char prefetch, min_blocks;
+  bool register_weights;
+};
+
+// The best of a study on an H200 first; the last takes any channel count. What would spill is not here.
+constexpr Variant kForward3[] = {{4, 4, 1, 2, false}, {8, 2, 1, 2, false}, {4, 4, 1, 2, true}, {4, 2, 2, 2, false},
+                                 {4, 2, 1, 3, false}, {2, 4, 2, 2, true},  {2, 4, 1, 3, true}, {1, 4, 2, 2, true}};
+constexpr Variant kForward3Stride2[] = {{4, 4, 1, 2, false}, {8, 2, 1, 2, false}, {4, 2, 2, 2, false},
+                                        {4, 2, 1, 3, false}, {2, 4, 2, 2, true},  {1, 4, 2, 2, true}};
+constexpr Variant kData3[] = {{4, 4, 1, 2, false}, {8, 2, 1, 2, false}, {4, 4, 1, 2, true}, {4, 2, 2, 2, false},
+                              {2, 4, 2, 2, true},  {2, 4, 1, 3, true},  {1, 4, 2, 2, true}};
+constexpr Variant kData3Stride2[] = {{4, 2, 1, 2, false}, {4, 1, 2, 2, false}, {2, 2, 1, 2, true}, {1, 4, 1, 2, true}};
+constexpr Variant kWeight3[] = {{4, 4, 1, 2, false}, {4, 2, 2, 2, false}, {4, 2, 1, 2, false},
+                                {2, 4, 2, 2, false}, {2, 4, 1, 3, false}, {1, 4, 2, 2, false}};
+constexpr Variant kWeight3Stride2[] = {
+    {4, 2, 1, 2, false}, {4, 4, 1, 1, false}, {2, 4, 2, 2, false}, {2, 2, 1, 3, false}, {1, 4, 2, 2, false}};
+constexpr Variant kForward5[] = {{4, 2, 1, 2, false}, {2, 4, 1, 2, false}, {2, 7, 1, 2, false}, {1, 8, 1, 2, false}};
+constexpr Variant kData5Stride2[] = {{4, 1, 1, 2, false}, {2, 2, 1, 2, false}, {1, 4, 1, 2, false}};
+constexpr Variant kWeight5[] = {{2, 4, 1, 2, false}, {2, 2, 1, 2, false}, {2, 7, 1, 1, false}, {1, 8, 1, 2, false}};
+constexpr Variant kWeight5Stride2[] = {{2, 2, 1, 2, false}, {2, 7, 1, 1, false}, {1, 4, 1, 2, false}};
+constexpr Variant kForward7[] = {{2, 4, 1, 2, false}, {4, 2, 1, 1, false}, {2, 7, 1, 1, false}, {1, 8, 1, 2, false}};
+constexpr Variant kData7Stride2[] = {{2, 2, 1, 2, false}, {1, 2, 1, 2, false}};
+constexpr Variant kWeight7[] = {{2, 2, 1, 1, false}, {2, 4, 1, 1, false}, {1, 4, 1, 2, false}};
+constexpr Variant kWeight7Stride2[] = {{2, 2, 1, 1, false}, {1, 2, 1, 2, false}};
+constexpr Variant kLine4[] = {
+    {8, 1, 4, 2, true}, {8, 1, 2, 3, true}, {4, 1, 8, 2, true}, {2, 1, 8, 2, true}, {1, 1, 8, 2, true}};
+constexpr Variant kLine8[] = {
+    {8, 1, 2, 2, false}, {4, 1, 4, 2, false}, {4, 1, 8, 2, false}, {2, 1, 8, 2, true}, {1, 1, 8, 2, true}};
+constexpr Variant kLineWeight4[] = {
+    {8, 1, 2, 2, false}, {4, 1, 4, 2, false}, {8, 1, 4, 1, false}, {2, 1, 8, 2, false}, {1, 1, 8, 2, false}};
+constexpr Variant kLineWeight8[] = {{4, 1, 1, 2, false}, {4, 1, 4, 1, false}, {2, 1, 4, 2, false}, {1, 1, 4, 2, false}};
+constexpr Variant kCube[] = {{4, 4, 1, 2, false}, {4, 2, 1, 2, false}, {2, 4, 1, 2, false}, {1, 4, 1, 2, false}};
+constexpr Variant kCubeData2[] = {{4, 1, 1, 2, false}, {2, 2, 1, 2, false}, {1, 4, 1, 2, false}};
+
+using Variants = std::span<const Variant>;
+
+Variants variants_2d(Direction direction, int filter, bool strided) {
+  const bool data = direction == Direction::kBackwardData, weight = direction == Direction::kBackwardWeight;
+  switch (filter) {
+    case 3:
+      if (weight) return strided ? Variants(kWeight3Stride2) : kWeight3;
+      if (data) return strided ? Variants(kData3Stride2) : kData3;
+      return strided ? Variants(kForward3Stride2) : kForward3;
+    case 5:
+      if (weight) return strided ? Variants(kWeight5Stride2) : kWeight5;
+      return data && strided ? Variants(kData5Stride2) : kForward5;
+    default:
+      if (weight) return strided ? Variants(kWeight7Stride2) : kWeight7;
+      return data && strided ? Variants(kData7Stride2) : kForward7;
+  }
+}
+
+Variants variants_1d(Direction direction, int filter) {
+  if (direction == Direction::kBackwardWeight) return filter <= 4 ? Variants(kLineWeight4) : kLineWeight8;
+  return filter <= 4 ? Variants(kLine4) : kLine8;
+}
+
+Variants variants_3d(Direction direction, bool strided) {
+  // Backward weight takes the filter's planes one by one.
+  if (direction == Direction::kBackwardWeight) return strided ? Variants(kWeight3Stride2) : kWeight3;
+  return direction == Direction::kBackwardData && strided ? Variants(kCubeData2) : kCube;
+}
+
+struct Sizes {
+  int filter_h, filter_w, stride_h, stride_w;
+};
+
+// Rows of fp32 take twice the registers on their way.
+bool fits(const KernelConfig& base, const Variant& variant) {
+  const int bytes = variant.width * size_of(base.direction == Direction::kForward ? base.x : base.y);
+  return bytes <= 16 && (bytes * variant.columns <= 32 || size_of(base.y) == 2);
+}
+
+void propose_sizes(const KernelConfig& base, const Sizes& sizes, Variants variants,
+                   std::vector<KernelConfig>& configs) {
+  for (const Variant& variant : variants) {
+    if (!fits(base, variant)) continue;
+    KernelConfig config = base;
+    DirectConfig& direct = config.direct;
+    config.family = Family::kDirect;
+    config.min_blocks = variant.min_blocks;
+    direct.design = DirectDesign::kStream;
+    direct.filter_h = static_cast<unsigned char>(sizes.filter_h);
+    direct.filter_w = static_cast<unsigned char>(sizes.filter_w);
+    direct.stride_h = static_cast<unsigned char>(sizes.stride_h);
+    direct.stride_w = static_cast<unsigned char>(sizes.stride_w);
+    direct.dilation_h = 1;
+    direct.dilation_w = 1;
+    direct.vector_in = variant.width;
+    direct.vector_out = variant.width;
+    direct.sub_w = variant.columns;
+    direct.prefetch = variant.prefetch;
+    direct.register_weights = variant.register_weights;
+    direct.block_size = 256;
+    configs.push_back(config);
+  }
+}
+
+bool is_wide_type(DataType type) { return size_of(type) >= 2; }
+
+void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (base.layout != Layout::kChannelsLast) return;
+  if (!is_wide_type(base.x) || !is_wide_type(base.w) || !is_wide_type(base.y)) return;
+  if (breadth == Breadth::kFew) {
+    // The layer that most networks have.
+    if (base.dims == 2 && size_of(base.x) == 2 && base.x == base.y)
+      propose_sizes(base, {3, 3, 1, 1}, variants_2d(base.direction, 3, false).first(1), configs);
+    return;
+  }
+  for (const int stride : {1, 2}) {
+    if (base.dims == 1) {
+      for (int filter = 1; filter <= 8; ++filter)
+        propose_sizes(base, {filter, 1, stride, 1}, variants_1d(base.direction, filter), configs);
+    } else if (base.dims == 2) {
+      for (const int filter : {3, 5, 7})
+        propose_sizes(base, {filter, filter, stride, stride}, variants_2d(base.direction, filter, stride > 1), configs);
+    } else {
+      propose_sizes(base, {3, 3, stride, stride}, variants_3d(base.direction, stride > 1), configs);
+    }
+  }
+}
+
+}  // namespace
+
+extern const KernelKind kDirectStream = {.id = "direct-stream",
+                                         .header = "kernel/direct/select.h",
+                                         .class_name = "wt::DirectKernel",
+                                         .family = Family::kDirect,
+                                         .pipelines = {},
+                                         .designs = kDesigns,
+                                         .targets = kTargets,
+                                         .fields = kReadFields,
+                                         .generic = false,
+                                         .propose = propose};
+
+}  // namespace wt

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/bind_direct_banded.cc - launches of kernel/direct/banded.h.
+#include <cstddef>
+
+#include "config/fields.h"
+#include "dispatch/bind_direct.h"
+#include "dispatch/conv_arguments.h"
+#include "dispatch/direct_geometry.h"
+#include "kernel/direct/banded_shape.h"
+
+namespace wt {
+
+Binding bind_direct_banded(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+  const bool data = problem.direction == Direction::kBackwardData;
+  const BandedCut cut = cut_banded(config, problem, device.multiprocessors);
+  BandedArguments arguments{};
+  arguments.from = direct_image(problem, data);
+  arguments.to = direct_image(problem, !data);
+  arguments.channels = static_cast<i32>(problem.c);
+  arguments.pad_h = static_cast<i32>(data ? problem.filter[1] - 1 - problem.pad_lower[1] : problem.pad_lower[1]);
+  arguments.pad_w = static_cast<i32>(data ? problem.filter[2] - 1 - problem.pad_lower[2] : problem.pad_lower[2]);
+  arguments.column_blocks = static_cast<i32>(cut.column_blocks);
+  arguments.block_rows = static_cast<i32>(cut.block_rows);
+  arguments.group_segments = static_cast<i32>(cut.group_segments);
+  arguments.segment_tiles = static_cast<i32>(cut.segment_tiles);
+  arguments.segments = static_cast<i32>(cut.segments);
+  arguments.channel_blocks = static_cast<i32>(cut.channel_blocks);
+  arguments.rows = static_cast<i32>(cut.rows);
+  arguments.rows_per_block = static_cast<i32>(cut.rows_per_block);
+  arguments.epilogue = epilogue_arguments(problem.epilogue);
+
+  Launch launch;
+  launch.kernel = name_of(config);
+  launch.shape.grid[0] = static_cast<uint32_t>(cut.grid);
+  launch.shape.threads = static_cast<uint32_t>(config.direct.block_size);
+  launch.shape.shared_bytes =
+      static_cast<uint32_t>(banded::shared_bytes(config, arguments.column_blocks, arguments.group_segments));
+  set_params(launch, arguments);
+  launch.pointers.push_back({offsetof(BandedArguments, first), direct_first(problem.direction), 0});
+  launch.pointers.push_back({offsetof(BandedArguments, second), direct_second(problem.direction), 0});
+  launch.pointers.push_back({offsetof(BandedArguments, out), output_tensor(problem.direction), 0});
+  bind_epilogue(launch, problem, offsetof(BandedArguments, epilogue));
+  Binding binding;
+  binding.launches.push_back(std::move(launch));
+  return binding;
+}
+
+}  // namespace wt

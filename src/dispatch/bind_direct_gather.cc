@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/bind_direct_gather.cc - launches of kernel/direct/gather*.h.
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+#include "config/fields.h"
+#include "dispatch/bind_direct.h"
+#include "dispatch/conv_arguments.h"
+#include "dispatch/direct_geometry.h"
+#include "dispatch/tma_maps.h"
+#include "kernel/direct/limits.h"
+
+namespace wt {
+namespace {
+
+constexpr int64_t kMaxGrid = 0x7fffffff;
+constexpr int kColumnLanes = 32;               // of a block where channels lie apart
+constexpr int64_t kWorkspaceBytes = 64 << 20;  // of partial sums, about
+
+GatherArguments gather_arguments(const ConvProblem& p) {
+  const bool data = p.direction == Direction::kBackwardData;
+  GatherArguments arguments{};
+  arguments.from = direct_image(p, data);
+  arguments.to = direct_image(p, !data);
+  arguments.channels = static_cast<i32>(data ? p.c : p.k);
+  arguments.multiplier = static_cast<i32>(p.k_per_group());
+  for (size_t i = 0; i < 3; ++i) {
+    const int64_t common = data ? std::gcd(p.stride[i], p.dilation[i]) : 1;
+    arguments.filter[i] = static_cast<i32>(p.filter[i]);
+    arguments.stride[i] = static_cast<i32>(p.stride[i]);
+    arguments.dilation[i] = static_cast<i32>(p.dilation[i]);
+    arguments.pad[i] = static_cast<i32>(p.pad_lower[i]);
+    arguments.tap_step[i] = static_cast<i32>(data ? p.stride[i] / common : 1);
+    arguments.position_step[i] = static_cast<i32>(data ? -p.dilation[i] / common : p.dilation[i]);
+  }
+  arguments.epilogue = epilogue_arguments(p.epilogue);
+  return arguments;
+}
+
+// As many lanes as the weights of one filter row leave room for, then as many rows as fit.
+void share_weights(const KernelConfig& config, const ConvProblem& p, GatherArguments& arguments, int max_lanes) {
+  const int64_t row = gather_row_bytes(config, p.filter[2], p.k_per_group());
+  const auto room = static_cast<int>(std::min<int64_t>(max_lanes, kGatherSharedBytes / row));
+  arguments.blocks = channel_blocks(arguments.channels, config.direct.vector_out, config.direct.block_size, room);
+  arguments.filter_rows = static_cast<i32>(
+      std::min<int64_t>(p.filter[0] * p.filter[1], kGatherSharedBytes / (row * arguments.blocks.lanes)));
+}
+
+Binding bind_data(const KernelConfig& config, const ConvProblem& problem, const ConvProblem& p) {
+  const bool forward = p.direction == Direction::kForward, first = p.layout == Layout::kChannelsFirst;
+  GatherArguments arguments = gather_arguments(p);
+  const DirectConfig& direct = config.direct;
+  share_weights(config, p, arguments, first ? 1 : 32);
+  const int64_t width = arguments.to.size[2];
+  arguments.lattices = static_cast<i32>(forward ? 1 : std::min<int64_t>(p.stride[2], width));
+  arguments.lattice_columns = static_cast<i32>(ceil_div(width, arguments.lattices));
+  arguments.column_lanes = 1;
+  while (first && arguments.column_lanes < kColumnLanes &&
+         arguments.column_lanes * direct.sub_w < arguments.lattice_columns)
+    arguments.column_lanes *= 2;
+  arguments.column_tiles =
+      static_cast<i32>(ceil_div(arguments.lattice_columns, int64_t{direct.sub_w} * arguments.column_lanes));
+  arguments.strips =
+      p.n * arguments.to.size[0] * arguments.to.size[1] * arguments.lattices * int64_t{arguments.column_tiles};
+  const int64_t slots = direct.block_size / (arguments.blocks.lanes * arguments.column_lanes);
+
+  Launch launch;
+  launch.kernel = name_of(config);
+  launch.shape.grid[0] = static_cast<uint32_t>(
+      std::min(kMaxGrid, ceil_div(arguments.strips, slots) * int64_t{arguments.blocks.channel_blocks}));
+  launch.shape.threads = static_cast<uint32_t>(direct.block_size);
+  launch.shape.shared_bytes = static_cast<uint32_t>(gather_row_bytes(config, p.filter[2], p.k_per_group()) *
+                                                    arguments.blocks.lanes * arguments.filter_rows);
+  set_params(launch, arguments);
+  launch.pointers.push_back({offsetof(GatherArguments, first), direct_first(p.direction), 0});
+  launch.pointers.push_back({offsetof(GatherArguments, second), direct_second(p.direction), 0});
+  launch.pointers.push_back({offsetof(GatherArguments, out), output_tensor(p.direction), 0});
+  bind_epilogue(launch, problem, offsetof(GatherArguments, epilogue));
+  Binding binding;
+  binding.launches.push_back(std::move(launch));
+  return binding;
+}
+
+Binding bind_weight(const KernelConfig& config, const ConvProblem& problem, const ConvProblem& p,
+                    const DeviceInfo& device) {
+  GatherArguments arguments = gather_arguments(p);
+  const DirectConfig& direct = config.direct;
+  arguments.blocks = channel_blocks(p.k, direct.vector_out, direct.block_size, 32);
+  arguments.tap_runs = static_cast<i32>(ceil_div(p.filter[2], direct.sub_w));
+  const int64_t runs = p.filter[0] * p.filter[1] * arguments.tap_runs;
+  arguments.column_lanes = static_cast<i32>(std::min<int64_t>(runs, direct.block_size / arguments.blocks.lanes));
+  const int64_t slots = direct.block_size / (arguments.blocks.lanes * arguments.column_lanes);
+  arguments.strips = p.n * arguments.to.size[0] * arguments.to.size[1];
+  // Enough splits for two full waves of blocks, as far as the workspace allows.
+  const int64_t fixed = ceil_div(runs, arguments.column_lanes) * arguments.blocks.channel_blocks;
+  const int64_t wanted = std::max<int64_t>(1, int64_t{device.multiprocessors} * config.min_blocks * 2 / fixed) * slots;
+  const int64_t room = std::max<int64_t>(1, kWorkspaceBytes / (p.w_elements() * static_cast<int64_t>(sizeof(float))));
+  const int64_t splits = std::clamp<int64_t>(std::min(wanted, room), 1, std::max<int64_t>(1, arguments.strips));
+  arguments.rows_per_split = std::max<int64_t>(1, ceil_div(arguments.strips, splits));
+  arguments.splits = static_cast<i32>(std::max<int64_t>(1, ceil_div(arguments.strips, arguments.rows_per_split)));
+
+  Launch launch;
+  launch.kernel = name_of(config);
+  launch.shape.grid[0] = static_cast<uint32_t>(fixed * ceil_div(arguments.splits, slots));
+  launch.shape.threads = static_cast<uint32_t>(direct.block_size);
+  set_params(launch, arguments);
+  launch.pointers.push_back({offsetof(GatherArguments, first), direct_first(p.direction), 0});
+  launch.pointers.push_back({offsetof(GatherArguments, second), direct_second(p.direction), 0});
+  Binding binding;
+  binding.launches.push_back(std::move(launch));
+  bind_direct_sum(binding, config, problem, offsetof(GatherArguments, out), arguments.splits);
+  return binding;
+}
+
+}  // namespace
+
+Binding bind_direct_gather(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+  // Where channels lie apart, columns side by side are what memory wants, so the row stays along w.
+  const ConvProblem p = problem.layout == Layout::kChannelsFirst ? problem : turned(problem);
+  if (p.direction == Direction::kBackwardWeight) return bind_weight(config, problem, p, device);
+  return bind_data(config, problem, p);
+}
+
+}  // namespace wt

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/bind_direct_stream.cc - launches of kernel/direct/stream_*.h.
+#include <cstddef>
+
+#include "config/fields.h"
+#include "dispatch/bind_direct.h"
+#include "dispatch/conv_arguments.h"
+#include "dispatch/direct_geometry.h"
+#include "kernel/direct/stream_shape.h"
+
+namespace wt {
+
+Binding bind_direct_stream(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+  const ConvProblem p = turned(problem);
+  const bool weight = p.direction == Direction::kBackwardWeight, data = p.direction == Direction::kBackwardData;
+  const StreamCut cut = cut_stream(config, p, device.multiprocessors);
+  StreamArguments arguments{};
+  arguments.from = direct_image(p, data);
+  arguments.to = direct_image(p, !data);
+  arguments.channels = static_cast<i32>(p.c);
+  for (size_t i = 0; i < 3; ++i) arguments.pad[i] = static_cast<i32>(p.pad_lower[i]);
+  arguments.stride_d = static_cast<i32>(p.stride[0]);
+  arguments.dilation_d = static_cast<i32>(p.dilation[0]);
+  arguments.filter_d = static_cast<i32>(p.filter[0]);
+  arguments.blocks = cut.blocks;
+  arguments.rows = static_cast<i32>(cut.rows);
+  arguments.row_tiles = static_cast<i32>(cut.row_tiles);
+  arguments.column_tiles = static_cast<i32>(cut.column_tiles);
+  arguments.strips = cut.strips;
+  arguments.splits = static_cast<i32>(cut.splits);
+  arguments.epilogue = epilogue_arguments(problem.epilogue);
+
+  Launch launch;
+  launch.kernel = name_of(config);
+  launch.shape.grid[0] = static_cast<uint32_t>(cut.grid);
+  launch.shape.threads = static_cast<uint32_t>(config.direct.block_size);
+  launch.shape.shared_bytes = static_cast<uint32_t>(stream_shared_bytes(config, cut.blocks.lanes, arguments.filter_d));
+  set_params(launch, arguments);
+  launch.pointers.push_back({offsetof(StreamArguments, first), direct_first(p.direction), 0});
+  launch.pointers.push_back({offsetof(StreamArguments, second), direct_second(p.direction), 0});
+  Binding binding;
+  if (!weight) {
+    launch.pointers.push_back({offsetof(StreamArguments, out), output_tensor(p.direction), 0});
+    bind_epilogue(launch, problem, offsetof(StreamArguments, epilogue));
+  }
+  binding.launches.push_back(std::move(launch));
+  if (weight) bind_direct_sum(binding, config, problem, offsetof(StreamArguments, out), cut.splits);
+  return binding;
+}
+
+}  // namespace wt

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/cost_model_direct.cc - predicted times of the direct family.
+//
+// Depthwise layers wait for memory: bytes once at the device's rate, worsened by narrow accesses and by the last wave
+// of blocks; or for their multiply-adds. The constants stand for an H200 and were set by eye on a study's times.
+#include <algorithm>
+#include <cmath>
+
+#include "dispatch/cost_model.h"
+#include "dispatch/direct_geometry.h"
+
+namespace wt {
+namespace {
+
+constexpr double kLaunchUs = 3;
+constexpr double kFirstDataUs = 2;
+constexpr double kSumUs = 2.5;              // the launch that adds partial sums
+constexpr double kBytesPerUs = 4.3e6;       // of the whole device
+constexpr double kMultiplyAddsPerUs = 224;  // of one multiprocessor, times 1000
+constexpr double kStreamShare = 0.3;        // of the multiply-add rate that streaming kernels reach
+constexpr double kGatherShare = 0.08;
+constexpr double kMatrixProductsPerUs = 720;  // m16n8k16 of one multiprocessor, a third less than it can
+constexpr double kBandedBytes = 1.2;
+
+double bytes_us(const ConvProblem& p) {
+  const double bytes = static_cast<double>(p.x_elements()) * size_of(p.x) +
+                       static_cast<double>(p.w_elements()) * size_of(p.w) +
+                       static_cast<double>(p.y_elements()) * size_of(p.y);
+  return bytes / kBytesPerUs;
+}
+
+double multiply_us(const ConvProblem& p, int multiprocessors, double share) {
+  return p.flops() / 2 / (kMultiplyAddsPerUs * 1000 * multiprocessors * share);
+}
+
+// How far accesses of so many bytes a thread stay behind the device's rate.
+double width_factor(int bytes) { return bytes >= 16 ? 1.2 : bytes >= 8 ? 1.5 : bytes >= 4 ? 2.0 : 3.5; }
+
+double stream_us(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
+  const StreamCut cut = cut_stream(config, turned(p), multiprocessors);
+  const double capacity = static_cast<double>(multiprocessors) * config.min_blocks;
+  // A grid that fills its last wave badly leaves multiprocessors idle.
+  const double idle = cut.waves * capacity / std::max(1.0, static_cast<double>(cut.grid));
+  const double memory = bytes_us(p) * width_factor(config.direct.vector_in * size_of(p.y));
+  const double products = multiply_us(p, multiprocessors, kStreamShare);
+  const double busy = std::max(memory, products) * std::clamp(idle, 1.0, 4.0);
+  // Preferred order of variants that the terms above do not tell apart: more work a thread first.
+  const double order = 1 + 0.02 / (config.direct.sub_w * config.direct.vector_in) + 0.002 * config.direct.prefetch;
+  return busy * order;
+}
+
+double gather_us(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
+  const int width = config.layout == Layout::kChannelsLast ? config.direct.vector_out : config.direct.sub_w;
+  const double taps = static_cast<double>(p.filter_taps());
+  // Every tap reads its pixel again, from the caches.
+  const double memory = bytes_us(p) * width_factor(width * size_of(p.y)) * (1 + 0.1 * taps);
+  const double share = kGatherShare * std::min(1.0, width / 4.0);
+  return std::max(memory, multiply_us(p, multiprocessors, share)) *
+         (1 + 0.02 * std::abs(config.direct.sub_w - 4) / 4.0);
+}
+
+// Copies, and the matrix products of whole bands: taps that do not exist are multiplied too.
+double banded_us(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
+  const BandedCut cut = cut_banded(config, p, multiprocessors);
+  const double items = 1 + static_cast<double>(cut.rows_per_block - 1) / static_cast<double>(cut.rows / cut.groups);
+  const double rows = static_cast<double>(cut.rows_per_block) + items * (config.direct.filter_h - 1);
+  const double capacity = static_cast<double>(multiprocessors) * config.min_blocks;
+  const double waves = std::ceil(static_cast<double>(cut.grid) / capacity);
+  // Of one multiprocessor, all its blocks together.
+  const double products = waves * config.min_blocks * rows * config.direct.filter_h *
+                          (config.direct.block_size / 32.0) * config.direct.vector_in / kMatrixProductsPerUs;
+  return kBandedBytes * bytes_us(p) * waves * capacity / static_cast<double>(cut.grid) + products +
+         0.01 * config.direct.prefetch;
+}
+
+}  // namespace
+
+double predicted_direct_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  const double sum = problem.direction == Direction::kBackwardWeight ? kSumUs : 0;
+  const auto busy = [&] {
+    switch (config.direct.design) {
+      case DirectDesign::kStream:
+        return stream_us(config, problem, multiprocessors);
+      case DirectDesign::kBanded:
+        return banded_us(config, problem, multiprocessors);
+      case DirectDesign::kGather:
+        break;
+    }
+    return gather_us(config, problem, multiprocessors);
+  };
+  if (problem.output_elements() == 0) return kLaunchUs;
+  return kLaunchUs + kFirstDataUs + sum + busy();
+}
+
+}  // namespace wt

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/direct_geometry.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "dispatch/conv_arguments.h"
+#include "dispatch/tma_maps.h"
+#include "kernel/direct/banded_shape.h"
+
+namespace wt {
+namespace {
+
+// What a strip costs beside its rows, in rows: weights, first loads, coordinates.
+constexpr int64_t kStripRows = 3;
+constexpr int64_t kMostTiles = 4096;  // that are tried
+
+// The walked rows and columns of the output, in steps of the stride for backward data.
+struct Walked {
+  int64_t rows, columns, planes, halo;
+};
+
+Walked walked(const KernelConfig& config, const ConvProblem& p) {
+  const int64_t halo = ceil_div(config.direct.filter_h, config.direct.stride_h) - 1;
+  if (p.direction != Direction::kBackwardData) return {p.out()[1], p.out()[2], p.out()[0], halo};
+  const auto steps = [&](size_t dim, int64_t stride) {
+    return (p.in[dim] - 1 + p.pad_lower[dim]) / stride - p.pad_lower[dim] / stride + 1;
+  };
+  return {steps(1, config.direct.stride_h), steps(2, config.direct.stride_w), p.in[0], halo};
+}
+
+}  // namespace
+
+ConvProblem turned(const ConvProblem& problem) {
+  ConvProblem p = problem;
+  if (p.dims != 1) return p;
+  for (Spatial* value : {&p.in, &p.filter, &p.stride, &p.dilation, &p.pad_lower, &p.pad_upper})
+    std::swap((*value)[1], (*value)[2]);
+  return p;
+}
+
+DirectImage direct_image(const ConvProblem& p, bool is_output) {
+  const TensorStrides strides = tensor_strides(p, is_output ? Tensor::kY : Tensor::kX);
+  const Spatial size = is_output ? p.out() : p.in;
+  DirectImage image{};
+  image.n = strides.n;
+  image.channel = strides.channel;
+  for (size_t i = 0; i < 3; ++i) {
+    image.size[i] = static_cast<i32>(size[i]);
+    image.spatial[i] = strides.spatial[i];
+  }
+  return image;
+}
+
+DirectBlocks channel_blocks(int64_t channels, int vector, int threads, int max_lanes) {
+  const int64_t vectors = ceil_div(channels, vector);
+  int64_t best = 1;
+  double least = 1e300;
+  for (int64_t lanes = 1; lanes <= std::min<int64_t>(vectors, max_lanes); ++lanes) {
+    // Blocks that one strip takes: fewer where lanes divide both the channels and the block well.
+    const double blocks = static_cast<double>(ceil_div(vectors, lanes)) / static_cast<double>(threads / lanes);
+    if (blocks > least * 1.0001) continue;
+    least = std::min(least, blocks);
+    best = lanes;
+  }
+  return {static_cast<i32>(best), static_cast<i32>(ceil_div(vectors, best))};
+}
+
+StreamCut cut_stream(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
+  const DirectConfig& direct = config.direct;
+  const bool weight = p.direction == Direction::kBackwardWeight;
+  const Walked all = walked(config, p);
+  StreamCut cut;
+  cut.blocks = channel_blocks(p.c, direct.vector_in, direct.block_size, 32);
+  cut.column_tiles = ceil_div(all.columns, direct.sub_w);
+  const int64_t slots = direct.block_size / cut.blocks.lanes;
+  const int64_t capacity = int64_t{multiprocessors} * config.min_blocks;
+  const int64_t fixed = int64_t{cut.blocks.channel_blocks} * (weight ? p.filter[0] : 1);
+  const int64_t most_splits = std::max<int64_t>(1, capacity / fixed);
+  cut.row_steps = 1e300;
+  for (int64_t tiles = 1; tiles <= std::min(all.rows, kMostTiles); ++tiles) {
+    const int64_t rows = ceil_div(all.rows, tiles);
+    const int64_t row_tiles = ceil_div(all.rows, rows);
+    if (row_tiles != tiles) continue;
+    const int64_t strips = p.n * all.planes * row_tiles * cut.column_tiles;
+    const int64_t groups = std::max<int64_t>(1, ceil_div(strips, slots));
+    int64_t splits = groups, rounds = 1;
+    if (weight) {
+      rounds = ceil_div(groups, std::min(groups, most_splits));
+      splits = ceil_div(groups, rounds);
+    }
+    const int64_t waves = ceil_div(splits * fixed, capacity);
+    const auto steps = static_cast<double>(waves * rounds * (rows + all.halo + kStripRows));
+    if (steps >= cut.row_steps) continue;
+    cut.row_steps = steps;
+    cut.rows = rows;
+    cut.row_tiles = row_tiles;
+    cut.strips = strips;
+    cut.splits = splits;
+    cut.grid = splits * fixed;
+    cut.waves = static_cast<double>(waves);
+  }
+  return cut;
+}
+
+BandedCut cut_banded(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
+  const Spatial size = p.direction == Direction::kBackwardData ? p.in : p.out();
+  BandedCut cut;
+  const int64_t blocks = ceil_div(size[2], kBandedPixels);
+  cut.segment_tiles = ceil_div(blocks, kBandedRows);
+  cut.column_blocks = std::min<int64_t>(blocks, kBandedRows);
+  while (cut.block_rows < cut.column_blocks) cut.block_rows *= 2;
+  cut.group_segments = kBandedRows / cut.block_rows;
+  cut.segments = p.n * cut.segment_tiles;
+  cut.groups = ceil_div(cut.segments, cut.group_segments);
+  cut.channel_blocks = ceil_div(p.c, banded::channels(config));
+  cut.rows = cut.groups * size[1];
+  // The blocks of one channel block share its rows evenly; neighbouring channel blocks walk in step.
+  const int64_t capacity = int64_t{multiprocessors} * config.min_blocks;
+  const int64_t ranges = std::clamp<int64_t>(capacity / cut.channel_blocks, 1, std::max<int64_t>(1, cut.rows));
+  cut.rows_per_block = std::max<int64_t>(1, ceil_div(cut.rows, ranges));
+  cut.grid = ceil_div(cut.rows, cut.rows_per_block) * cut.channel_blocks;
+  return cut;
+}
+
+}  // namespace wt

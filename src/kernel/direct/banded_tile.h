@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/direct/banded_tile.h - a warp's fragments of a depthwise convolution as matrix products, a channel at a time.
+//
+//   A (16 strips, 16 pixels of a strip's window) x B (16 pixels, 8 outputs: the filter's row as a band) -> C
+//
+// The order of k is free, so that pixels j and j+4 make the pair that a lane needs: lanes read the four channels of a
+// pixel in one access and no transposition follows. Outputs are ordered alike, so that a lane's two are j and j+4.
+#pragma once
+
+#include "kernel/direct/banded_rows.h"
+
+namespace wt {
+
+// The lane's place in a fragment: row `strip` (and strip + 8), pixel `pixel` (and + 4).
+struct BandedLane {
+  int strip, pixel;
+  bool swapped;  // WHY: lanes of odd strips read pixel + 4 first, which spreads a warp over twice the banks
+
+  WT_DEVICE static BandedLane make() {
+    const int lane = device::lane_index();
+    return {lane / 4, lane % 4, (lane / 4 & 1) != 0};
+  }
+};
+
+template <KernelConfig kConfig>
+struct BandedTile {
+  using Element = Storage<kConfig.x>;
+  using Mma = device::Mma<kConfig.x, 16, 8, 16>;
+  using Rows = BandedRows<kConfig>;
+  static constexpr int kChannels = 4;  // of a warp
+  // Where images are so narrow that each takes one strip, neighbouring strips share no pixels.
+  static constexpr bool kShared = kConfig.direct.images == 1;
+  static_assert(kConfig.direct.vector_in == kChannels);
+
+  // Two pixels of four channels as the pairs of four fragments.
+  struct Pixels {
+    Vector<u32, 2> first, second;
+  };
+
+  SharedAddress near, far;  // offsets of the lane's two pixels in a column block
+  u32 even, odd;            // selectors that pair a channel of both
+
+  WT_DEVICE void prepare(const BandedLane& lane, int warp) {
+    const int bytes = warp * kChannels * 2;
+    const int one = lane.swapped ? lane.pixel + 4 : lane.pixel, two = lane.swapped ? lane.pixel : lane.pixel + 4;
+    near = Rows::place(one, bytes / 16) + bytes % 16;
+    far = Rows::place(two, bytes / 16) + bytes % 16;
+    even = lane.swapped ? 0x1054 : 0x5410;
+    odd = lane.swapped ? 0x3276 : 0x7632;
+  }
+
+  WT_DEVICE Pixels read(SharedAddress block) const {
+    return {device::load_shared<Vector<u32, 2>>(block + near), device::load_shared<Vector<u32, 2>>(block + far)};
+  }
+  // Channel `channel` of both pixels into elements 2 * pair and 2 * pair + 1 of a fragment.
+  WT_DEVICE void place_pair(const Pixels& from, int channel, Element* to) const {
+    const u32 both =
+        device::permute_bytes(from.first.at[channel / 2], from.second.at[channel / 2], channel % 2 ? odd : even);
+    to[0].bits = static_cast<u16>(both);
+    to[1].bits = static_cast<u16>(both >> 16);
+  }
+
+  // The fragments of an input row. `strips` are the shared addresses of the windows of the lane's two strips.
+  WT_DEVICE void read_row(const SharedAddress (&strips)[2], Element (&a)[kChannels][Mma::kA]) const {
+    constexpr u32 kBlock = kBandedPixels * Rows::kPixelBytes;
+    Pixels left[2], right[2];
+    left[0] = read(strips[0]);
+    right[0] = read(strips[0] + kBlock);
+    if constexpr (kShared) {
+      left[1] = right[0];
+      right[1] = read(strips[0] + 2 * kBlock);
+    } else {
+      left[1] = read(strips[1]);
+      right[1] = read(strips[1] + kBlock);
+    }
+    WT_UNROLL for (int c = 0; c < kChannels; ++c) {
+      WT_UNROLL for (int i = 0; i < 2; ++i) {
+        place_pair(left[i], c, a[c] + 2 * i);
+        place_pair(right[i], c, a[c] + 4 + 2 * i);
+      }
+    }
+  }
+
+  // Writes four channels of pixels j and j+4 of strip i from the accumulators.
+  WT_DEVICE void stage(const BandedLane& lane, SharedAddress block, const Element (&value)[2][kChannels]) const {
+    WT_UNROLL for (int i = 0; i < 2; ++i) {
+      Vector<u32, 2> words;
+      WT_UNROLL for (int w = 0; w < 2; ++w) {
+        const Element low = lane.swapped ? value[1 - i][2 * w] : value[i][2 * w];
+        const Element high = lane.swapped ? value[1 - i][2 * w + 1] : value[i][2 * w + 1];
+        words.at[w] = static_cast<u32>(low.bits) | static_cast<u32>(high.bits) << 16;
+      }
+      device::store_shared(block + (i == 0 ? near : far), words);
+    }
+  }
+};
+
+}  // namespace wt

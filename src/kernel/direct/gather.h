@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/direct/gather.h - depthwise forward and backward data, every tap looked up: any filter, stride, dilation,
+// padding, multiplier and layout.
+//
+//   weights --rows of the filter--> shared memory;  pixels of x or dy --> registers --> sums --> y or dx
+//
+// A thread has vector_out channels of sub_w pixels of one row. Threads of a block lie side by side along channels
+// (channels-last) or columns (channels-first), so that neighbours read neighbouring addresses.
+#pragma once
+
+#include "kernel/direct/output.h"
+#include "kernel/direct/walk.h"
+
+namespace wt {
+
+template <KernelConfig kConfig>
+struct DirectGather {
+  using Params = GatherArguments;
+  static constexpr int kThreads = kConfig.direct.block_size;
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+
+  WT_DEVICE static void run(const Params& p) {
+    const Place at = Place::make(p);
+    ChannelOutput<kConfig, kWidth> output;
+    float sum[kPixels][kWidth] = {};
+    const i32 rows = p.filter[0] * p.filter[1];
+    for (i32 first = 0; first < rows; first += p.filter_rows) {
+      const i32 end = first + p.filter_rows < rows ? first + p.filter_rows : rows;
+      stage(p, at, first, end);
+      if (at.useful) add_rows(p, at, first, end, sum);
+    }
+    if (!at.useful) return;
+    output.prepare(p.epilogue, at.channel);
+    const i64 out = at.image * p.to.n + at.channel * p.to.channel + at.d * p.to.spatial[0] + at.h * p.to.spatial[1];
+    WT_UNROLL for (int i = 0; i < kPixels; ++i) {
+      const i32 column = at.column + i * p.column_lanes * p.lattices;
+      if (column < p.to.size[2]) output.store(p.epilogue, p.out, out + column * p.to.spatial[2], sum[i]);
+    }
+    output.finish(p.epilogue);
+  }
+
+ private:
+  static constexpr bool kForward = kConfig.direction == Direction::kForward;
+  static constexpr int kWidth = kConfig.direct.vector_out;
+  static constexpr int kPixels = kConfig.direct.sub_w;
+  static constexpr bool kVector = kConfig.direct.vector_in == kWidth;  // input channels lie like the output's
+  using In = Storage<operand_a(kConfig)>;
+
+  struct Place {
+    i32 lane, channel;
+    i64 image;
+    i32 d, h;
+    i32 column;  // of the first pixel
+    bool useful;
+
+    WT_DEVICE static Place make(const Params& p) {
+      Place at;
+      i32 thread = device::thread_index(), block = device::block_index().x;
+      at.lane = thread % p.blocks.lanes;
+      thread /= p.blocks.lanes;
+      const i32 column_lane = thread % p.column_lanes, slot = thread / p.column_lanes;
+      const i32 slots = kThreads / (p.blocks.lanes * p.column_lanes);
+      at.channel = (block % p.blocks.channel_blocks * p.blocks.lanes + at.lane) * kWidth;
+      i64 strip = static_cast<i64>(block / p.blocks.channel_blocks) * slots + slot;
+      at.useful = slot < slots && strip < p.strips && at.channel < p.channels;
+      const i32 tile = static_cast<i32>(strip % p.column_tiles);
+      strip /= p.column_tiles;
+      const i32 lattice = static_cast<i32>(strip % p.lattices);
+      strip /= p.lattices;
+      at.h = static_cast<i32>(strip % p.to.size[1]);
+      strip /= p.to.size[1];
+      at.d = static_cast<i32>(strip % p.to.size[0]);
+      at.image = strip / p.to.size[0];
+      at.column = lattice + (tile * kPixels * p.column_lanes + column_lane) * p.lattices;
+      return at;
+    }
+  };
+
+  // Weights that meet one input channel each: a channel's own forward, its multiples' backward.
+  WT_DEVICE static i32 multiples(const Params& p) { return kForward ? 1 : p.multiplier; }
+
+  // Rows [first, end) of the filter as (row, tap, multiple, channel of the block), fp32.
+  WT_DEVICE static void stage(const Params& p, const Place& at, i32 first, i32 end) {
+    const SharedAddress base = device::shared_base();
+    const auto* weights = static_cast<const Storage<kConfig.w>*>(p.second);
+    const i32 width = p.blocks.lanes * kWidth, start = at.channel - at.lane * kWidth, many = multiples(p);
+    const i32 taps = (end - first) * p.filter[2];
+    const i64 filter = static_cast<i64>(p.filter[0]) * p.filter[1] * p.filter[2];
+    device::sync_block();
+    for (i32 i = device::thread_index(); i < taps * width * many; i += kThreads) {
+      const i32 tap = i % taps, k = i / taps;
+      const i32 channel = k / many, multiple = k % many;
+      float value = 0;
+      if (start + channel < p.channels) {
+        const i64 from = (static_cast<i64>(start) * many + k) * filter + first * p.filter[2] + tap;
+        value = device::to_float(device::load_global(weights + from));
+      }
+      device::store_shared(base + 4 * ((tap * many + multiple) * width + channel), value);
+    }
+    device::sync_block();
+  }
+
+  WT_DEVICE static void add_rows(const Params& p, const Place& at, i32 first, i32 end, float (&sum)[kPixels][kWidth]) {
+    const TapWalk d = walk_of<kConfig.direction>(p, 0, at.d), h = walk_of<kConfig.direction>(p, 1, at.h);
+    const TapWalk w = walk_of<kConfig.direction>(p, 2, at.column);
+    const i64 image = at.image * p.from.n;
+    for (i32 a = d.tap, z = d.position; a < p.filter[0]; a += p.tap_step[0], z += p.position_step[0]) {
+      if (z < 0 || z >= p.from.size[0]) continue;
+      for (i32 r = h.tap, y = h.position; r < p.filter[1]; r += p.tap_step[1], y += p.position_step[1]) {
+        const i32 row = a * p.filter[1] + r;
+        if (y < 0 || y >= p.from.size[1] || row < first || row >= end) continue;
+        add_row(p, at, image + z * p.from.spatial[0] + y * p.from.spatial[1], row - first, w, sum);
+      }
+    }
+  }
+
+  WT_DEVICE static void add_row(const Params& p, const Place& at, i64 offset, i32 row, const TapWalk& walk,
+                                float (&sum)[kPixels][kWidth]) {
+    const In* pixels = static_cast<const In*>(p.first) + offset;
+    const i32 width = p.blocks.lanes * kWidth, many = multiples(p);
+    const i32 pixel_step = p.column_lanes * (kForward ? p.stride[2] : 1);
+    const SharedAddress weights = device::shared_base() + 4 * (row * p.filter[2] * many * width + at.lane * kWidth);
+    i32 x = walk.position;
+    for (i32 s = walk.tap; s < p.filter[2]; s += p.tap_step[2], x += p.position_step[2]) {
+      for (i32 multiple = 0; multiple < many; ++multiple) {
+        float weight[kWidth];
+        read_weights(weights + 4 * (s * many + multiple) * width, weight);
+        WT_UNROLL for (int i = 0; i < kPixels; ++i) {
+          const i32 position = x + i * pixel_step;
+          if (position < 0 || position >= p.from.size[2]) continue;
+          float value[kWidth];
+          read(p, pixels + position * p.from.spatial[2], at.channel, multiple, value);
+          WT_UNROLL for (int e = 0; e < kWidth; ++e) sum[i][e] = device::multiply_add(value[e], weight[e], sum[i][e]);
+        }
+      }
+    }
+  }
+
+  WT_DEVICE static void read(const Params& p, const In* pixel, i32 channel, i32 multiple, float (&to)[kWidth]) {
+    if constexpr (kVector && kWidth > 1) {
+      const auto held = Channels<In, kWidth>::load(pixel + channel, true);
+      WT_UNROLL for (int e = 0; e < kWidth; ++e) to[e] = held.value(e);
+    } else {
+      WT_UNROLL for (int e = 0; e < kWidth; ++e) {
+        const i32 from = kForward ? (channel + e) / p.multiplier : (channel + e) * p.multiplier + multiple;
+        to[e] = device::to_float(device::load_global(pixel + from * p.from.channel));
+      }
+    }
+  }
+};
+
+}  // namespace wt

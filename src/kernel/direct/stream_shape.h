@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/direct/stream_shape.h - the sizes that a streaming kernel is compiled for, and its shared memory.
+//
+// Freestanding: dispatch and the kernels read the same formulas.
+#pragma once
+
+#include "config/kernel_config.h"
+
+namespace wt {
+
+template <KernelConfig kConfig>
+struct StreamShape {
+  static constexpr int kThreads = kConfig.direct.block_size;
+  static constexpr int kWidth = kConfig.direct.vector_in;  // channels a thread
+  static constexpr int kColumns = kConfig.direct.sub_w;    // a thread; of each stride phase in backward data
+  static constexpr bool kPlanes = kConfig.dims == 3;       // the filter has planes, a run-time number of them
+  static constexpr int kRows = kConfig.direct.filter_h, kCols = kConfig.direct.filter_w;
+  static constexpr int kTaps = kRows * kCols;  // of a plane
+  static constexpr int kStepRows = kConfig.direct.stride_h, kStepCols = kConfig.direct.stride_w;
+  // Rows and columns of taps that one stride phase meets, the most of any phase.
+  static constexpr int kPhaseRows = (kRows + kStepRows - 1) / kStepRows;
+  static constexpr int kPhaseCols = (kCols + kStepCols - 1) / kStepCols;
+  static constexpr int kAhead = kConfig.direct.prefetch;
+  static_assert(!kPlanes || (kAhead == 1 && !kConfig.direct.register_weights), "planes are walked in a loop");
+  static_assert(kConfig.direct.vector_out == kWidth, "one output channel an input channel");
+};
+
+// A lane's weights in shared memory. WHY odd: eight lanes' vectors of four weights then lie in different banks.
+constexpr int stream_tap_pitch(int taps) { return taps | 1; }
+
+// Bytes of dynamic shared memory with `lanes` channel vectors a block.
+constexpr int stream_shared_bytes(const KernelConfig& config, int lanes, int filter_d) {
+  const DirectConfig& direct = config.direct;
+  if (config.direction == Direction::kBackwardWeight) return direct.block_size * direct.vector_in * direct.filter_w * 4;
+  return lanes * direct.vector_in * stream_tap_pitch(filter_d * direct.filter_h * direct.filter_w) * 4;
+}
+
+}  // namespace wt

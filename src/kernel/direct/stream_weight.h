@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/direct/stream_weight.h - depthwise backward weight by ordinary multiply-adds: partial sums of dw.
+//
+//   rows of x and dy --> registers --> every tap's sum of a thread --block's strips added in order--> workspace
+//
+// A block takes one plane of taps and every splits-th group of strips; kernel/direct/sum.h adds the splits. Row g of
+// dy is kept for kPhaseRows steps, since the rows of x that it meets come one after the other.
+#pragma once
+
+#include "kernel/direct/strip.h"
+
+namespace wt {
+
+template <KernelConfig kConfig>
+struct StreamWeight {
+  using Params = StreamArguments;
+  using Shape = StreamShape<kConfig>;
+  static constexpr int kThreads = Shape::kThreads;
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+
+  WT_DEVICE static void run(const Params& p) {
+    const StripThread at = StripThread::make<kThreads, kWidth>(p.blocks, p.channels);
+    const i32 plane = static_cast<i32>(at.block % p.filter_d), split = static_cast<i32>(at.block / p.filter_d);
+    Sums sum = {};
+    if (at.useful) {
+      const i64 step = static_cast<i64>(p.splits) * at.slots;
+      for (i64 index = static_cast<i64>(split) * at.slots + at.slot; index < p.strips; index += step) {
+        add_strip(p, Strip::make(p, index, p.to.size[0]), at.channel, plane, sum);
+      }
+    }
+    reduce(p, at, plane, split, sum);
+  }
+
+ private:
+  static constexpr int kWidth = Shape::kWidth;
+  static constexpr int kInputs = (Shape::kColumns - 1) * Shape::kStepCols + Shape::kCols;
+  using ReaderX = RowReader<Storage<kConfig.x>, kWidth, kInputs>;
+  using ReaderY = RowReader<Storage<kConfig.y>, kWidth, Shape::kColumns>;
+  using Sums = float[Shape::kRows][Shape::kCols][kWidth];
+  using RowY = typename ReaderY::Pixel[Shape::kColumns];
+
+  struct Step {
+    typename ReaderX::Pixel x[Shape::kStepRows][kInputs];
+    RowY y;
+
+    WT_DEVICE void read(const Params& p, const ReaderX& from_x, const ReaderY& from_y, i32 step, i32 end, bool exists,
+                        i64 plane_x, i64 plane_y) {
+      WT_UNROLL for (int i = 0; i < Shape::kStepRows; ++i) {
+        from_x.read(x[i], step * Shape::kStepRows + i - p.pad[1], exists, plane_x);
+      }
+      from_y.read(y, step, step < end, plane_y);
+    }
+  };
+
+  WT_DEVICE static void add_strip(const Params& p, const Strip& strip, i32 channel, i32 tap_plane, Sums& sum) {
+    const i32 column = strip.column_tile * Shape::kColumns;
+    const ReaderX from_x = ReaderX::make(p.from, p.first, strip.image, channel, column * Shape::kStepCols - p.pad[2]);
+    const ReaderY from_y = ReaderY::make(p.to, p.second, strip.image, channel, column);
+    const i32 plane = Shape::kPlanes ? strip.plane * p.stride_d - p.pad[0] + tap_plane * p.dilation_d : 0;
+    const bool exists = plane >= 0 && plane < p.from.size[0];
+    if (!exists) return;
+    const i64 plane_x = plane * p.from.spatial[0], plane_y = strip.plane * p.to.spatial[0];
+    const i32 row = strip.row_tile * p.rows;
+    const i32 end = row + p.rows < p.to.size[1] ? row + p.rows : p.to.size[1];
+    const i32 last = end - 1 + Shape::kPhaseRows - 1;
+
+    RowY held[Shape::kPhaseRows];
+    WT_UNROLL for (int i = 0; i < Shape::kPhaseRows; ++i) {
+      WT_UNROLL for (int j = 0; j < Shape::kColumns; ++j) held[i][j] = ReaderY::Pixel::zero();
+    }
+    Step ahead[Shape::kAhead];
+    WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
+      ahead[i].read(p, from_x, from_y, row + i, end, true, plane_x, plane_y);
+    }
+    for (i32 first = row; first <= last; first += Shape::kAhead) {
+      WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
+        const i32 step = first + i;
+        if (step > last) break;
+        const Step now = ahead[i];
+        if (step + Shape::kAhead <= last)
+          ahead[i].read(p, from_x, from_y, step + Shape::kAhead, end, true, plane_x, plane_y);
+        WT_UNROLL for (int back = Shape::kPhaseRows - 1; back >= 0; --back) {
+          WT_UNROLL for (int j = 0; j < Shape::kColumns; ++j) {
+            held[back][j] = back > 0 ? held[back > 0 ? back - 1 : 0][j] : now.y[j];
+          }
+        }
+        multiply(now, held, sum);
+      }
+    }
+  }
+
+  WT_DEVICE static void multiply(const Step& now, const RowY (&held)[Shape::kPhaseRows], Sums& sum) {
+    WT_UNROLL for (int i = 0; i < Shape::kStepRows; ++i) {
+      float x[kInputs][kWidth];
+      WT_UNROLL for (int j = 0; j < kInputs; ++j) {
+        WT_UNROLL for (int e = 0; e < kWidth; ++e) x[j][e] = now.x[i][j].value(e);
+      }
+      WT_UNROLL for (int back = 0; back < Shape::kPhaseRows; ++back) {
+        const int r = back * Shape::kStepRows + i;
+        if (r >= Shape::kRows) continue;
+        WT_UNROLL for (int j = 0; j < Shape::kColumns; ++j) {
+          WT_UNROLL for (int e = 0; e < kWidth; ++e) {
+            const float y = held[back][j].value(e);
+            WT_UNROLL for (int s = 0; s < Shape::kCols; ++s) {
+              sum[r][s][e] = device::multiply_add(x[j * Shape::kStepCols + s][e], y, sum[r][s][e]);
+            }
+          }
+        }
+      }
+    }
+  }
+
+  // A row of taps at a time: every strip of the block lays its sums side by side, then each sum is added up in order.
+  WT_DEVICE static void reduce(const Params& p, const StripThread& at, i32 plane, i32 split, const Sums& sum) {
+    const SharedAddress base = device::shared_base();
+    const i32 width = p.blocks.lanes * kWidth, first = at.channel - at.lane * kWidth;
+    const i64 taps = static_cast<i64>(p.filter_d) * Shape::kRows * Shape::kCols;
+    auto* partials = static_cast<float*>(p.out) + split * taps * p.channels;
+    WT_UNROLL for (int r = 0; r < Shape::kRows; ++r) {
+      device::sync_block();
+      if (at.slot < at.slots) {
+        WT_UNROLL for (int s = 0; s < Shape::kCols; ++s) {
+          WT_UNROLL for (int e = 0; e < kWidth; ++e) {
+            device::store_shared(base + 4 * ((at.slot * Shape::kCols + s) * width + at.lane * kWidth + e),
+                                 sum[r][s][e]);
+          }
+        }
+      }
+      device::sync_block();
+      for (i32 i = device::thread_index(); i < Shape::kCols * width; i += kThreads) {
+        const i32 channel = first + i % width, s = i / width;
+        if (channel >= p.channels) continue;
+        float total = 0;
+        for (i32 slot = 0; slot < at.slots; ++slot)
+          total += device::load_shared<float>(base + 4 * (slot * Shape::kCols * width + i));
+        device::store_global(partials + channel * taps + (plane * Shape::kRows + r) * Shape::kCols + s, total);
+      }
+    }
+  }
+};
+
+}  // namespace wt

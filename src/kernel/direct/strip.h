@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/direct/strip.h - what the three streaming kernels share: the strip of a thread, its rows, its weights.
+//
+//   block = channel vectors (lanes) x strips;  strip = some columns of some rows of one plane of one image
+#pragma once
+
+#include "kernel/direct/arguments.h"
+#include "kernel/direct/channels.h"
+#include "kernel/direct/stream_shape.h"
+
+namespace wt {
+
+// Where a thread stands in its block and its block in the grid.
+struct StripThread {
+  i32 lane, slot, slots;
+  i32 channel;  // first of its vector
+  i64 block;    // over everything but channels
+  bool useful;  // whole strips and existing channels
+
+  template <int kThreads, int kWidth>
+  WT_DEVICE static StripThread make(const DirectBlocks& blocks, i32 channels) {
+    StripThread at;
+    const i32 thread = device::thread_index(), index = device::block_index().x;
+    at.lane = thread % blocks.lanes;
+    at.slot = thread / blocks.lanes;
+    at.slots = kThreads / blocks.lanes;
+    at.channel = (index % blocks.channel_blocks * blocks.lanes + at.lane) * kWidth;
+    at.block = index / blocks.channel_blocks;
+    at.useful = at.slot < at.slots && at.channel < channels;
+    return at;
+  }
+};
+
+struct Strip {
+  i64 image;
+  i32 plane, row_tile, column_tile;
+
+  WT_DEVICE static Strip make(const StreamArguments& p, i64 index, i32 planes) {
+    Strip strip;
+    strip.column_tile = static_cast<i32>(index % p.column_tiles);
+    index /= p.column_tiles;
+    strip.row_tile = static_cast<i32>(index % p.row_tiles);
+    index /= p.row_tiles;
+    strip.plane = static_cast<i32>(index % planes);
+    strip.image = index / planes;
+    return strip;
+  }
+};
+
+// kCount neighbouring pixels of a row, from `column` on; zeros outside the image.
+template <class T, int kWidth, int kCount>
+struct RowReader {
+  using Pixel = Channels<T, kWidth>;
+  const T* first;  // row 0, at the first column and channel
+  i64 pitch;
+  i32 pixel, height;
+  u32 columns;  // bit i: column i exists
+
+  WT_DEVICE static RowReader make(const DirectImage& image, const void* data, i64 n, i32 channel, i32 column) {
+    static_assert(kCount <= 32);
+    RowReader reader;
+    reader.first = static_cast<const T*>(data) + n * image.n + column * image.spatial[2] + channel;
+    reader.pitch = image.spatial[1];
+    reader.pixel = static_cast<i32>(image.spatial[2]);
+    reader.height = image.size[1];
+    reader.columns = 0;
+    WT_UNROLL for (int i = 0; i < kCount; ++i) {
+      if (column + i >= 0 && column + i < image.size[2]) reader.columns |= 1u << i;
+    }
+    return reader;
+  }
+  // `offset` leads to the plane.
+  WT_DEVICE void read(Pixel (&to)[kCount], i32 row, bool exists, i64 offset) const {
+    exists = exists && row >= 0 && row < height;
+    const T* at = first + offset + row * pitch;
+    WT_UNROLL for (int i = 0; i < kCount; ++i) {
+      to[i] = Pixel::load(at + static_cast<i64>(i) * pixel, exists && (columns >> i & 1));
+    }
+  }
+};
+
+// The weights of a block's channels as fp32 in shared memory, a lane's taps together.
+template <KernelConfig kConfig>
+struct StripWeights {
+  using Shape = StreamShape<kConfig>;
+  static constexpr int kWidth = Shape::kWidth;
+  static constexpr int kKept = kConfig.direct.register_weights ? Shape::kTaps : 1;
+
+  SharedAddress lane;
+  float kept[kKept][kWidth];
+
+  // By all threads; ends with a barrier.
+  WT_DEVICE void stage(const StreamArguments& p, const StripThread& at) {
+    const SharedAddress base = device::shared_base();
+    const auto* weights = static_cast<const Storage<kConfig.w>*>(p.second);
+    const i32 taps = Shape::kPlanes ? p.filter_d * Shape::kTaps : Shape::kTaps, pitch = stream_tap_pitch(taps);
+    const i32 first = at.channel - at.lane * kWidth, count = p.blocks.lanes * kWidth * taps;
+    for (i32 i = device::thread_index(); i < count; i += Shape::kThreads) {
+      const i32 channel = i / taps, tap = i % taps;
+      float value = 0;
+      if (first + channel < p.channels)
+        value = device::to_float(device::load_global(weights + static_cast<i64>(first) * taps + i));
+      device::store_shared(base + 4 * ((channel / kWidth * pitch + tap) * kWidth + channel % kWidth), value);
+    }
+    device::sync_block();
+    lane = base + 4 * (at.lane * pitch * kWidth);
+    if constexpr (kConfig.direct.register_weights) {
+      WT_UNROLL for (int tap = 0; tap < kKept; ++tap) read_weights(lane + 4 * tap * kWidth, kept[tap]);
+    }
+  }
+  // Of the filter's plane `plane`, which is 0 where the thread keeps its weights.
+  WT_DEVICE void get(i32 plane, int tap, float (&to)[kWidth]) const {
+    if constexpr (kConfig.direct.register_weights) {
+      WT_UNROLL for (int i = 0; i < kWidth; ++i) to[i] = kept[tap][i];
+    } else {
+      read_weights(lane + 4 * plane * (Shape::kTaps * kWidth) + 4 * tap * kWidth, to);
+    }
+  }
+};
+
+}  // namespace wt

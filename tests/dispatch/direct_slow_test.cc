@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/dispatch/direct_slow_test.cc - depthwise kernels on the simulator, exact on small integers, in every direction.
+#include <gmock/gmock.h>
+
+#include "config/fields.h"
+#include "dispatch/bind.h"
+#include "dispatch/candidates.h"
+#include "dispatch/kernel_plan.h"
+#include "dispatch/trial.h"
+#include "kernel/direct/arguments.h"
+
+namespace wt {
+namespace {
+
+ConvProblem problem_of(const std::string& text) {
+  auto problem = parse_problem(text);
+  EXPECT_TRUE(problem.ok()) << text << ": " << problem.status().message();
+  return *problem;
+}
+
+// The accepting kernels of the direct family, best guess first.
+std::vector<RankedCandidate> direct_kernels(const ConvProblem& problem, Target target, DirectDesign design) {
+  std::vector<RankedCandidate> kernels = rank_candidates(problem, target, {}, Candidates::kAll);
+  std::erase_if(kernels, [&](const RankedCandidate& c) {
+    return !c.accepts() || c.config.family != Family::kDirect || c.config.direct.design != design;
+  });
+  return kernels;
+}
+
+void expect_exact(const std::shared_ptr<Device>& device, const ConvProblem& problem, const KernelConfig& config) {
+  auto plan = make_kernel_plan(device, problem, config, "tested");
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  auto tensors = TrialTensors::make(device, problem, true, 7);
+  ASSERT_TRUE(tensors.ok()) << tensors.status().message();
+  TrialOptions options;
+  options.exact = true;
+  options.seed = 7;
+  options.time = false;
+  const TrialResult result = run_trial(**tensors, **plan, options);
+  EXPECT_TRUE(result.verified) << to_text(problem) << " by " << name_of(config) << ": " << result.status.message();
+}
+
+struct EdgeCase {
+  const char* text;
+  DirectDesign design;
+};
+
+class DirectExact : public testing::TestWithParam<EdgeCase> {};
+
+// The first and the last accepting kernel of the design: the widest vectors and the narrowest.
+TEST_P(DirectExact, InEveryDirection) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  for (const Direction direction : {Direction::kForward, Direction::kBackwardData, Direction::kBackwardWeight}) {
+    const ConvProblem forward = problem_of(GetParam().text);
+    ConvProblem problem = with_direction(forward, direction);
+    if (direction == Direction::kForward) problem = forward;
+    const auto kernels = direct_kernels(problem, Target::kSm90a, GetParam().design);
+    ASSERT_FALSE(kernels.empty()) << to_text(problem);
+    expect_exact(*device, problem, kernels.front().config);
+    if (kernels.size() > 1) expect_exact(*device, problem, kernels.back().config);
+  }
+}
+
+constexpr DirectDesign kGather = DirectDesign::kGather, kStream = DirectDesign::kStream;
+
+INSTANTIATE_TEST_SUITE_P(Edges, DirectExact,
+                         testing::Values(EdgeCase{"fwd bf16 n2 c16 k16 g16 i9x9 f3x3 p1 +bias+relu", kStream},
+                                         EdgeCase{"fwd bf16 n1 c1 k1 g1 i7x11 f3x3 p1", kStream},
+                                         EdgeCase{"fwd fp16 n1 c17 k17 g17 i10x6 f3x3 s2 p1", kStream},
+                                         EdgeCase{"fwd bf16 n1 c100 k100 g100 i6x5 f3x3 p1:0x2:1", kStream},
+                                         EdgeCase{"fwd bf16 n1 c8 k8 g8 i3x4 f7x7 p3", kStream},
+                                         EdgeCase{"fwd fp32 n1 c4 k4 g4 i9x8 f5x5 s2 p2 +residual", kStream},
+                                         EdgeCase{"fwd bf16 n2 c16 k16 g16 i21 f4 p3:0", kStream},
+                                         EdgeCase{"fwd fp32 n1 c3 k3 g3 i20 f7 s2 p3", kStream},
+                                         EdgeCase{"fwd bf16 n1 c4 k4 g4 i4x5x6 f3x3x3 s2x1x1 p1", kStream},
+                                         EdgeCase{"fwd bf16 n1 c3 k3 g3 i9x9 f2x4 s5x6", kGather},
+                                         EdgeCase{"fwd bf16 n1 c8 k8 g8 i16x17 f3x3 d7 p7 +scale+bias", kGather},
+                                         EdgeCase{"fwd bf16 n2 c4 k8 g4 i7x6 f3x3 s2 p1", kGather},
+                                         EdgeCase{"fwd fp16 n1 c5 k15 g5 i6x6 f3x3 s3x2 d2 p2", kGather},
+                                         EdgeCase{"fwd bf16 n1 c2 k2 g2 i8x9 f31x31 p15", kGather},
+                                         EdgeCase{"fwd bf16 n1 c3 k3 g3 i9x37 f3x3 p1 NCHW +bias", kGather},
+                                         EdgeCase{"fwd fp32 n1 c2 k4 g2 i41 f9 s2 d3 p5:1 NCW", kGather},
+                                         EdgeCase{"fwd e4m3>bf16 n1 c4 k4 g4 i3x4x5 f2x3x2 s1x2x1 p1", kGather}));
+
+// The weights of a filter that shared memory holds only in parts are staged in parts.
+TEST(DirectGather, StagesLargeFiltersInParts) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok());
+  for (const char* text :
+       {"fwd bf16 n1 c16 k16 g16 i9x5x5 f9x31x31 p4x15x15", "bwd_data bf16 n1 c1 k32 g1 i5x5 f21x21 p10"}) {
+    const ConvProblem problem = problem_of(text);
+    const auto kernels = direct_kernels(problem, Target::kSm90a, kGather);
+    ASSERT_FALSE(kernels.empty());
+    const Binding binding = bind(kernels.front().config, problem, (*device)->info());
+    GatherArguments arguments;
+    std::memcpy(&arguments, binding.launches.front().params.data(), sizeof arguments);
+    EXPECT_LT(arguments.filter_rows, arguments.filter[0] * arguments.filter[1]) << text;
+    if (problem.direction == Direction::kBackwardData) expect_exact(*device, problem, kernels.front().config);
+  }
+}
+
+}  // namespace
+}  // namespace wt

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/dispatch/direct_test.cc - depthwise kernels: some on the simulator, which are chosen, how work is cut.
+#include <gmock/gmock.h>
+
+#include "config/fields.h"
+#include "dispatch/candidates.h"
+#include "dispatch/direct_geometry.h"
+#include "dispatch/kernel_plan.h"
+#include "dispatch/trial.h"
+
+namespace wt {
+namespace {
+
+ConvProblem problem_of(const std::string& text) {
+  auto problem = parse_problem(text);
+  EXPECT_TRUE(problem.ok()) << text << ": " << problem.status().message();
+  return *problem;
+}
+
+// The accepting kernels of the direct family, best guess first.
+std::vector<RankedCandidate> direct_kernels(const ConvProblem& problem, Target target, DirectDesign design) {
+  std::vector<RankedCandidate> kernels = rank_candidates(problem, target, {}, Candidates::kAll);
+  std::erase_if(kernels, [&](const RankedCandidate& c) {
+    return !c.accepts() || c.config.family != Family::kDirect || c.config.direct.design != design;
+  });
+  return kernels;
+}
+
+void expect_exact(const std::shared_ptr<Device>& device, const ConvProblem& problem, const KernelConfig& config) {
+  auto plan = make_kernel_plan(device, problem, config, "tested");
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  auto tensors = TrialTensors::make(device, problem, true, 7);
+  ASSERT_TRUE(tensors.ok()) << tensors.status().message();
+  TrialOptions options;
+  options.exact = true;
+  options.seed = 7;
+  options.time = false;
+  const TrialResult result = run_trial(**tensors, **plan, options);
+  EXPECT_TRUE(result.verified) << to_text(problem) << " by " << name_of(config) << ": " << result.status.message();
+}
+
+constexpr DirectDesign kGather = DirectDesign::kGather, kStream = DirectDesign::kStream;
+
+// One problem a design and direction; direct_slow_test.cc has the edges.
+TEST(DirectExact, OneProblemOfEachKind) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  for (const auto& [text, design] : {std::pair{"fwd bf16 n1 c17 k17 g17 i6x7 f3x3 p1 +bias+relu", kStream},
+                                     std::pair{"bwd_data bf16 n1 c8 k8 g8 i7x6 f3x3 s2 p1", kStream},
+                                     std::pair{"bwd_weight bf16 n1 c8 k8 g8 i19 f4 p3:0", kStream},
+                                     std::pair{"fwd bf16 n1 c4 k8 g4 i7x6 f3x2 s2x3 d2 p1 NCHW", kGather},
+                                     std::pair{"bwd_data fp32 n1 c4 k8 g4 i9x6 f3x3 s2 d2 p2", kGather},
+                                     std::pair{"bwd_weight bf16 n1 c4 k4 g4 i3x4x5 f2x3x2 p1", kGather}}) {
+    const ConvProblem problem = problem_of(text);
+    const auto kernels = direct_kernels(problem, Target::kSm90a, design);
+    ASSERT_FALSE(kernels.empty()) << text;
+    expect_exact(*device, problem, kernels.front().config);
+  }
+}
+
+TEST(DirectDepthwise, EveryProblemHasAKernelThatIsPreferredToTheGenericOne) {
+  for (const char* text :
+       {"fwd bf16 n64 c32 k32 g32 i112x112 f3x3 p1", "bwd_data bf16 n64 c96 k96 g96 i112x112 f3x3 s2 p1",
+        "bwd_weight bf16 n64 c960 k960 g960 i7x7 f3x3 p1", "fwd bf16 n64 c768 k768 g768 i7x7 f7x7 p3",
+        "fwd bf16 n4 c4096 k4096 g4096 i4096 f4 p3", "bwd_weight bf16 n4 c4096 k4096 g4096 i4096 f4 p3",
+        "fwd bf16 n8 c108 k108 g108 i16x28x28 f3x3x3 p1", "fwd fp32 n16 c64 k64 g64 i56x56 f3x3 d7 p7",
+        "fwd bf16 n16 c64 k64 g64 i56x56 f31x31 p15", "bwd_data bf16 n16 c64 k128 g64 i56x56 f3x3 p1",
+        "fwd bf16 n16 c17 k17 g17 i56x56 f3x3 p1", "fwd bf16 n16 c64 k64 g64 i56x56 f3x3 p1 NCHW"}) {
+    const ConvProblem problem = problem_of(text);
+    const auto ranked = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
+    ASSERT_FALSE(ranked.empty());
+    EXPECT_EQ(ranked.front().config.family, Family::kDirect) << text << ": " << ranked.front().name;
+  }
+}
+
+// The grid of a streaming kernel stays just under whole waves of the multiprocessors.
+TEST(DirectGeometry, StripsFillWholeWaves) {
+  for (const char* text :
+       {"fwd bf16 n64 c32 k32 g32 i112x112 f3x3 p1", "fwd bf16 n64 c144 k144 g144 i56x56 f3x3 p1",
+        "bwd_data bf16 n64 c96 k96 g96 i112x112 f3x3 s2 p1", "fwd bf16 n4 c4096 k4096 g4096 i4096 f4 p3"}) {
+    const ConvProblem problem = problem_of(text);
+    const KernelConfig config = direct_kernels(problem, Target::kSm90a, kStream).front().config;
+    const StreamCut cut = cut_stream(config, turned(problem), 132);
+    const int64_t capacity = int64_t{132} * config.min_blocks;
+    EXPECT_LE(cut.waves, 2) << text;
+    EXPECT_LE(cut.grid, capacity * static_cast<int64_t>(cut.waves)) << text;
+    EXPECT_GE(cut.grid, capacity * static_cast<int64_t>(cut.waves) * 3 / 4) << text;
+  }
+}
+
+TEST(DirectGeometry, ChannelBlocksWasteFewThreads) {
+  for (int64_t channels = 1; channels <= 600; ++channels) {
+    const DirectBlocks blocks = channel_blocks(channels, 1, 256, 32);
+    ASSERT_GE(int64_t{blocks.lanes} * blocks.channel_blocks, channels);
+    const double used = static_cast<double>(channels) / (blocks.lanes * blocks.channel_blocks) *
+                        (256 / blocks.lanes * blocks.lanes) / 256.0;
+    EXPECT_GT(used, 0.85) << channels;
+  }
+}
+
+}  // namespace
+}  // namespace wt

@@ -92,7 +92,8 @@ Operand operand(const Case& at, bool a) {
   const DataType type = a ? operand_a(at.config) : operand_b(at.config);
   int64_t channels = p.c;  // of x
   if (a && p.direction != Direction::kForward) channels = p.k;
-  if (!a && p.direction != Direction::kBackwardWeight) channels = p.c_per_group();  // of w: k rows of r s c/g
+  if (!a && p.direction != Direction::kBackwardWeight)
+    channels = p.c_per_group() * at.config.gemm.groups_per_tile;  // of w: k rows of r s c/g
   return {is_tma(loader), loader == Loader::kTmaIm2col, channels, size_of(type)};
 }
 bool has_tma(const Case& at) { return is_gemm(at) && (operand(at, true).tma || operand(at, false).tma); }

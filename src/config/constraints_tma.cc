@@ -18,8 +18,13 @@ bool stages_output(const Case& at) { return is_tma_kernel(at) && at.config.gemm.
 bool copies_rows(const Case& at) { return is_tma_kernel(at) && at.config.gemm.staging == Staging::kShared; }
 bool is_forward(const Case& at) { return at.config.direction == Direction::kForward; }
 
-int64_t depth(const Case& at) { return is_forward(at) ? at.problem->c_per_group() : at.problem->k_per_group(); }
-int64_t columns(const Case& at) { return is_forward(at) ? at.problem->k_per_group() : at.problem->c_per_group(); }
+// Channels of a group, or of as many groups as the kernel takes together.
+int64_t depth(const Case& at) {
+  return (is_forward(at) ? at.problem->c_per_group() : at.problem->k_per_group()) * at.config.gemm.groups_per_tile;
+}
+int64_t columns(const Case& at) {
+  return (is_forward(at) ? at.problem->k_per_group() : at.problem->c_per_group()) * at.config.gemm.groups_per_tile;
+}
 int64_t out_channels(const Case& at) { return is_forward(at) ? at.problem->k : at.problem->c; }
 size_t phases(const Case& at) {
   return at.config.direction == Direction::kBackwardData ? stride_phases(*at.problem).size() : 1;
@@ -61,6 +66,15 @@ constexpr Constraint kTargetRows[] = {
                           text_of(at.config.direction), text_of(operand_b(at.config)));
      }},
 
+    {"tma-merge", "groups are merged where the filter is an operand, not the result",
+     [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.groups_per_tile > 1; },
+     [](const Case& at) { return at.config.direction != Direction::kBackwardWeight; },
+     [](const Case& at) {
+       return fmt::format(
+           "groups_per_tile={} with direction={}: pipeline tma merges the groups of forward and backward data",
+           at.config.gemm.groups_per_tile, text_of(at.config.direction));
+     }},
+
     {"tma-store-type", "16-bit outputs are staged in shared memory", stages_output,
      [](const Case& at) { return size_of(output_type(at.config)) == 2; },
      [](const Case& at) {
@@ -77,6 +91,14 @@ constexpr Constraint kTargetRows[] = {
 };
 
 constexpr Constraint kProblemRows[] = {
+    {"tma-merge-width", "merged groups fill a box of channels and no more",
+     [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.groups_per_tile > 1; },
+     [](const Case& at) { return depth(at) == tma_layout::box_k(at.config) && columns(at) >= 16; },
+     [](const Case& at) {
+       return fmt::format("{} channels in groups_per_tile={} groups are not one box of {}", depth(at),
+                          at.config.gemm.groups_per_tile, tma_layout::box_k(at.config));
+     }},
+
     {"tma-narrow-box", "a narrower box serves channels that do not fill the wider one",
      [](const Case& at) {
        return is_tma_kernel(at) && at.config.direction != Direction::kBackwardWeight && at.config.gemm.swizzle_a < 128;

@@ -4,6 +4,7 @@
 #include "config/constraints.h"
 #include "config/fields.h"
 #include "config/kernels.h"
+#include "kernel/merge_groups_arguments.h"
 #include "kernel/split_sum_arguments.h"
 
 namespace wt {
@@ -35,6 +36,9 @@ Result<std::string> generate_source(const KernelConfig& config) {
       instance_string(config), kind->header, name, kind->class_name, config_text);
   if (const std::string_view sum = sum_class(config); !sum.empty())
     text += fmt::format("WT_KERNEL({}{},\n          {}<wt::KernelConfig{}>)\n", name, kSumSuffix, sum, config_text);
+  if (config.gemm.groups_per_tile > 1)
+    text += fmt::format("WT_KERNEL({}{},\n          wt::MergeGroups<wt::KernelConfig{}>)\n", name, kMergeSuffix,
+                        config_text);
   return text;
 }
 

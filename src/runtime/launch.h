@@ -45,7 +45,7 @@ struct TensorMapSpec {
   uint32_t channels_per_pixel = 0;
   uint32_t pixels_per_column = 0;
   uint32_t swizzle = 0;         // bytes: 0, 32, 64, 128
-  uint32_t l2_promotion = 128;  // bytes: 0, 64, 128, 256
+  uint32_t l2_promotion = 256;  // bytes: 0, 64, 128, 256
 };
 
 struct Launch {

@@ -151,6 +151,15 @@ const RowCase kTargetCases[] = {
      "direction=bwd_data sums across channels"},
     {"tma-store-type", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.y = DataType::kF32; }); },
      "staging=tma_store with output fp32"},
+    {"tma-merge",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.direction = Direction::kBackwardWeight;
+         t.gemm.groups_per_tile = 4;
+         t.finite_only = true;
+       });
+     },
+     "groups_per_tile=4 with direction=bwd_weight"},
     {"tma-copy-vector",
      [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.staging = Staging::kShared; }); },
      "staging=shared copies rows by vectors of 2, 4 or 8 elements, not vector_c=1"},
@@ -272,6 +281,14 @@ const RowCase kProblemCases[] = {
      "bwd_weight bf16 n1 g32 c128 k128 i8x8 f3x3"},
     {"tma-store-stride", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
      "36 output channels of 2 bytes are not a multiple of 16 bytes", "fwd bf16 n1 c64 k36 i8x8 f3x3"},
+    {"tma-merge-width",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.groups_per_tile = 2;
+         t.finite_only = true;
+       });
+     },
+     "32 channels in groups_per_tile=2 groups are not one box of 64", "fwd bf16 n1 g4 c64 k64 i8x8 f3x3"},
     {"tma-narrow-box",
      [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.swizzle_a = t.gemm.swizzle_b = 64; }); },
      "128 channels fill boxes of 64, so that swizzle_a=64", "fwd bf16 n1 c128 k128 i8x8 f3x3"},

@@ -15,7 +15,8 @@ constexpr std::string_view kReadFields[] = {
     "gemm.tile",           "gemm.warps",      "gemm.mma",           "gemm.pipeline",   "gemm.stages",
     "gemm.wave_groups",    "gemm.loader_a",   "gemm.loader_b",      "gemm.ping_pong",  "gemm.swizzle_a",
     "gemm.swizzle_b",      "gemm.raster",     "gemm.block_swizzle", "gemm.persistent", "gemm.staging",
-    "gemm.specialization", "gemm.load_warps", "gemm.split_k",       "gemm.vector_c"};
+    "gemm.specialization", "gemm.load_warps", "gemm.split_k",       "gemm.vector_c",   "gemm.groups_per_tile",
+    "finite_only"};
 
 constexpr int64_t kSharedBytes = 228 * 1024;  // of a multiprocessor
 constexpr int64_t kReservedBytes = 1024;      // of them, for each block
@@ -39,19 +40,19 @@ struct Shape {
 constexpr Offer kSearch = Offer::kSearch, kCommon = Offer::kCommon, kCore = Offer::kCore;
 
 constexpr Shape kShapes[] = {
-    {128, 128, false, kCore, kCommon},     {128, 256, false, kCore, kSearch},    {256, 128, false, kCommon, kSearch},
-    {128, 64, false, kCore, kCore},        {64, 64, false, kCommon, kSearch},    {64, 256, true, kCommon, kSearch},
-    {128, 128, true, kCommon, kSearch},    {128, 16, false, kCommon, kCommon},   {64, 128, false, kCommon, kSearch},
-    {128, 40, false, kCommon, kSearch},    {64, 32, false, kSearch, kSearch},    {64, 40, false, kSearch, kSearch},
-    {64, 96, false, kSearch, kSearch},     {64, 160, false, kSearch, kSearch},   {64, 192, false, kSearch, kSearch},
-    {128, 32, false, kSearch, kSearch},    {128, 80, false, kSearch, kSearch},   {128, 96, false, kSearch, kSearch},
-    {128, 112, false, kSearch, kSearch},   {128, 160, false, kSearch, kSearch},  {128, 192, false, kSearch, kSearch},
-    {128, 224, false, kSearch, kSearch},   {256, 64, false, kSearch, kSearch},   {256, 80, false, kSearch, kSearch},
-    {256, 88, false, kSearch, kSearch},    {256, 96, false, kSearch, kSearch},   {256, 112, false, kSearch, kSearch},
-    {64, 128, true, kSearch, kSearch},     {64, 192, true, kSearch, kSearch},    {128, 64, true, kSearch, kSearch},
-    {128, 96, true, kSearch, kSearch},     {192, 128, false, kSearch, kSearch},  {192, 64, false, kSearch, kSearch},
-    {192, 96, false, kSearch, kSearch},    {192, 160, false, kSearch, kSearch},  {192, 192, false, kSearch, kSearch},
-    {128, 64, false, kSearch, kSearch, 2}, {64, 64, false, kSearch, kSearch, 2}, {64, 128, false, kSearch, kSearch, 2},
+    {128, 128, false, kCore, kCommon},     {128, 256, false, kCore, kSearch},     {256, 128, false, kCommon, kSearch},
+    {128, 64, false, kCore, kCore},        {64, 64, false, kCommon, kSearch},     {64, 256, true, kCommon, kSearch},
+    {128, 128, true, kCommon, kSearch},    {128, 16, false, kCommon, kCommon},    {64, 128, false, kCommon, kSearch},
+    {128, 40, false, kCommon, kSearch},    {64, 32, false, kSearch, kSearch},     {64, 40, false, kSearch, kSearch},
+    {64, 96, false, kSearch, kSearch},     {64, 160, false, kSearch, kSearch},    {64, 192, false, kSearch, kSearch},
+    {128, 32, false, kSearch, kSearch},    {128, 80, false, kSearch, kSearch},    {128, 96, false, kSearch, kSearch},
+    {128, 112, false, kSearch, kSearch},   {128, 160, false, kSearch, kSearch},   {128, 192, false, kSearch, kSearch},
+    {128, 224, false, kSearch, kSearch},   {256, 64, false, kSearch, kSearch},    {256, 80, false, kSearch, kSearch},
+    {256, 88, false, kSearch, kSearch},    {256, 96, false, kSearch, kSearch},    {256, 112, false, kSearch, kSearch},
+    {64, 128, true, kSearch, kSearch},     {64, 192, true, kSearch, kSearch},     {128, 64, true, kSearch, kSearch},
+    {128, 96, true, kSearch, kSearch},     {192, 128, false, kSearch, kSearch},   {192, 64, false, kSearch, kSearch},
+    {192, 96, false, kSearch, kSearch},    {128, 64, false, kSearch, kSearch, 2}, {64, 64, false, kSearch, kSearch, 2},
+    {64, 128, false, kSearch, kSearch, 2},
 };
 
 // The least offer that is wanted.
@@ -100,6 +101,24 @@ void propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Lo
   configs.push_back(config);
 }
 
+// Small groups, as many together as fill a box of channels. Rows wait for copies, so that tall tiles are best.
+constexpr Shape kMergedShapes[] = {
+    {256, 64, false, kCommon, kCommon}, {128, 64, false, kSearch, kSearch}, {128, 64, true, kSearch, kSearch}};
+
+void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (!is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
+  for (const Shape& shape : kMergedShapes) {
+    if (shape.offer < wanted(base, breadth)) continue;
+    for (const unsigned char groups : {2, 4, 8, 16}) {
+      // WHY only these stores: backward data is mostly strided, and forward's outputs are whole vectors.
+      const bool forward = base.direction == Direction::kForward;
+      propose_shape(base, shape, 128, Loader::kTmaIm2col, forward ? Staging::kTmaStore : Staging::kShared, configs);
+      configs.back().gemm.groups_per_tile = groups;
+      configs.back().finite_only = true;
+    }
+  }
+}
+
 constexpr Shape kWeightShapes[] = {
     {128, 128, false, kCore, kCore},     {128, 256, false, kCommon, kCommon}, {64, 128, false, kCommon, kCommon},
     {256, 128, false, kCommon, kCommon}, {64, 64, false, kCore, kCore},       {128, 192, false, kSearch, kSearch},
@@ -129,6 +148,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   if (operand_a(base) == DataType::kF32 || size_of(operand_a(base)) != size_of(operand_b(base))) return;
   if (is_16_bit(operand_a(base)) && operand_a(base) != operand_b(base)) return;
   if (base.direction == Direction::kBackwardData && !is_16_bit(operand_a(base))) return;
+  propose_merged(base, breadth, configs);
   const Offer least = wanted(base, breadth);
   const bool staged = is_16_bit(output_type(base));
   for (const Loader loader : {Loader::kTmaTiled, Loader::kTmaIm2col}) {

@@ -11,12 +11,13 @@ extern const KernelKind kGemmTma;       // config/kernels/gemm_tma.cc
 extern const KernelKind kGemmWavelet;   // config/kernels/gemm_wavelet.cc
 extern const KernelKind kGemmBasic;     // config/kernels/gemm_basic.cc
 extern const KernelKind kDirectStream;  // config/kernels/direct_stream.cc
+extern const KernelKind kDirectBanded;  // config/kernels/direct_banded.cc
 extern const KernelKind kDirectGather;  // config/kernels/direct_gather.cc
 
 namespace {
 
 constexpr const KernelKind* kKinds[] = {
-    &kGemmTma, &kGemmWavelet, &kGemmBasic, &kDirectStream, &kDirectGather,
+    &kGemmTma, &kGemmWavelet, &kGemmBasic, &kDirectStream, &kDirectBanded, &kDirectGather,
 };
 
 // What every kernel's device code reads.

@@ -172,7 +172,12 @@ wavetile_status wavetile_plan_create(wavetile_device* device, const wavetile_pro
   return guard([&]() -> Status {
     PlanOptions plan_options;
     WT_TRY(read_options(options, plan_options));
-    const PlanKey key{problem->value, std::move(plan_options)};
+    PlanKey key{problem->value, std::move(plan_options)};
+    // Only tuning on first use reads these; without it they must not tell two plans apart.
+    if (key.options.tuning != Tuning::kFirstUse) {
+      key.options.stream = nullptr;
+      key.options.tuning_seconds = PlanOptions{}.tuning_seconds;
+    }
     std::shared_ptr<const PlanRecord> record = device->plans.find(key);
     if (!record) {
       WT_TRY_ASSIGN(record, make_record(device->device, key));

@@ -12,8 +12,11 @@
 #include "cli/problem_facts.h"
 #include "cli/terminal.h"
 #include "cli/trial_json.h"
+#include "config/fields.h"
+#include "config/kernels.h"
 #include "config/targets.h"
 #include "dispatch/candidates.h"
+#include "dispatch/cost_correction.h"
 
 namespace wt::cli {
 
@@ -53,9 +56,8 @@ Result<Explanation> find_out(const ExplainOptions& options) {
   if (explanation.target) {
     const Candidates which = options.all ? Candidates::kAll : Candidates::kFew;
     const bool of_device = explanation.device && explanation.device->info().kind != DeviceKind::kCpu;
-    explanation.candidates = of_device
-                                 ? rank_candidates(explanation.problem, explanation.device->info(), {}, which)
-                                 : rank_candidates(explanation.problem, *explanation.target, {}, which);
+    explanation.candidates = of_device ? rank_candidates(explanation.problem, explanation.device->info(), {}, which)
+                                       : rank_candidates(explanation.problem, *explanation.target, {}, which);
   }
   return explanation;
 }
@@ -136,7 +138,12 @@ void print_json(const Explanation& explanation, const std::string& command) {
       for (const Decline& decline : candidate.declines)
         declines.push_back({{"id", decline.id}, {"message", decline.message}});
       nlohmann::ordered_json item = {{"name", candidate.name}, {"accepts", candidate.accepts()}};
-      if (candidate.accepts()) item["predicted_us"] = candidate.predicted_us;
+      if (candidate.accepts()) {
+        item["predicted_us"] = candidate.predicted_us;
+        item["model_us"] = candidate.predicted_us / cost_correction(candidate.config);
+      }
+      item["kind"] = kind_of(candidate.config) ? kind_of(candidate.config)->id : "";
+      item["config"] = nlohmann::ordered_json::parse(to_json(candidate.config));
       if (candidate.measured_us > 0) item["measured_us"] = candidate.measured_us;
       if (candidate.tuned) item["tuned"] = true;
       item["declines"] = std::move(declines);

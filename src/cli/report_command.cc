@@ -7,7 +7,6 @@
 
 #include "base/files.h"
 #include "cli/exit_code.h"
-#include "cli/trial_json.h"
 #include "problem/problem.h"
 #include "problem/tensor_data.h"
 

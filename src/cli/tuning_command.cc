@@ -30,7 +30,9 @@ DatabaseResult open_database(Access access) {
   if (access != Access::kCreate && !std::filesystem::exists(path, error)) {
     return bad_input("there is no tuning database {} yet; 'wavetile tune' makes it", path.string());
   }
-  return Database::open(path, access);
+  WT_TRY_ASSIGN(auto database, Database::open(path, access));
+  if (!database->has_tables()) return bad_input("the tuning database {} holds nothing yet", path.string());
+  return database;
 }
 
 std::string day(int64_t milliseconds) {
@@ -120,6 +122,7 @@ Status merge_from(const std::string& file) {
   std::error_code error;
   if (!std::filesystem::exists(file, error)) return bad_input("there is no file {}", file);
   WT_TRY_ASSIGN(const auto other, Database::open(file, Access::kRead));
+  if (!other->has_tables()) return bad_input("{} holds nothing yet", file);
   WT_TRY(other->check());
   WT_TRY_ASSIGN(const Content content, tuning::read_content(*other, true));
   return take_over(content, file);

@@ -5,7 +5,7 @@
 
 #include "config/fields.h"
 #include "config/targets.h"
-#include "dispatch/cost_model.h"
+#include "dispatch/cost_correction.h"
 #include "dispatch/tuning/lookup.h"
 
 namespace wt {
@@ -19,7 +19,7 @@ std::vector<RankedCandidate> collect(const ConvProblem& problem, Target target, 
     ranked.push_back({candidate.config, name_of(candidate.config), std::move(candidate.declines)});
   }
   for (RankedCandidate& candidate : ranked) {
-    if (candidate.accepts()) candidate.predicted_us = predicted_us(candidate.config, problem, multiprocessors);
+    if (candidate.accepts()) candidate.predicted_us = corrected_us(candidate.config, problem, multiprocessors);
   }
   return ranked;
 }
@@ -48,8 +48,9 @@ std::vector<RankedCandidate> rank_candidates(const ConvProblem& problem, const D
       options.tuning == Tuning::kOff ? tuning::Tuned() : tuning::find_tuned(device, problem, options);
   if (tuned.config && std::ranges::find(ranked, *tuned.config, &RankedCandidate::config) == ranked.end()) {
     ranked.push_back({*tuned.config, name_of(*tuned.config), {}});
-    ranked.back().predicted_us = predicted_us(*tuned.config, problem, device.multiprocessors);
+    ranked.back().predicted_us = corrected_us(*tuned.config, problem, device.multiprocessors);
   }
+  const tuning::Quarantined in_quarantine = tuning::quarantined_now(device);
   const std::vector<tuning::Measurement> rows = tuning::find_measurements(device, problem, options);
   for (RankedCandidate& candidate : ranked) {
     const auto row = std::ranges::find(rows, candidate.name, &tuning::Measurement::kernel);
@@ -58,7 +59,7 @@ std::vector<RankedCandidate> rank_candidates(const ConvProblem& problem, const D
     if (right) candidate.measured_us = row->median_us;
     candidate.tuned = tuned.config && candidate.config == *tuned.config;
     if (candidate.tuned) candidate.measured_us = tuned.entry->best.median_us;
-    if (std::string reason = tuning::quarantine_reason(device, candidate.config); !reason.empty())
+    if (std::string reason = tuning::quarantine_reason(in_quarantine, device, candidate.config); !reason.empty())
       candidate.declines.push_back({"quarantined", std::move(reason)});
   }
   order(ranked);

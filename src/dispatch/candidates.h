@@ -18,7 +18,7 @@ struct RankedCandidate {
   KernelConfig config;
   std::string name;
   std::vector<Decline> declines;  // empty: accepts
-  double predicted_us = 0;        // by cost_model.h, where it accepts
+  double predicted_us = 0;        // by cost_correction.h, where it accepts
   double measured_us = 0;         // by tuning, on this kind of GPU; 0: never, or it was not right
   bool tuned = false;             // the tuning database's choice
   bool accepts() const { return declines.empty(); }

@@ -37,6 +37,7 @@ class Filter {
   static Result<Filter> make(const DeviceInfo& device, const ConvProblem& problem, const PlanOptions& options) {
     Filter filter(device, problem, options);
     WT_TRY_ASSIGN(filter.packs_, installed_packs(device));
+    filter.in_quarantine_ = tuning::quarantined_now(device);
     // Without a compiler only what packs hold can be had.
     if (filter.packs_) filter.compiler_ = compile::available(backend_for(device), device.target);
     return filter;
@@ -46,7 +47,7 @@ class Filter {
     if (!compiler_.ok() && !packs_->contains(name_of(config))) return ++absent_, false;
     if (options_.workspace_limit && bind(config, problem_, device_).workspace_bytes > *options_.workspace_limit)
       return ++too_large_, false;
-    if (!tuning::quarantine_reason(device_, config).empty()) return ++quarantined_, false;
+    if (!tuning::quarantine_reason(in_quarantine_, device_, config).empty()) return ++quarantined_, false;
     for (const KernelConfig& failed : failed_)
       if (failed == config) return false;
     return true;
@@ -79,6 +80,7 @@ class Filter {
   const PlanOptions& options_;
   std::shared_ptr<const Registry> packs_;
   Status compiler_;
+  tuning::Quarantined in_quarantine_;
   std::vector<KernelConfig> failed_;
   int absent_ = 0, too_large_ = 0, quarantined_ = 0;
 };

@@ -12,12 +12,17 @@
 #include "config/kernels.h"
 #include "config/quarantine.h"
 #include "config/signature.h"
+#include "dispatch/cost_correction.h"
 #include "dispatch/cost_model.h"
 
 namespace wt {
 namespace {
 
-using Proposals = std::vector<KernelConfig>;
+struct Proposal {
+  KernelConfig config;
+  double correction;  // of the model's predictions for it
+};
+using Proposals = std::vector<Proposal>;
 
 // Valid on their target, in order of preference, each once.
 Proposals propose(const KernelConfig& signature, Candidates which) {
@@ -29,7 +34,7 @@ Proposals propose(const KernelConfig& signature, Candidates which) {
   Proposals valid;
   std::set<KernelConfig, ConfigLess> seen;
   for (const KernelConfig& config : all) {
-    if (is_valid(config) && seen.insert(config).second) valid.push_back(config);
+    if (is_valid(config) && seen.insert(config).second) valid.push_back({config, cost_correction(config)});
   }
   return valid;
 }
@@ -69,9 +74,9 @@ Requests requests_of(const PlanOptions& options) {
 std::vector<RankedConfig> rank(const ConvProblem& problem, Target target, int multiprocessors,
                                const PlanOptions& options, Candidates which) {
   std::vector<RankedConfig> accepting;
-  for (const KernelConfig& config : proposals_of(config_for(problem, target), which)) {
+  for (const auto& [config, correction] : proposals_of(config_for(problem, target), which)) {
     if (!accepts_problem({config, info_of(target), &problem, requests_of(options)}) || is_quarantined(config)) continue;
-    accepting.push_back({&config, predicted_us(config, problem, multiprocessors)});
+    accepting.push_back({&config, predicted_us(config, problem, multiprocessors) * correction});
   }
   // Equal predictions stay in the order of preference, which is that of their addresses.
   std::ranges::sort(accepting, [](const RankedConfig& a, const RankedConfig& b) {
@@ -85,12 +90,12 @@ std::optional<RankedConfig> pick(const ConvProblem& problem, Target target, int 
   const TargetInfo& info = info_of(target);
   const Requests requests = requests_of(options);
   std::optional<RankedConfig> best;
-  for (const KernelConfig& config : proposals_of(config_for(problem, target), Candidates::kAll)) {
+  for (const auto& [config, correction] : proposals_of(config_for(problem, target), Candidates::kAll)) {
     // WHY this order: constraints cost more than a prediction of the GEMM family, and less than one of the direct.
     const bool ask_first = config.family == Family::kDirect;
     const Case at{config, info, &problem, requests};
     if (ask_first && !accepts_problem(at)) continue;
-    const double us = predicted_us(config, problem, multiprocessors);
+    const double us = predicted_us(config, problem, multiprocessors) * correction;
     if (best && !(us < best->predicted_us)) continue;
     if (!ask_first && !accepts_problem(at)) continue;
     if (!is_quarantined(config) && allowed(config)) best = {&config, us};

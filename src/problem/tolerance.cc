@@ -58,7 +58,8 @@ double own_error(const Epilogue& e, const ReferenceElement& element) {
       return kUnit * value;
     case Activation::kSilu:
     case Activation::kSigmoid:
-      return 0x1p-21 * (1 + before) * value;
+      // Where exp(-v) is beyond fp32, the result is zero instead of v over it.
+      return (1 + before) * (0x1p-21 * value + std::numeric_limits<float>::min());
     case Activation::kGelu:
       return 0x1p-21 * (value + before);
     case Activation::kTanh:

@@ -199,3 +199,15 @@ TEST(Fill, GivesTheSameBytesForTheSameSeed) {
   EXPECT_EQ(first, second);
   EXPECT_NE(first, other);
 }
+
+TEST(Plan, ADeviceRemembersItsPlans) {
+  const Device device = open_device();
+  const Problem problem = parse("fwd fp32 n2 c8 k12 i9x9 f3x3 p1");
+  const Plan first = make_plan(device, problem), again = make_plan(device, parse("fwd fp32 n2 c8 k12 i9x9 f3x3 p1"));
+  EXPECT_EQ(wavetile_plan_json(first.get()), wavetile_plan_json(again.get())) << "the same record";
+  wavetile_plan_options options;
+  wavetile_plan_options_init(&options);
+  options.kernel = "builtin";
+  const Plan other = make_plan(device, problem, &options);
+  EXPECT_NE(wavetile_plan_json(first.get()), wavetile_plan_json(other.get()));
+}

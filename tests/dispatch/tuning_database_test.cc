@@ -196,6 +196,17 @@ TEST_F(TuningDatabase, TakesAFileThatWasJustBegun) {
   EXPECT_TRUE(database->save(entry_of("p1")).ok());
 }
 
+TEST_F(TuningDatabase, AFileWithoutTablesHoldsNothingYet) {
+  fs::create_directories(file_.parent_path());
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(file_.c_str(), &handle), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(handle, "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(handle);
+  EXPECT_FALSE(open(Access::kRead)->has_tables());
+  EXPECT_TRUE(open(Access::kCreate)->save(entry_of("p1")).ok());
+  EXPECT_TRUE(open(Access::kRead)->has_tables());
+}
+
 TEST_F(TuningDatabase, GoesThroughJson) {
   auto database = open();
   const Entry entry = entry_of("p1");

@@ -170,7 +170,11 @@ Status Database::check_owner() const {
 
 Status Database::prepare(Access access) {
   WT_TRY(check_owner());
-  if (access == Access::kRead) return {};
+  if (access == Access::kRead) {
+    WT_TRY_ASSIGN(const int64_t application, connection_->integer("PRAGMA application_id"));
+    has_tables_ = application == kApplication;
+    return {};
+  }
   // WHY the loop: two processes that turn a new file to WAL at once get SQLITE_BUSY without the busy time-out.
   const auto start = std::chrono::steady_clock::now();
   for (;;) {
@@ -381,7 +385,13 @@ Result<int> Database::merge(const std::vector<Entry>& entries,
 
 Result<int64_t> Database::version() {
   const std::lock_guard lock(mutex_);
-  return connection_->integer("PRAGMA data_version");
+  if (!version_) {
+    WT_TRY_ASSIGN(version_, connection_->prepare("PRAGMA data_version"));
+  }
+  WT_TRY_ASSIGN(const bool row, version_->reset().step());
+  const int64_t version = row ? version_->integer(0) : 0;
+  version_->reset();
+  return version;
 }
 
 Status Database::check() {

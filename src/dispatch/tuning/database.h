@@ -81,6 +81,10 @@ class Database {
 
   const std::filesystem::path& path() const { return connection_->path(); }
 
+  // False where the file was opened to read and its maker has not come to make the tables: it holds nothing yet, and
+  // the functions below fail.
+  bool has_tables() const { return has_tables_; }
+
   Result<std::optional<Entry>> find(const Key& key);
   Status save(const Entry& entry);
   Result<std::vector<Entry>> list();
@@ -116,7 +120,8 @@ class Database {
 
   std::mutex mutex_;
   std::unique_ptr<Connection> connection_;
-  std::optional<Statement> find_;  // prepared once: selection asks often
+  std::optional<Statement> find_, version_;  // prepared once: selection asks often
+  bool has_tables_ = true;
 };
 
 const char* name_of(Outcome outcome);  // timed, slower, wrong, failed

@@ -35,27 +35,23 @@ class Source {
       refused_stamp_ = stamp;
       return refused_;
     }
+    if (!(*database)->has_tables()) return nullptr;
     database_ = std::move(*database);
     return database_.get();
   }
 
-  Result<std::vector<Quarantine>> quarantined(const std::string& kernel) {
+  Result<Quarantined> quarantined() {
     WT_TRY_ASSIGN(Database * database, open());
-    if (!database) return std::vector<Quarantine>();
+    if (!database) return Quarantined();
     WT_TRY_ASSIGN(const int64_t version, database->version());
     if (version != version_) {
       WT_TRY_ASSIGN(const std::vector<Quarantine> all, database->quarantined());
-      quarantined_.clear();
-      for (const Quarantine& row : all) quarantined_[row.kernel].push_back(row);
+      auto rows = std::make_shared<std::multimap<std::string, Quarantine>>();
+      for (const Quarantine& row : all) rows->emplace(row.kernel, row);
+      quarantined_ = rows->empty() ? nullptr : std::move(rows);
       version_ = version;
     }
-    const auto found = quarantined_.find(kernel);
-    return found == quarantined_.end() ? std::vector<Quarantine>() : found->second;
-  }
-
-  bool has_quarantine() {
-    const Result<std::vector<Quarantine>> none = quarantined("");
-    return none.ok() && !quarantined_.empty();
+    return quarantined_;
   }
 
   void warn_once(const Status& status) {
@@ -69,7 +65,7 @@ class Source {
   std::unique_ptr<Database> database_;
   Status refused_;
   fs::file_time_type refused_stamp_;
-  std::map<std::string, std::vector<Quarantine>> quarantined_;
+  Quarantined quarantined_;
   int64_t version_ = -1;
   bool warned_ = false;
 };
@@ -109,7 +105,7 @@ std::string fault_of(const Entry& entry, const Result<KernelConfig>& config, con
   if (config->target != device.target || !accepts(*config, problem, requests)) {
     return fmt::format("{} declines the problem in this version", entry.best.kernel);
   }
-  if (std::string reason = quarantine_reason(device, *config); !reason.empty()) return reason;
+  if (std::string reason = quarantine_reason(quarantined_now(device), device, *config); !reason.empty()) return reason;
   const Result<std::string> key = content_key_of(device, *config);
   if (!key.ok()) return fmt::format("{} cannot be had: {}", entry.best.kernel, key.status().message());
   if (*key != entry.best.content_key) return fmt::format("{} has changed since it was measured", entry.best.kernel);
@@ -141,16 +137,22 @@ Tuned find_tuned(const DeviceInfo& device, const ConvProblem& problem, const Pla
   return tuned;
 }
 
-std::string quarantine_reason(const DeviceInfo& device, const KernelConfig& config) {
-  if (device.kind != DeviceKind::kCuda) return "";
+Quarantined quarantined_now(const DeviceInfo& device) {
+  if (device.kind != DeviceKind::kCuda) return nullptr;
   const Result<Source*> source = current_source();
-  if (!source.ok()) return "";
+  if (!source.ok()) return nullptr;
   const std::lock_guard lock((*source)->mutex);
-  if (!(*source)->has_quarantine()) return "";
-  const Result<std::vector<Quarantine>> rows = (*source)->quarantined(name_of(config));
-  if (!rows.ok() || rows->empty()) return "";
+  Result<Quarantined> rows = (*source)->quarantined();
+  return rows.ok() ? std::move(*rows) : nullptr;
+}
+
+std::string quarantine_reason(const Quarantined& quarantined, const DeviceInfo& device, const KernelConfig& config) {
+  if (!quarantined) return "";
+  const auto [first, last] = quarantined->equal_range(name_of(config));
+  if (first == last) return "";
   const Result<std::string> key = content_key_of(device, config);
-  for (const Quarantine& row : *rows) {
+  for (auto item = first; item != last; ++item) {
+    const Quarantine& row = item->second;
     if (row.target != info_of(device.target).name || (key.ok() && row.content_key != *key)) continue;
     return fmt::format("{} gave a wrong result on '{}': {}; 'wavetile tuning release' lets it run again", row.kernel,
                        short_text({"", 0, row.target, row.problem}), row.detail);

@@ -7,8 +7,11 @@
 // said once in the log, and plans go on without it and say so. What other processes save is seen at once.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/kernel_config.h"
 #include "dispatch/plan.h"
@@ -25,8 +28,12 @@ struct Tuned {
 // Only a GPU has entries: a simulated time says nothing about a device.
 Tuned find_tuned(const DeviceInfo& device, const ConvProblem& problem, const PlanOptions& options);
 
+// The kernels in quarantine as they are now, by name; null where there is none, which is the usual case.
+using Quarantined = std::shared_ptr<const std::multimap<std::string, Quarantine>>;
+Quarantined quarantined_now(const DeviceInfo& device);
+
 // Why tuning has put the kernel into quarantine; empty: it has not.
-std::string quarantine_reason(const DeviceInfo& device, const KernelConfig& config);
+std::string quarantine_reason(const Quarantined& quarantined, const DeviceInfo& device, const KernelConfig& config);
 
 // What was measured of single candidates, whatever became of them; nothing where the database cannot be read.
 std::vector<Measurement> find_measurements(const DeviceInfo& device, const ConvProblem& problem,

@@ -101,11 +101,12 @@ class Tuner {
   }
 
   void find_candidates() {
+    const Quarantined quarantined = quarantined_now(info_);
     candidates_ = rank(report_.problem, info_.target, info_.multiprocessors, options_.plan, options_.candidates);
     std::erase_if(candidates_, [&](const RankedConfig& candidate) {
       const std::optional<int64_t>& limit = options_.plan.workspace_limit;
       if (limit && bind(*candidate.config, report_.problem, info_).workspace_bytes > *limit) return true;
-      return !quarantine_reason(info_, *candidate.config).empty();
+      return !quarantine_reason(quarantined, info_, *candidate.config).empty();
     });
     report_.candidates = candidates_.size();
   }

@@ -138,7 +138,7 @@ class Plans final : public Convolution {
 
  private:
   struct Made {
-    Owned plan;
+    Owned config, plan;  // the plan reads its configuration as long as it lives
     int64_t workspace = 0;
     int64_t engine = -1;
   };
@@ -212,12 +212,12 @@ class Plans final : public Convolution {
     WT_TRY(library_.check(
         library_.get_attribute(heuristics.get(), kHeuristicsResults, kTypeDescriptor, wanted, &found, raw.data()),
         "cudnnBackendGetAttribute(heuristics)"));
-    for (int64_t i = 0; i < std::min(found, wanted); ++i) WT_TRY(add_plan(configs[static_cast<size_t>(i)]));
+    for (int64_t i = 0; i < std::min(found, wanted); ++i) WT_TRY(add_plan(std::move(configs[static_cast<size_t>(i)])));
     return {};
   }
 
   // A plan that cuDNN declines to make is passed over, as its own front end does.
-  Status add_plan(const Owned& config) {
+  Status add_plan(Owned config) {
     WT_TRY_ASSIGN(Owned engine, Owned::make(library_, kEngine));
     Descriptor raw = engine.get();
     int64_t count = 0;
@@ -233,6 +233,7 @@ class Plans final : public Convolution {
     WT_TRY(
         library_.check(library_.get_attribute(made.plan.get(), kPlanWorkspace, kTypeInt64, 1, &count, &made.workspace),
                        "cudnnBackendGetAttribute(workspace)"));
+    made.config = std::move(config);
     plans_.push_back(std::move(made));
     return {};
   }

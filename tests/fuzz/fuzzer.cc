@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/fuzz/fuzzer.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "base/check.h"
+
+namespace wt::fuzz {
+namespace {
+
+constexpr int kWrong = 3;            // exit code of a child that found something wrong
+constexpr double kHangSeconds = 20;  // sanitizers and a busy machine are slow; nothing here should be that slow
+constexpr int64_t kBatch = 500;      // cases a child: a fork each would cost more than the cases
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+Random random_of(uint64_t seed, int64_t index) { return Random(mix64(seed) ^ mix64(static_cast<uint64_t>(index) + 1)); }
+
+// What a child shares with its parent.
+struct Shared {
+  std::atomic<int64_t> index{0};  // of the case at hand
+  std::atomic<bool> done{false};
+  char reason[512] = "";
+};
+
+class SharedMemory {
+ public:
+  SharedMemory() {
+    void* memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    WT_CHECK(memory != MAP_FAILED, "mmap failed");
+    shared_ = new (memory) Shared;
+  }
+  ~SharedMemory() { ::munmap(shared_, sizeof(Shared)); }
+  Shared* operator->() const { return shared_; }
+
+ private:
+  Shared* shared_;
+};
+
+void keep_reason(Shared& shared, const std::string& reason) {
+  const size_t length = std::min(reason.size(), sizeof shared.reason - 1);
+  std::copy_n(reason.data(), length, shared.reason);
+  shared.reason[length] = 0;
+}
+
+// Waits for the child; why it did not end well, if it did not. `alive` says whether it still gets on.
+template <class Alive>
+std::optional<std::string> wait_for(pid_t child, const SharedMemory& shared, const Alive& alive) {
+  for (;;) {
+    int state = 0;
+    const pid_t ended = ::waitpid(child, &state, WNOHANG);
+    WT_CHECK(ended >= 0, "waitpid failed");
+    if (ended == 0) {
+      if (!alive()) {
+        ::kill(child, SIGKILL);
+        ::waitpid(child, &state, 0);
+        return "no answer in 20 s";
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      continue;
+    }
+    if (WIFSIGNALED(state)) return "signal " + std::to_string(WTERMSIG(state));
+    const int code = WEXITSTATUS(state);
+    if (code == kWrong) return std::string(shared->reason);
+    if (code != 0) return "exit code " + std::to_string(code) + " (a sanitizer's report, or an exception)";
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> judge(const Subject& subject, const std::string& input) {
+  const SharedMemory shared;
+  const pid_t child = ::fork();
+  WT_CHECK(child >= 0, "fork failed");
+  if (child == 0) {
+    const std::string reason = subject.run(input);
+    keep_reason(*shared.operator->(), reason);
+    ::_exit(reason.empty() ? 0 : kWrong);
+  }
+  const double start = now();
+  return wait_for(child, shared, [&] { return now() - start < kHangSeconds; });
+}
+
+Tally fuzz(const Subject& subject, uint64_t seed, double seconds) {
+  Tally tally;
+  const double start = now();
+  while (now() - start < seconds && !tally.failure) {
+    const SharedMemory shared;
+    const int64_t first = tally.cases;
+    shared->index = first;
+    const pid_t child = ::fork();
+    WT_CHECK(child >= 0, "fork failed");
+    if (child == 0) {
+      for (int64_t i = first; i < first + kBatch && now() - start < seconds; ++i) {
+        shared->index = i;
+        Random random = random_of(seed, i);
+        const std::string reason = subject.run(subject.generate(random));
+        if (reason.empty()) continue;
+        keep_reason(*shared.operator->(), reason);
+        ::_exit(kWrong);
+      }
+      shared->index = shared->index + 1;
+      ::_exit(0);
+    }
+    int64_t last = -1;
+    double moved = now();
+    const auto alive = [&] {
+      if (shared->index != last) last = shared->index, moved = now();
+      return now() - moved < kHangSeconds;
+    };
+    const std::optional<std::string> reason = wait_for(child, shared, alive);
+    tally.cases = shared->index;
+    if (!reason) continue;
+    Random random = random_of(seed, tally.cases);
+    tally.failure = Failure{subject.generate(random), *reason};
+    ++tally.cases;
+  }
+  tally.seconds = now() - start;
+  return tally;
+}
+
+Failure shrink(const Subject& subject, const Failure& failure) {
+  Failure best = failure;
+  const double start = now();
+  const auto try_input = [&](const std::string& input) {
+    if (input == best.input || now() - start > 60) return false;
+    const std::optional<std::string> reason = judge(subject, input);
+    if (!reason) return false;
+    best = {input, *reason};
+    return true;
+  };
+  // Ever smaller pieces are taken out, as long as it helps.
+  for (size_t piece = std::max<size_t>(1, best.input.size() / 2); piece > 0; piece /= 2) {
+    for (size_t at = 0; at < best.input.size();) {
+      std::string smaller = best.input;
+      smaller.erase(at, piece);
+      if (!try_input(smaller)) at += piece;
+    }
+  }
+  // Then plain bytes take the place of others.
+  for (size_t at = 0; at < best.input.size() && best.input.size() < 2048; ++at) {
+    for (const char plain : {'0', '1', 'a', ' '}) {
+      std::string simpler = best.input;
+      if (simpler[at] == plain) break;
+      simpler[at] = plain;
+      if (try_input(simpler)) break;
+    }
+  }
+  return best;
+}
+
+std::string mutate(Random& random, std::string input) {
+  const int64_t changes = random.chance(0.3) ? random.between(4, 40) : random.between(1, 4);
+  for (int64_t i = 0; i < changes && !input.empty(); ++i) {
+    const auto at = static_cast<size_t>(random.between(0, static_cast<int64_t>(input.size()) - 1));
+    const auto length = static_cast<size_t>(random.between(1, random.chance(0.2) ? 64 : 4));
+    switch (random.between(0, 6)) {
+      case 0:
+        input[at] = static_cast<char>(random.between(0, 255));
+        break;
+      case 1:
+        input[at] = static_cast<char>(input[at] ^ (1 << random.between(0, 7)));
+        break;
+      case 2:
+        input.erase(at, length);
+        break;
+      case 3:
+        input.insert(at, input.substr(at, length));
+        break;
+      case 4:
+        input.insert(
+            at, random.pick({"0", "-1", "9223372036854775807", "1e999", "x", "\"", "{", "}", "[", "null", "\xff"}));
+        break;
+      case 5:
+        std::swap(input[at], input[static_cast<size_t>(random.between(0, static_cast<int64_t>(input.size()) - 1))]);
+        break;
+      default:
+        if (random.chance(0.2)) input.resize(at);
+    }
+  }
+  return input;
+}
+
+}  // namespace wt::fuzz

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/fuzz/fuzzer.h - cases for one reader of a user's input, run in child processes, and made small where they fail.
+//
+//   Subject::generate(random) --> bytes --run in a child--> fine | wrong | crashed | hung --shrink--> regression file
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "problem/random.h"
+
+namespace wt::fuzz {
+
+// One kind of input and what must hold for it.
+class Subject {
+ public:
+  virtual ~Subject() = default;
+  virtual std::string name() const = 0;  // one word; regression files start with it
+  // A case is bytes: the same random numbers give the same.
+  virtual std::string generate(Random& random) const = 0;
+  // What is wrong with how the case was handled; empty: nothing. Crashes and sanitizer reports are noticed outside.
+  virtual std::string run(const std::string& input) const = 0;
+};
+
+struct Failure {
+  std::string input;   // as small as it could be made
+  std::string reason;  // what was wrong, or "signal 11", "exit code 1", "no answer in 20 s"
+};
+
+struct Tally {
+  int64_t cases = 0;
+  double seconds = 0;
+  std::optional<Failure> failure;
+};
+
+// Cases of `seed` for so many seconds, or until one fails.
+Tally fuzz(const Subject& subject, uint64_t seed, double seconds);
+
+// One input in a child of its own; nothing where it was handled well.
+std::optional<std::string> judge(const Subject& subject, const std::string& input);
+
+// The smallest input found that still fails for some reason.
+Failure shrink(const Subject& subject, const Failure& failure);
+
+// Damage for well-formed input: bytes changed, removed, repeated, swapped, cut off.
+std::string mutate(Random& random, std::string input);
+
+}  // namespace wt::fuzz

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/fuzz/subjects.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "cli/report_command.h"
+#include "compile/pack.h"
+#include "config/fields.h"
+#include "config/signature.h"
+#include "dispatch/trial.h"
+#include "dispatch/tuning/exchange.h"
+#include "problem/random_problem.h"
+#include "problem/suite.h"
+
+namespace wt::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file of this process with the given content.
+class ScratchFile {
+ public:
+  explicit ScratchFile(const std::string& content)
+      : path_(fs::temp_directory_path() / fmt::format("wavetile_fuzz.{}", ::getpid())) {
+    WT_CHECK(write_file(path_, content).ok(), "cannot write {}", path_.string());
+  }
+  ~ScratchFile() {
+    std::error_code error;
+    for (const char* end : {"", "-wal", "-shm"}) fs::remove(path_.string() + end, error);
+  }
+  const fs::path& path() const { return path_; }
+  std::string content() const {
+    const Result<std::string> text = read_file(path_);
+    return text.ok() ? *text : "";
+  }
+
+ private:
+  fs::path path_;
+};
+
+std::string random_bytes(Random& random, int64_t most) {
+  std::string text(static_cast<size_t>(random.between(0, most)), ' ');
+  for (char& c : text) c = static_cast<char>(random.between(0, 255));
+  return text;
+}
+
+// Texts of problems: what parses must come back from its own texts, and what does not must say why.
+class ProblemText : public Subject {
+ public:
+  std::string name() const override { return "text"; }
+  std::string generate(Random& random) const override {
+    if (random.chance(0.1)) return random_bytes(random, 80);
+    const ConvProblem problem = random_problem(random, {.max_in = 4000, .max_multiply_adds = int64_t{1} << 60});
+    std::string text = random.chance(0.5) ? to_text(problem) : canonical_text(problem);
+    return random.chance(0.1) ? text : mutate(random, std::move(text));
+  }
+  std::string run(const std::string& input) const override {
+    (void)parse_suite(input, "fuzz");
+    const Result<ConvProblem> problem = parse_problem(input);
+    if (!problem.ok()) return problem.status().message().empty() ? "a refusal without words" : "";
+    if (!validate(*problem).ok()) return "parsed, but not valid: " + validate(*problem).message();
+    for (const std::string& text : {to_text(*problem), canonical_text(*problem)}) {
+      const Result<ConvProblem> again = parse_problem(text);
+      if (!again.ok()) return "its text '" + text + "' is refused: " + again.status().message();
+      if (!(*again == *problem)) return "its text '" + text + "' is another problem";
+    }
+    return "";
+  }
+};
+
+// Valid problems on the CPU's own paths: right to the last bit on small integers.
+class CpuProblem : public Subject {
+ public:
+  std::string name() const override { return "problem"; }
+  std::string generate(Random& random) const override {
+    return to_text(random_problem(random, {.max_multiply_adds = 1 << 15, .empty_batch = true}));
+  }
+  std::string run(const std::string& input) const override {
+    const Result<ConvProblem> problem = parse_problem(input);
+    if (!problem.ok() || problem->flops() > double{1 << 22}) return "";  // shrinking goes through such
+    const Result<std::shared_ptr<Device>> device = open_device("cpu");
+    if (!device.ok()) return device.status().message();
+    TrialOptions options;
+    options.exact = true;
+    options.time = false;
+    options.plan.kernel = "builtin";
+    const TrialResult result = run_trial(*device, *problem, options);
+    return result.status.ok() && result.verified ? "" : result.status.message();
+  }
+};
+
+class PackFile : public Subject {
+ public:
+  PackFile() {
+    std::vector<compile::PackInput> inputs;
+    for (const char* text : {"fwd bf16 n2 c16 k24 i9x9 f3x3", "bwd_data fp16 n2 c16 k24 i9x9 f3x3"}) {
+      const KernelConfig config = config_for(*parse_problem(text), Target::kSm90a);
+      compile::Module module{.target = Target::kSm90a, .name = name_of(config), .image = std::string(300, 'i')};
+      module.key = "0123456789abcdef0123456789abcdef";
+      inputs.push_back({config, module});
+    }
+    const ScratchFile file("");
+    WT_CHECK(compile::write_pack(file.path(), compile::Backend::kNvrtc, Target::kSm90a, "tests", inputs).ok());
+    good_ = file.content();
+  }
+  std::string name() const override { return "pack"; }
+  std::string generate(Random& random) const override {
+    return random.chance(0.05) ? random_bytes(random, 400) : mutate(random, good_);
+  }
+  std::string run(const std::string& input) const override {
+    const ScratchFile file(input);
+    const auto pack = compile::Pack::read(file.path());
+    if (!pack.ok()) return pack.status().message().empty() ? "a refusal without words" : "";
+    (void)(*pack)->verify();
+    for (const compile::PackEntry& entry : (*pack)->entries()) {
+      const auto module = (*pack)->load(entry);
+      if (module.ok() && input != good_ && module->image != std::string(300, 'i')) return "a damaged image was loaded";
+    }
+    return "";
+  }
+
+ private:
+  std::string good_;
+};
+
+tuning::Content some_content() {
+  const KernelConfig config = config_for(*parse_problem("fwd bf16 n2 c16 k24 i9x9 f3x3"), Target::kSm90a);
+  tuning::Measurement m;
+  m.kernel = name_of(config);
+  m.config = to_json(config);
+  m.content_key = "0123";
+  m.median_us = 10, m.low_us = 9, m.high_us = 11;
+  m.runs = 20;
+  m.saved_at = 1700000000000;
+  const tuning::Key key{"Test GPU", 132, "sm_90a", "v1 fwd ..."};
+  tuning::Content content;
+  content.entries.push_back({key, m, 10, 9, true, "0.1.0"});
+  content.measurements.emplace_back(key, m);
+  content.quarantined.push_back({"sm_90a", "wt_bad", "k", "p", "wrong", 5});
+  return content;
+}
+
+// Damaged databases: refused or read, never written to.
+class DatabaseFile : public Subject {
+ public:
+  DatabaseFile() {
+    const ScratchFile file("");
+    {
+      auto database = tuning::Database::open(file.path(), tuning::Access::kCreate);
+      WT_CHECK(database.ok(), "{}", database.status().message());
+      const tuning::Content content = some_content();
+      WT_CHECK((*database)->merge(content.entries, content.measurements, content.quarantined).ok());
+    }
+    good_ = file.content();
+  }
+  std::string name() const override { return "database"; }
+  std::string generate(Random& random) const override {
+    if (random.chance(0.05)) return random_bytes(random, 300);
+    std::string bytes = good_;
+    if (random.chance(0.5)) return mutate(random, std::move(bytes));
+    // Pages begin with what SQLite reads first.
+    for (int64_t i = random.between(1, 6); i > 0; --i) {
+      const size_t at = static_cast<size_t>(random.between(0, static_cast<int64_t>(bytes.size() / 4096) - 1)) * 4096 +
+                        static_cast<size_t>(random.between(0, 120));
+      bytes[at] = static_cast<char>(random.between(0, 255));
+    }
+    return bytes;
+  }
+  std::string run(const std::string& input) const override {
+    const ScratchFile file(input);
+    const auto database = tuning::Database::open(file.path(), tuning::Access::kRead);
+    if (!database.ok()) return database.status().message().empty() ? "a refusal without words" : "";
+    (void)(*database)->find(some_content().entries.front().key);
+    const auto content = tuning::read_content(**database, true);
+    if (content.ok()) (void)tuning::to_json(*content);
+    (void)(*database)->check();
+    return file.content() == input ? "" : "a file that was only read has changed";
+  }
+
+ private:
+  std::string good_;
+};
+
+// JSON that a user may hand over: configurations, exports of databases, benchmark results.
+class JsonText : public Subject {
+ public:
+  JsonText() {
+    good_.push_back(
+        to_json(config_for(*parse_problem("fwd bf16 n2 c16 k24 i9x9 f3x3 +bias"), Target::kSm90a), JsonFields::kAll));
+    good_.push_back(tuning::to_json(some_content()));
+    good_.push_back(
+        R"({"date": "d", "machine": {"gpu": "g", "cudnn": 91900}, "ceilings": {"copy_gbs": 4000, "bf16_tflops": 700},
+"rows": [{"suite": "s", "name": "a", "direction": "fwd", "problem": "fwd bf16 n2 c16 k24 i9x9 f3x3", "gflop": 0.5,
+"error": "", "kernel": "k", "wavetile": {"us": 10, "low_us": 9}, "cudnn_tuned": {"us": 8}}]})");
+  }
+  std::string name() const override { return "json"; }
+  std::string generate(Random& random) const override {
+    if (random.chance(0.02))
+      return std::string(static_cast<size_t>(random.between(1, 20000)), random.chance(0.5) ? '[' : '{');
+    if (random.chance(0.05)) return random_bytes(random, 200);
+    return mutate(random, good_[static_cast<size_t>(random.between(0, static_cast<int64_t>(good_.size()) - 1))]);
+  }
+  std::string run(const std::string& input) const override {
+    if (const Result<KernelConfig> config = config_from_json(input); config.ok()) {
+      const Result<KernelConfig> again = config_from_json(to_json(*config));
+      if (!again.ok() || !(*again == *config)) return "a configuration does not come back from its JSON";
+    }
+    if (const Result<tuning::Content> content = tuning::content_from_json(input); content.ok()) {
+      const Result<tuning::Content> again = tuning::content_from_json(tuning::to_json(*content));
+      if (!again.ok()) return "what was imported cannot be exported: " + again.status().message();
+    }
+    if (const auto run = cli::read_run(input, "fuzz"); run.ok()) {
+      const std::string page = cli::report_page({*run});
+      const size_t data = page.find("id=\"data\">"), end = page.find("</script>", data);
+      const auto parsed = nlohmann::json::parse(page.substr(data + 10, end - data - 10), nullptr, false);
+      if (parsed.is_discarded()) return "the page's data is not whole";
+    }
+    return "";
+  }
+
+ private:
+  std::vector<std::string> good_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Subject>> subjects() {
+  std::vector<std::unique_ptr<Subject>> list;
+  list.push_back(std::make_unique<ProblemText>());
+  list.push_back(std::make_unique<CpuProblem>());
+  list.push_back(std::make_unique<PackFile>());
+  list.push_back(std::make_unique<DatabaseFile>());
+  list.push_back(std::make_unique<JsonText>());
+  return list;
+}
+
+}  // namespace wt::fuzz

@@ -14,6 +14,7 @@ bool is_wavelet(const Case& at) {
 }
 bool is_weight(const Case& at) { return at.config.direction == Direction::kBackwardWeight; }
 bool is_forward(const Case& at) { return at.config.direction == Direction::kForward; }
+bool is_wavelet_weight(const Case& at) { return is_wavelet(at) && is_weight(at); }
 bool walks(const Case& at) { return is_wavelet(at) && !is_weight(at); }
 
 // A loader and the vector it can copy: cp.async takes 4, 8 or 16 bytes, single numbers are gathered.
@@ -68,6 +69,18 @@ constexpr Constraint kTargetRows[] = {
            gemm.vector_a, gemm.vector_b, text_of(gemm.loader_a), text_of(gemm.loader_b));
      }},
 
+    {"wavelet-depth", "k-blocks of weight gradients are pixels that all load threads share", is_wavelet_weight,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return gemm.tile.k == 64 && gemm.tile.m * gemm.tile.k % (8 * 32 * gemm.load_warps) == 0;
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "tile.m={} tile.k={} load_warps={}: weight gradients have tile.k=64 and whole rows of it for "
+           "every load thread",
+           at.config.gemm.tile.m, at.config.gemm.tile.k, at.config.gemm.load_warps);
+     }},
+
     {"wavelet-major", "wgmma reads an operand across its channels for 16-bit types only",
      [](const Case& at) { return is_wavelet(at) && wavelet_layout::b_is_mn_major(at.config); },
      [](const Case& at) { return size_of(operand_b(at.config)) == 2; },
@@ -112,6 +125,19 @@ constexpr Constraint kProblemRows[] = {
      [](const Case& at) {
        return fmt::format("{} phases of all dimensions together; this kernel has room for {}; use basic_v1",
                           wavelet_view(at.config, *at.problem)->phase_count(), wavelet_layout::phases(at.config));
+     }},
+
+    {"wavelet-weight", "the gathered tensor fits vector_a, the plain one vector_b, and dy is gathered with unit stride",
+     is_wavelet_weight, [](const Case& at) { return wavelet_weight_view(at.config, *at.problem).has_value(); },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       const bool outputs = at.config.finite_only;
+       return fmt::format(
+           "stride {}x{}x{}, {} channels of {} gathered in vectors of {} and {} channels of {} in vectors of {}: use "
+           "narrower vectors, or finite_only=false with a stride",
+           p.stride[0], p.stride[1], p.stride[2], outputs ? p.k_per_group() : p.c_per_group(), outputs ? "dy" : "x",
+           at.config.gemm.vector_a, outputs ? p.c_per_group() : p.k_per_group(), outputs ? "x" : "dy",
+           at.config.gemm.vector_b);
      }},
 };
 

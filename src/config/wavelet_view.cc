@@ -44,7 +44,11 @@ int64_t WaveletView::phase_count() const {
   return count;
 }
 
-std::optional<WaveletView> wavelet_view(const KernelConfig& config, const ConvProblem& problem) {
+namespace {
+
+// A walk over x (forward) or dy (backward data), whatever the direction that asks. `filled`: what only fills vectors
+// need not be zero.
+std::optional<WaveletView> walk_view(const ConvProblem& problem, int64_t vector, bool filled) {
   WaveletView view{.problem = problem};
   ConvProblem& p = view.problem;
   if (is_patch(p)) {
@@ -59,7 +63,6 @@ std::optional<WaveletView> wavelet_view(const KernelConfig& config, const ConvPr
   view.row_is_one_run = false;
   view.run = view.real = view.depth;
   view.head = 0;
-  const int64_t vector = config.gemm.vector_a;
   if (view.depth % vector == 0) return view;
 
   // The channels of one tap do not fill vectors; those of a row of taps may, where they touch in memory.
@@ -73,8 +76,36 @@ std::optional<WaveletView> wavelet_view(const KernelConfig& config, const ConvPr
   view.real = phase.taps * view.depth;
   view.head = ((phase.start * view.depth) % vector + vector) % vector;
   view.run = round_up(view.head + view.real, vector);
-  if (config.gemm.loader_a == Loader::kAsync && view.padded()) return std::nullopt;
+  if (!filled && view.padded()) return std::nullopt;
   return view;
+}
+
+bool has_unit_stride(const ConvProblem& p) { return p.stride == Spatial{1, 1, 1}; }
+
+}  // namespace
+
+int64_t WaveletView::numbers() const {
+  int64_t runs = 1;
+  for (size_t i = 0; i < kMaxDims; ++i)
+    if (i < 2 || !row_is_one_run) runs *= dim[i].phases.front().taps;
+  return runs * run;
+}
+
+std::optional<WaveletView> wavelet_view(const KernelConfig& config, const ConvProblem& problem) {
+  // Copies that land by themselves cannot clear what only fills vectors.
+  return walk_view(problem, config.gemm.vector_a, config.gemm.loader_a != Loader::kAsync);
+}
+
+std::optional<WaveletWeightView> wavelet_weight_view(const KernelConfig& config, const ConvProblem& problem) {
+  const bool outputs = config.finite_only;
+  if (outputs && !has_unit_stride(problem)) return std::nullopt;
+  ConvProblem walked = problem;
+  walked.epilogue = {};
+  walked.direction = outputs ? Direction::kBackwardData : Direction::kForward;
+  // What only fills vectors stands in rows of the product that are not stored.
+  const auto walk = walk_view(walked, config.gemm.vector_a, true);
+  if (!walk || walk->columns % config.gemm.vector_b != 0) return std::nullopt;
+  return WaveletWeightView{*walk, outputs};
 }
 
 }  // namespace wt

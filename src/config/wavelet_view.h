@@ -34,10 +34,21 @@ struct WaveletView {
   int64_t run, head, real;
 
   bool padded() const { return run != real; }
+  int64_t numbers() const;  // along k, of the first phases
   int64_t phase_count() const;
+};
+
+// Weight gradients: one tensor is gathered under the taps, the other is read as it lies. Gathering dy is better where
+// there are few output channels. It multiplies numbers of x by zeros beside dy, so such kernels are finite_only.
+struct WaveletWeightView {
+  WaveletView walk;      // over the gathered tensor, from the plain one's pixels; columns are the plain one's channels
+  bool gathers_outputs;  // the gathered tensor is dy, which needs unit stride; else x
 };
 
 // Forward and backward data. Nothing where vectors of `vector_a` do not fit the channels or rows of the image.
 std::optional<WaveletView> wavelet_view(const KernelConfig& config, const ConvProblem& problem);
+
+// Backward weight. Nothing where vectors do not fit, or the kernel gathers dy and the stride is not 1.
+std::optional<WaveletWeightView> wavelet_weight_view(const KernelConfig& config, const ConvProblem& problem);
 
 }  // namespace wt

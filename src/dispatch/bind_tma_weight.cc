@@ -6,13 +6,13 @@
 #include <cstring>
 
 #include "config/fields.h"
+#include "dispatch/bind_split_sum.h"
 #include "dispatch/bind_tma.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/gemm/tma/weight_arguments.h"
-#include "kernel/split_sum_arguments.h"
 
 namespace wt {
 namespace {
@@ -55,25 +55,6 @@ TmaWeightArguments weight_arguments(const KernelConfig& config, const ConvProble
   arguments.elements = problem.w_elements();
   arguments.epilogue = epilogue_arguments(problem.epilogue);
   return arguments;
-}
-
-Launch sum_launch(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device, i32 splits) {
-  SplitSumArguments arguments{};
-  arguments.elements = problem.w_elements();
-  arguments.splits = splits;
-  arguments.channel_span = problem.w_elements() / problem.k;
-  arguments.channels = problem.k;
-  arguments.epilogue = epilogue_arguments(problem.epilogue);
-  Launch launch;
-  launch.kernel = name_of(config) + kSumSuffix;
-  launch.shape.threads = kSplitSumThreads;
-  const int64_t blocks = ceil_div(arguments.elements, kSplitSumThreads * kSplitSumWidth);
-  launch.shape.grid[0] = static_cast<uint32_t>(std::min<int64_t>(blocks, int64_t{device.multiprocessors} * 8));
-  set_params(launch, arguments);
-  launch.pointers.push_back({offsetof(SplitSumArguments, partials), Tensor::kWorkspace, 0});
-  launch.pointers.push_back({offsetof(SplitSumArguments, out), Tensor::kW, 0});
-  bind_epilogue(launch, problem, offsetof(SplitSumArguments, epilogue));
-  return launch;
 }
 
 }  // namespace
@@ -119,7 +100,7 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& problem, 
   launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
   set_params(launch, arguments);
   binding.launches.push_back(std::move(launch));
-  if (split) binding.launches.push_back(sum_launch(config, problem, device, arguments.splits));
+  if (split) binding.launches.push_back(split_sum_launch(config, problem, device, arguments.splits));
   return binding;
 }
 

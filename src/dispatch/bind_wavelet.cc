@@ -23,44 +23,6 @@ i32 out_vector(int64_t channels, int64_t columns) {
   return vector;
 }
 
-template <int kPhases>
-void set_walk(WaveletArguments<kPhases>& arguments, const WaveletView& view) {
-  const ConvProblem& p = view.problem;
-  const bool forward = p.direction == Direction::kForward;
-  const TensorStrides image = tensor_strides(p, forward ? Tensor::kX : Tensor::kY);
-  const TensorStrides out = tensor_strides(p, forward ? Tensor::kY : Tensor::kX);
-  const TensorStrides filter = tensor_strides(p, Tensor::kW);
-  const Spatial size = forward ? p.in : p.out();
-  size_t next = 0;
-  arguments.image_stride[0] = static_cast<i32>(image.n);
-  arguments.out_step[0] = static_cast<i32>(out.n);
-  for (size_t i = 0; i < 3; ++i) {
-    const WalkDim& dim = view.dim[i];
-    // Along w positions are counted in elements.
-    const int64_t unit = i == 2 ? image.spatial[2] : 1;
-    arguments.first_phase[i] = static_cast<i32>(next);
-    arguments.phase_count[i] = make_divider(static_cast<int64_t>(dim.phases.size()));
-    arguments.step[i] = static_cast<i32>(dim.step * unit);
-    arguments.tap_step[i] = static_cast<i32>(dim.tap_step * unit);
-    arguments.limit[i] = static_cast<i32>(size[i] * unit);
-    if (i < 2) arguments.image_stride[i + 1] = static_cast<i32>(image.spatial[i]);
-    arguments.filter_step[i] = static_cast<i32>(dim.filter_step * filter.spatial[i]);
-    arguments.out_step[i + 1] = static_cast<i32>(dim.out_step * out.spatial[i]);
-    for (const WalkPhase& phase : dim.phases) {
-      WT_CHECK(next < kPhases, "{} phases in room for {}", view.phase_count(), kPhases);
-      WaveletPhase& to = arguments.phases[next++];
-      to.size = make_divider(phase.size);
-      to.start = static_cast<i32>(phase.start * unit);
-      if (i == 2) to.start -= static_cast<i32>(view.head);
-      to.taps = static_cast<i32>(phase.taps);
-      to.filter = static_cast<i32>(phase.filter * filter.spatial[i]);
-      to.out = static_cast<i32>(phase.out * out.spatial[i]);
-    }
-  }
-  arguments.filter_pitch = static_cast<i32>(filter.n);
-  arguments.out_vector = out_vector(out.spatial[2], view.columns);
-}
-
 // Pixels of the largest phase, and k-blocks of the longest sum.
 struct Extent {
   int64_t rows, blocks;
@@ -96,13 +58,7 @@ Binding bind_phases(const KernelConfig& config, const ConvProblem& problem, cons
   WT_CHECK(tiles < int64_t{1} << 31, "{} tiles", tiles);
 
   Arguments arguments{};
-  set_walk(arguments, *view);
-  arguments.run = {static_cast<i32>(view->run), static_cast<i32>(view->head), static_cast<i32>(view->real)};
-  arguments.advance = {static_cast<i32>(gemm.tile.k / view->run), static_cast<i32>(gemm.tile.k % view->run)};
-  arguments.depth = make_divider(view->depth);
-  arguments.columns = static_cast<i32>(view->columns);
-  arguments.images = static_cast<i32>(problem.n);
-  arguments.row_is_one_run = view->row_is_one_run;
+  set_walk(arguments, config, *view);
   arguments.keep_filter = tiles_n * problem.g * phases == 1 && extent.blocks <= gemm.stages;
   arguments.tiles = static_cast<u32>(tiles);
   arguments.tiles_a_group = make_divider(tiles_a_phase * phases * tiles_n);
@@ -128,8 +84,55 @@ Binding bind_phases(const KernelConfig& config, const ConvProblem& problem, cons
 
 }  // namespace
 
+template <int kPhases>
+void set_walk(WaveletArguments<kPhases>& arguments, const KernelConfig& config, const WaveletView& view) {
+  const ConvProblem& p = view.problem;
+  const bool forward = p.direction == Direction::kForward;
+  const TensorStrides image = tensor_strides(p, forward ? Tensor::kX : Tensor::kY);
+  const TensorStrides out = tensor_strides(p, forward ? Tensor::kY : Tensor::kX);
+  const TensorStrides filter = tensor_strides(p, Tensor::kW);
+  const Spatial size = forward ? p.in : p.out();
+  size_t next = 0;
+  arguments.image_stride[0] = static_cast<i32>(image.n);
+  arguments.out_step[0] = static_cast<i32>(out.n);
+  for (size_t i = 0; i < 3; ++i) {
+    const WalkDim& dim = view.dim[i];
+    // Along w positions are counted in elements.
+    const int64_t unit = i == 2 ? image.spatial[2] : 1;
+    arguments.first_phase[i] = static_cast<i32>(next);
+    arguments.phase_count[i] = make_divider(static_cast<int64_t>(dim.phases.size()));
+    arguments.step[i] = static_cast<i32>(dim.step * unit);
+    arguments.tap_step[i] = static_cast<i32>(dim.tap_step * unit);
+    arguments.limit[i] = static_cast<i32>(size[i] * unit);
+    if (i < 2) arguments.image_stride[i + 1] = static_cast<i32>(image.spatial[i]);
+    arguments.filter_step[i] = static_cast<i32>(dim.filter_step * filter.spatial[i]);
+    arguments.out_step[i + 1] = static_cast<i32>(dim.out_step * out.spatial[i]);
+    for (const WalkPhase& phase : dim.phases) {
+      WT_CHECK(next < kPhases, "{} phases in room for {}", view.phase_count(), kPhases);
+      WaveletPhase& to = arguments.phases[next++];
+      to.size = make_divider(phase.size);
+      to.start = static_cast<i32>(phase.start * unit);
+      if (i == 2) to.start -= static_cast<i32>(view.head);
+      to.taps = static_cast<i32>(phase.taps);
+      to.filter = static_cast<i32>(phase.filter * filter.spatial[i]);
+      to.out = static_cast<i32>(phase.out * out.spatial[i]);
+    }
+  }
+  const int64_t tile_k = config.gemm.tile.k;
+  arguments.run = {static_cast<i32>(view.run), static_cast<i32>(view.head), static_cast<i32>(view.real)};
+  arguments.advance = {static_cast<i32>(tile_k / view.run), static_cast<i32>(tile_k % view.run)};
+  arguments.depth = make_divider(view.depth);
+  arguments.columns = static_cast<i32>(view.columns);
+  arguments.images = static_cast<i32>(p.n);
+  arguments.row_is_one_run = view.row_is_one_run;
+  arguments.filter_pitch = static_cast<i32>(filter.n);
+  arguments.out_vector = out_vector(out.spatial[2], view.columns);
+}
+template void set_walk<3>(WaveletArguments<3>&, const KernelConfig&, const WaveletView&);
+
 Binding bind_wavelet(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
   if (problem.direction == Direction::kForward) return bind_phases<3>(config, problem, device);
+  if (problem.direction == Direction::kBackwardWeight) return bind_wavelet_weight(config, problem, device);
   return bind_phases<96>(config, problem, device);
 }
 

@@ -6,6 +6,17 @@
 
 namespace wt {
 
+template <int kPhases>
+struct WaveletArguments;
+struct WaveletView;
+
+// The walk over the gathered tensor, as it is in every parameter block.
+template <int kPhases>
+void set_walk(WaveletArguments<kPhases>& arguments, const KernelConfig& config, const WaveletView& view);
+extern template void set_walk<3>(WaveletArguments<3>&, const KernelConfig&, const WaveletView&);
+
 Binding bind_wavelet(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
+// Weight gradients: bind_wavelet_weight.cc.
+Binding bind_wavelet_weight(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
 
 }  // namespace wt

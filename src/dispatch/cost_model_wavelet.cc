@@ -4,10 +4,14 @@
 // A k-block takes as long as its products, its bytes or the instructions of the load warps, whichever is longest. The
 // instruction counts were read off the machine code; how well they overlap is a guess.
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <optional>
 
 #include "config/wavelet_view.h"
 #include "dispatch/cost_model.h"
+#include "dispatch/split.h"
 #include "kernel/gemm/wavelet/layout.h"
 
 namespace wt {
@@ -22,10 +26,48 @@ constexpr double kMemoryBytesPerCycle = 2450;  // of the whole device, read plus
 constexpr double kTileCycles = 900;            // coordinates, barriers, drained pipeline
 constexpr double kCopyInstructions = 9;        // for a vector that lands by itself
 constexpr double kLoadInstructions = 8;        // for a vector through registers
+constexpr double kPixelInstructions = 60;      // coordinates of a pixel and the barrier behind them
 constexpr double kLanesPerCycle = 128;         // of a multiprocessor
 constexpr double kIssueShare[2] = {0.4, 0.6};  // of its issue slots that 4 and 8 load warps use
 
 double ceil_div(double a, double b) { return std::ceil(a / b); }
+
+// The views of the last problem that this thread asked about, by what of a config they depend on: a choice asks for one
+// problem some hundred times.
+template <class View>
+class Views {
+ public:
+  template <class Make>
+  const std::optional<View>& get(const ConvProblem& problem, size_t index, const Make& make) {
+    if (!known_ || !(problem_ == problem)) {
+      views_ = {};
+      problem_ = problem;
+      known_ = true;
+    }
+    std::optional<std::optional<View>>& view = views_.at(index);
+    if (!view) view = make();
+    return *view;
+  }
+
+ private:
+  bool known_ = false;
+  ConvProblem problem_;
+  std::array<std::optional<std::optional<View>>, 128> views_;
+};
+
+size_t log2_of(int value) { return static_cast<size_t>(std::bit_width(static_cast<unsigned>(value)) - 1) % 8; }
+
+const std::optional<WaveletView>& view_of(const KernelConfig& config, const ConvProblem& problem) {
+  thread_local Views<WaveletView> views;
+  const size_t index = log2_of(config.gemm.vector_a) * 2 + (config.gemm.loader_a == Loader::kAsync);
+  return views.get(problem, index, [&] { return wavelet_view(config, problem); });
+}
+
+const std::optional<WaveletWeightView>& weight_view_of(const KernelConfig& config, const ConvProblem& problem) {
+  thread_local Views<WaveletWeightView> views;
+  const size_t index = (log2_of(config.gemm.vector_a) * 8 + log2_of(config.gemm.vector_b)) * 2 + config.finite_only;
+  return views.get(problem, index, [&] { return wavelet_weight_view(config, problem); });
+}
 
 double vectors_cycles(const KernelConfig& config, double elements, Loader loader, int vector, int bytes) {
   const double instructions = loader == Loader::kAsync ? kCopyInstructions : kLoadInstructions;
@@ -45,11 +87,46 @@ double product_cycles(const GemmConfig& gemm, int span) {
   return gemm.tile.m / 64.0 * (span / 32.0) * std::max(gemm.tile.n / 2.0, 16 + gemm.tile.n / 4.0);
 }
 
+double weight_cycles(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  const GemmConfig& gemm = config.gemm;
+  const std::optional<WaveletWeightView>& view = weight_view_of(config, problem);
+  if (!view) return 0;
+  const ConvProblem& p = view->walk.problem;
+  const Spatial& image = view->gathers_outputs ? p.in : p.out();
+  const auto pixels = static_cast<double>(p.n * image[0] * image[1] * image[2]);
+  const double tiles = ceil_div(static_cast<double>(view->walk.numbers()), gemm.tile.m) *
+                       ceil_div(static_cast<double>(view->walk.columns), gemm.tile.n) * static_cast<double>(problem.g);
+  const double blocks = std::max(1.0, ceil_div(pixels, gemm.tile.k));
+  const double resident = static_cast<double>(multiprocessors) * config.min_blocks;
+  const bool split = gemm.split_k == SplitK::kWorkspace;
+  const double splits = split ? static_cast<double>(split_count(
+                                    {static_cast<int64_t>(tiles), static_cast<int64_t>(blocks), gemm.tile.m,
+                                     gemm.tile.n, gemm.tile.k, static_cast<int64_t>(resident), problem.w_elements()}))
+                              : 1;
+  const int bytes = size_of(operand_a(config));
+  const double loads =
+      kPixelInstructions * gemm.tile.k / (kLanesPerCycle * kIssueShare[0]) +
+      vectors_cycles(config, double{1} * gemm.tile.m * gemm.tile.k, gemm.loader_a, gemm.vector_a, bytes) +
+      vectors_cycles(config, double{1} * gemm.tile.n * gemm.tile.k, gemm.loader_b, gemm.vector_b, bytes);
+  const double fill = double{1} * (gemm.tile.m + gemm.tile.n) * gemm.tile.k * bytes / kFillBytesPerCycle;
+  const double block = std::max({product_cycles(gemm, gemm.tile.k * bytes), loads, fill});
+  const double out = double{1} * gemm.tile.m * gemm.tile.n * 4 / kStoreBytesPerCycle;
+  const double waves = ceil_div(tiles * splits, resident) * config.min_blocks;
+  const double busy = waves * (ceil_div(blocks, splits) * block + (out + kTileCycles) / config.min_blocks);
+  double cycles = kLaunchCycles + kFirstDataCycles + std::max(busy, memory_cycles(problem));
+  if (split) {
+    cycles += kLaunchCycles / 2 + static_cast<double>(problem.w_elements()) * 4 * (splits + 1) / kMemoryBytesPerCycle;
+  }
+  return cycles;
+}
+
 }  // namespace
 
 double predicted_wavelet_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  if (problem.direction == Direction::kBackwardWeight)
+    return weight_cycles(config, problem, multiprocessors) / kClockMhz;
   const GemmConfig& gemm = config.gemm;
-  const auto view = wavelet_view(config, problem);
+  const std::optional<WaveletView>& view = view_of(config, problem);
   if (!view) return 0;
   const int span = wavelet_layout::span(config), bytes = size_of(operand_a(config));
   const double tiles_n = ceil_div(static_cast<double>(view->columns), gemm.tile.n) * static_cast<double>(problem.g);

@@ -169,6 +169,14 @@ const RowCase kTargetCases[] = {
      "tile.k=64 of 2 bytes with swizzle_a=128 and swizzle_b=64"},
     {"wavelet-loader", [](KernelConfig& c) { gathers_with(c, [](KernelConfig& t) { t.gemm.vector_b = 1; }); },
      "vectors of 8 and 1 with loaders async and async"},
+    {"wavelet-depth",
+     [](KernelConfig& c) {
+       gathers_with(c, [](KernelConfig& t) {
+         t.direction = Direction::kBackwardWeight;
+         t.gemm.tile.k = 32;
+       });
+     },
+     "tile.m=128 tile.k=32 load_warps=4: weight gradients have tile.k=64"},
     {"wavelet-major",
      [](KernelConfig& c) {
        gathers_with(c, [](KernelConfig& t) {
@@ -304,6 +312,9 @@ const RowCase kProblemCases[] = {
      "9 taps and 3 channels per group is no multiple of vector_b=8", "bwd_data bf16 n1 c3 k8 i9x9 f3x3"},
     {"wavelet-phases", [](KernelConfig& c) { gathers_with(c, [](KernelConfig&) {}); },
      "101 phases of all dimensions together; this kernel has room for 96", "bwd_data bf16 n1 c8 k8 i60x60 f3x3 s50"},
+    {"wavelet-weight", [](KernelConfig& c) { gathers_with(c, [](KernelConfig&) {}); },
+     "stride 1x1x1, 6 channels of x gathered in vectors of 8 and 8 channels of dy",
+     "bwd_weight bf16 n1 c6 k8 i9x9 f3x3"},
     {"groups-per-tile",
      [](KernelConfig& c) {
        c.gemm.groups_per_tile = 4;

@@ -11,10 +11,10 @@ namespace {
 
 constexpr Pipeline kPipelines[] = {Pipeline::kWavelet};
 constexpr Target kTargets[] = {Target::kSm90a};
-constexpr std::string_view kReadFields[] = {"gemm.tile",      "gemm.warps",      "gemm.mma",      "gemm.pipeline",
-                                            "gemm.stages",    "gemm.loader_a",   "gemm.loader_b", "gemm.swizzle_a",
-                                            "gemm.swizzle_b", "gemm.persistent", "gemm.vector_a", "gemm.vector_b",
-                                            "gemm.load_warps"};
+constexpr std::string_view kReadFields[] = {"gemm.tile",       "gemm.warps",      "gemm.mma",      "gemm.pipeline",
+                                            "gemm.stages",     "gemm.loader_a",   "gemm.loader_b", "gemm.swizzle_a",
+                                            "gemm.swizzle_b",  "gemm.persistent", "gemm.vector_a", "gemm.vector_b",
+                                            "gemm.load_warps", "gemm.split_k",    "finite_only"};
 
 constexpr int64_t kSharedBytes = 227 * 1024;
 constexpr int kMaxStages = 6;
@@ -62,6 +62,17 @@ constexpr Shape kShapes[] = {
     {128, 128, 8, 4, 1, 64, false},
 };
 
+// Weight gradients: rows are the gathered tensor's taps and channels, columns the plain one's channels.
+constexpr Accesses kWeight[] = {{kAsync16, kAsync16, false}, {kAsync8, kAsync16, true}, {kAsync4, kAsync16, true},
+                                {kSingle, kAsync16, true},   {kAsync8, kAsync8, false}, {kAsync8, kAsync4, false},
+                                {kAsync4, kAsync8, false},   {kAsync4, kAsync4, false}, {kAsync16, kAsync4, false},
+                                {kAsync16, kSingle, false},  {kSingle, kSingle, true}};
+constexpr Shape kWeightShapes[] = {
+    {128, 64, 4, 4, 2, 128, true},  {64, 64, 4, 4, 2, 128, false},  {128, 128, 8, 4, 1, 128, false},
+    {64, 128, 4, 4, 2, 128, false}, {128, 40, 4, 4, 2, 128, false}, {128, 256, 8, 4, 1, 128, false},
+    {128, 16, 4, 4, 2, 128, false}, {64, 256, 4, 8, 1, 128, false},
+};
+
 int vector_of(const Access& access, DataType type) { return access.bytes ? access.bytes / size_of(type) : 1; }
 
 // As many stages as fit the blocks that share a multiprocessor.
@@ -96,9 +107,29 @@ void propose_shape(const KernelConfig& base, const Shape& shape, const Accesses&
   configs.push_back(config);
 }
 
+void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  const bool few = breadth == Breadth::kFew;
+  if (few && base.dims != 2) return;
+  for (const Accesses& accesses : kWeight) {
+    for (const Shape& shape : kWeightShapes) {
+      for (const bool gathers_outputs : {false, true}) {
+        if (few && (!accesses.few || !shape.few || gathers_outputs)) continue;
+        propose_shape(base, shape, accesses, configs);
+        configs.back().finite_only = gathers_outputs;
+        configs.back().gemm.split_k = SplitK::kWorkspace;
+        // Without a split only where tiles may be many.
+        if (few || shape.m != 128 || shape.n < 128) continue;
+        configs.push_back(configs.back());
+        configs.back().gemm.split_k = SplitK::kNone;
+      }
+    }
+  }
+}
+
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
-  if (base.layout != Layout::kChannelsLast || base.direction == Direction::kBackwardWeight) return;
+  if (base.layout != Layout::kChannelsLast) return;
   if (size_of(operand_a(base)) != 2 || operand_a(base) != operand_b(base)) return;
+  if (base.direction == Direction::kBackwardWeight) return propose_weight(base, breadth, configs);
   const bool few = breadth == Breadth::kFew, forward = base.direction == Direction::kForward;
   if (few && base.dims != 2) return;  // packs hold what is used most
   for (const Accesses& accesses :
@@ -106,6 +137,8 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
     if (few && !accesses.few) continue;
     for (const Shape& shape : kShapes) {
       if (few && !shape.few) continue;
+      // Wide tiles read filters that are aligned; loads of single numbers would take registers that are not there.
+      if (!forward && shape.n > 128 && accesses.b.bytes == 0) continue;
       // Short blocks along k serve short sums, which few channels have.
       if (shape.span < 128 && (!forward || accesses.a.bytes == 16)) continue;
       propose_shape(base, shape, accesses, configs);

@@ -93,7 +93,7 @@ struct WaveletGemm {
     Cursor slot;
     Gathered a;
     FilterLoads b;
-    WaveletWalk walk;
+    WaveletWalk start;
     int parity = 0;
     bool first = true;
     for (u32 index = device::block_index().x; index < p.tiles; index += device::grid_size().x) {
@@ -104,9 +104,11 @@ struct WaveletGemm {
       parity ^= 1;
       write_table(p, tile, table, thread);
       a.start(p, tile, table, thread);
-      walk.start(p, tile, Gathered::chunk_of(thread) * Gathered::kChunk);
-      b.start(p, tile, thread);
+      // WHY: the start divides, and forward it is the same for every tile.
+      if (!kForward || first) start.start(p, tile, Gathered::chunk_of(thread) * Gathered::kChunk);
+      WaveletWalk walk = start;
       const bool loads_filter = first || !p.keep_filter;
+      if (loads_filter) b.start(p, tile, thread);
       for (i32 block = 0; block < tile.blocks; ++block) {
         shared.ring.wait_empty(slot);
         if (loads_filter) load_filter(b, p, tile, shared.b + slot.slot * kBBytes);

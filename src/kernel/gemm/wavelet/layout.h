@@ -17,9 +17,9 @@ constexpr int load_threads(const KernelConfig& config) { return 32 * config.gemm
 constexpr int threads(const KernelConfig& config) { return 128 * groups(config) + load_threads(config); }
 
 // Registers of a thread by role. Loaders hold coordinates of their rows, multipliers the accumulators. With 256 threads
-// a block everyone has enough.
+// a block everyone has enough. WHY these: 384 threads start with 168 each, and what some take others must have given.
 constexpr bool moves_registers(const KernelConfig& config) { return threads(config) == 384 && config.min_blocks == 1; }
-constexpr int load_registers(const KernelConfig& config) { return config.gemm.load_warps == 8 ? 136 : 120; }
+constexpr int load_registers(const KernelConfig& config) { return config.gemm.load_warps == 8 ? 128 : 120; }
 constexpr int math_registers(const KernelConfig& config) {
   if (moves_registers(config)) return config.gemm.load_warps == 8 ? 240 : 192;
   const int even = 65536 / (threads(config) * config.min_blocks) / 8 * 8;

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/bind_split_sum.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "config/fields.h"
+#include "dispatch/conv_arguments.h"
+#include "dispatch/tma_maps.h"
+#include "kernel/split_sum_arguments.h"
+
+namespace wt {
+
+Launch split_sum_launch(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device, int splits) {
+  SplitSumArguments arguments{};
+  arguments.elements = problem.w_elements();
+  arguments.splits = splits;
+  arguments.channel_span = problem.w_elements() / problem.k;
+  arguments.channels = problem.k;
+  arguments.epilogue = epilogue_arguments(problem.epilogue);
+  Launch launch;
+  launch.kernel = name_of(config) + kSumSuffix;
+  launch.shape.threads = kSplitSumThreads;
+  const int64_t blocks = ceil_div(arguments.elements, kSplitSumThreads * kSplitSumWidth);
+  launch.shape.grid[0] = static_cast<uint32_t>(std::min<int64_t>(blocks, int64_t{device.multiprocessors} * 8));
+  launch.params.resize(sizeof arguments);
+  std::memcpy(launch.params.data(), &arguments, sizeof arguments);
+  launch.pointers.push_back({offsetof(SplitSumArguments, partials), Tensor::kWorkspace, 0});
+  launch.pointers.push_back({offsetof(SplitSumArguments, out), Tensor::kW, 0});
+  bind_epilogue(launch, problem, offsetof(SplitSumArguments, epilogue));
+  return launch;
+}
+
+}  // namespace wt

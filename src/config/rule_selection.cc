@@ -58,7 +58,7 @@ Properties properties(const KernelConfig& config) {
           pack_all(operand_a(config), operand_b(config), output_type(config)),
           pack_all(config.layout, config.dims),
           pack_all(config.family, gemm.pipeline, gemm.scheduler, gemm.loader_a, gemm.loader_b, gemm.staging,
-                   config.direct.design),
+                   config.direct.design, gemm.split_k),
           pack(gemm.tile),
           pack(gemm.warps) * 31 + pack(gemm.mma),
           pack_all(epilogue.scale, epilogue.bias, epilogue.residual, epilogue.activation, epilogue.amax),
@@ -67,14 +67,47 @@ Properties properties(const KernelConfig& config) {
 
 using Pair = std::tuple<int, int, uint64_t, uint64_t>;
 
-// Pairs with the direction and single values of everything: what `tests` must show at least once.
-std::vector<Pair> pairs(const KernelConfig& config) {
+// What `tests` must show at least once: everything but shapes in every direction, every type in every layout.
+std::vector<Pair> needed_pairs(const KernelConfig& config) {
   const Properties values = properties(config);
   std::vector<Pair> list;
-  for (int i = 0; i < kProperties; ++i)
+  for (const int i : {kDirection, kTypes, kLayoutDims, kFamilyPipeline, kEpilogue, kSplit})
     list.emplace_back(kDirection, i, values[kDirection], values[static_cast<size_t>(i)]);
   list.emplace_back(kTypes, kLayoutDims, values[kTypes], values[kLayoutDims]);
   return list;
+}
+
+// What it shows as far as there is room: shapes in every direction.
+std::vector<Pair> shape_pairs(const KernelConfig& config) {
+  const Properties values = properties(config);
+  return {{kDirection, kTile, values[kDirection], values[kTile]},
+          {kDirection, kWarpsMma, values[kDirection], values[kWarpsMma]}};
+}
+
+// Takes configurations that show a new pair until `limit` are taken; those that show the most come first, so that the
+// limit, where it bites, costs the least.
+void take_showing(const std::vector<KernelConfig>& configs, std::vector<Pair> (*pairs)(const KernelConfig&),
+                  size_t limit, std::vector<bool>& taken) {
+  std::vector<std::vector<Pair>> shows;
+  shows.reserve(configs.size());
+  for (const KernelConfig& config : configs) shows.push_back(pairs(config));
+  std::set<Pair> seen;
+  size_t have = 0;
+  for (size_t i = 0; i < configs.size(); ++i) {
+    if (!taken[i]) continue;
+    ++have;
+    seen.insert(shows[i].begin(), shows[i].end());
+  }
+  for (size_t want = kProperties; want > 0; --want) {
+    for (size_t i = 0; i < configs.size() && have < limit; ++i) {
+      if (taken[i]) continue;
+      const auto fresh = std::ranges::count_if(shows[i], [&](const Pair& pair) { return !seen.contains(pair); });
+      if (static_cast<size_t>(fresh) < want) continue;
+      taken[i] = true;
+      ++have;
+      seen.insert(shows[i].begin(), shows[i].end());
+    }
+  }
 }
 
 }  // namespace
@@ -94,8 +127,11 @@ std::vector<KernelConfig> first_of_each(const std::vector<KernelConfig>& configs
   for (size_t i = 0; i < configs.size(); ++i) {
     const Properties values = properties(configs[i]);
     bool shows_more = false;
-    for (const int property : {int{kDirection}, int{kLayoutDims}, int{kFamilyPipeline}})
+    for (const int property : {int{kDirection}, int{kLayoutDims}})
       shows_more |= seen.emplace(property, values[static_cast<size_t>(property)]).second;
+    shows_more |= seen.emplace(kFamilyPipeline, pack_all(configs[i].family, configs[i].gemm.pipeline,
+                                                         configs[i].gemm.scheduler, configs[i].direct.design))
+                      .second;
     shows_more |= seen.emplace(kTypes, pack_all(operand_a(configs[i]))).second;
     taken[i] = shows_more;
   }
@@ -104,22 +140,9 @@ std::vector<KernelConfig> first_of_each(const std::vector<KernelConfig>& configs
 }
 
 std::vector<KernelConfig> cover(const std::vector<KernelConfig>& configs, size_t limit) {
-  std::vector<std::vector<Pair>> shows;
-  shows.reserve(configs.size());
-  for (const KernelConfig& config : configs) shows.push_back(pairs(config));
-  std::set<Pair> seen;
   std::vector<bool> taken(configs.size());
-  // Most new pairs first, so that the limit, where it bites, costs the least.
-  for (size_t want = kProperties + 1, have = 0; want > 0 && have < limit; --want) {
-    for (size_t i = 0; i < configs.size() && have < limit; ++i) {
-      if (taken[i]) continue;
-      const auto fresh = std::ranges::count_if(shows[i], [&](const Pair& pair) { return !seen.contains(pair); });
-      if (static_cast<size_t>(fresh) < want) continue;
-      taken[i] = true;
-      ++have;
-      seen.insert(shows[i].begin(), shows[i].end());
-    }
-  }
+  take_showing(configs, needed_pairs, limit, taken);
+  take_showing(configs, shape_pairs, limit, taken);
   return take(configs, taken);
 }
 

@@ -40,17 +40,17 @@ struct Shape {
 constexpr Offer kSearch = Offer::kSearch, kCommon = Offer::kCommon, kCore = Offer::kCore;
 
 constexpr Shape kShapes[] = {
-    {128, 128, false, kCore, kCommon},     {128, 256, false, kCore, kSearch},     {256, 128, false, kCommon, kSearch},
-    {128, 64, false, kCore, kCore},        {64, 64, false, kCommon, kSearch},     {64, 256, true, kCommon, kSearch},
-    {128, 128, true, kCommon, kSearch},    {128, 16, false, kCommon, kCommon},    {64, 128, false, kCommon, kSearch},
-    {128, 40, false, kCommon, kSearch},    {64, 32, false, kSearch, kSearch},     {64, 40, false, kSearch, kSearch},
-    {64, 96, false, kSearch, kSearch},     {64, 160, false, kSearch, kSearch},    {64, 192, false, kSearch, kSearch},
-    {128, 32, false, kSearch, kSearch},    {128, 80, false, kSearch, kSearch},    {128, 96, false, kSearch, kSearch},
-    {128, 112, false, kSearch, kSearch},   {128, 160, false, kSearch, kSearch},   {128, 192, false, kSearch, kSearch},
-    {128, 224, false, kSearch, kSearch},   {256, 64, false, kSearch, kSearch},    {256, 80, false, kSearch, kSearch},
-    {256, 88, false, kSearch, kSearch},    {256, 96, false, kSearch, kSearch},    {256, 112, false, kSearch, kSearch},
-    {64, 128, true, kSearch, kSearch},     {64, 192, true, kSearch, kSearch},     {128, 64, true, kSearch, kSearch},
-    {128, 96, true, kSearch, kSearch},     {192, 128, false, kSearch, kSearch},   {192, 64, false, kSearch, kSearch},
+    {128, 128, false, kCore, kCommon},     {128, 256, false, kCore, kSearch},     {256, 128, false, kSearch, kCommon},
+    {128, 64, false, kCore, kCore},        {64, 64, false, kCommon, kSearch},     {128, 128, true, kCommon, kSearch},
+    {128, 40, false, kCommon, kCommon},    {256, 64, false, kCommon, kSearch},    {192, 128, false, kCommon, kSearch},
+    {64, 256, true, kSearch, kSearch},     {128, 16, false, kSearch, kSearch},    {64, 128, false, kSearch, kSearch},
+    {64, 32, false, kSearch, kSearch},     {64, 40, false, kSearch, kSearch},     {64, 96, false, kSearch, kSearch},
+    {64, 160, false, kSearch, kSearch},    {64, 192, false, kSearch, kSearch},    {128, 32, false, kSearch, kSearch},
+    {128, 80, false, kSearch, kSearch},    {128, 96, false, kSearch, kSearch},    {128, 112, false, kSearch, kSearch},
+    {128, 160, false, kSearch, kSearch},   {128, 192, false, kSearch, kSearch},   {128, 224, false, kSearch, kSearch},
+    {256, 80, false, kSearch, kSearch},    {256, 88, false, kSearch, kSearch},    {256, 96, false, kSearch, kSearch},
+    {256, 112, false, kSearch, kSearch},   {64, 128, true, kSearch, kSearch},     {64, 192, true, kSearch, kSearch},
+    {128, 64, true, kSearch, kSearch},     {128, 96, true, kSearch, kSearch},     {192, 64, false, kSearch, kSearch},
     {192, 96, false, kSearch, kSearch},    {128, 64, false, kSearch, kSearch, 2}, {64, 64, false, kSearch, kSearch, 2},
     {64, 128, false, kSearch, kSearch, 2},
 };
@@ -110,6 +110,7 @@ void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<Kerne
   for (const Shape& shape : kMergedShapes) {
     if (shape.offer < wanted(base, breadth)) continue;
     for (const unsigned char groups : {2, 4, 8, 16}) {
+      if (groups == 16 && breadth == Breadth::kFew) continue;  // four channels a group are rare
       // WHY only these stores: backward data is mostly strided, and forward's outputs are whole vectors.
       const bool forward = base.direction == Direction::kForward;
       propose_shape(base, shape, 128, Loader::kTmaIm2col, forward ? Staging::kTmaStore : Staging::kShared, configs);
@@ -160,9 +161,11 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
           continue;
         }
         if (shape.offer >= least) propose_shape(base, shape, swizzle, loader, Staging::kTmaStore, configs);
+        // WHY: the general loader serves the rare outputs of unit filters too, with half the kernels in a pack.
+        if (breadth == Breadth::kFew && loader == Loader::kTmaTiled) continue;
         if (shape.other >= least) propose_shape(base, shape, swizzle, loader, Staging::kShared, configs);
-        // For outputs of odd channel counts, which only forward has.
-        if (base.direction == Direction::kForward && shape.other >= kCore)
+        // For outputs of odd channel counts, which only forward has; as a best guess, they go to pipeline wavelet.
+        if (breadth == Breadth::kAll && base.direction == Direction::kForward && shape.other >= kCore)
           propose_shape(base, shape, swizzle, loader, Staging::kDirect, configs);
       }
     }

@@ -21,14 +21,15 @@ constexpr int threads(const KernelConfig& config) { return 128 * consumers(confi
 // Registers of a thread: at launch the same for all, then the producers, which need few, give to the consumers. A lone
 // consumer has all it can use anyway.
 constexpr int launch_registers(const KernelConfig& config) {
-  const int even = 65536 / config.min_blocks / threads(config) / 8 * 8;
+  const int all = threads(config) * config.min_blocks;
+  const int even = all > 0 ? 65536 / all / 8 * 8 : 255;
   return even < 255 ? even : 255;
 }
 constexpr int producer_registers(const KernelConfig& config) {
   return config.min_blocks > 1 ? 24 : consumers(config) == 2 ? 40 : 32;
 }
 constexpr int consumer_registers(const KernelConfig& config) {
-  if (consumers(config) == 1) return launch_registers(config);
+  if (consumers(config) <= 1) return launch_registers(config);
   // WHY: asking for more than the producers gave waits for ever.
   const int pool = launch_registers(config) * (consumers(config) + 1);
   return (pool - producer_registers(config)) / consumers(config) / 8 * 8;

@@ -29,6 +29,11 @@ DataType input_type(const KernelConfig& config) {
   return config.direction == Direction::kForward ? config.x : config.y;
 }
 
+// The image whose columns a banded kernel lays on strips.
+Spatial banded_image(const Case& at) {
+  return at.config.direction == Direction::kBackwardData ? at.problem->in : at.problem->out();
+}
+
 constexpr int kVectorBytes = 16;
 
 std::string text(const ConvProblem& problem, const Spatial& value) {
@@ -102,7 +107,9 @@ constexpr Constraint kTargetRows[] = {
        const DirectConfig& d = at.config.direct;
        return at.config.layout == Layout::kChannelsLast && d.filter_h > 0 && d.filter_w > 0 && d.stride_h > 0 &&
               d.stride_w > 0 && d.dilation_h == 1 && d.dilation_w == 1 && d.prefetch > 0 &&
-              d.vector_in == d.vector_out && (at.config.dims < 3 || (d.prefetch == 1 && !d.register_weights)) &&
+              d.vector_in == d.vector_out &&
+              (at.config.dims < 3 || at.config.direction == Direction::kBackwardWeight ||
+               (d.prefetch == 1 && !d.register_weights)) &&
               d.sub_w * d.stride_w + d.filter_w <= kMaxStreamColumns;
      },
      [](const Case& at) {
@@ -110,7 +117,8 @@ constexpr Constraint kTargetRows[] = {
        return fmt::format(
            "filter={}x{} stride={}x{} dilation={}x{} sub_w={} prefetch={} register_weights={}: design stream needs "
            "them all above 0, "
-           "dilation 1, channels-last, prefetch=1 and weights in shared memory in 3D, and at most {} columns a thread",
+           "dilation 1, channels-last, prefetch=1 and weights in shared memory in 3D data, and at most {} columns a "
+           "thread",
            d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.dilation_h, d.dilation_w, d.sub_w, d.prefetch,
            d.register_weights, kMaxStreamColumns);
      }},
@@ -121,10 +129,9 @@ constexpr Constraint kTargetRows[] = {
        const KernelConfig& c = at.config;
        const DirectConfig& d = c.direct;
        return c.finite_only && c.dims == 2 && c.layout == Layout::kChannelsLast && size_of(c.x) == 2 && c.x == c.w &&
-              c.x == c.y && c.direction != Direction::kBackwardWeight && d.filter_h > 0 && d.filter_w > 0 &&
-              d.filter_w <= kBandedMaxFilter && d.stride_h == 1 && d.stride_w == 1 && d.dilation_h == 1 &&
-              d.dilation_w == 1 && d.vector_in == 4 && d.vector_out == 4 && d.prefetch >= 2 &&
-              (d.images == 1 || d.images == kBandedRows) &&
+              c.x == c.y && d.filter_h > 0 && d.filter_w > 0 && d.filter_w <= kBandedMaxFilter && d.stride_h == 1 &&
+              d.stride_w == 1 && d.dilation_h == 1 && d.dilation_w == 1 && d.vector_in == 4 && d.vector_out == 4 &&
+              d.prefetch >= 2 && (d.images == 1 || d.images == kBandedRows) &&
               (d.block_size == 64 || d.block_size == 128 || d.block_size == 256);
      },
      [](const Case& at) {
@@ -133,7 +140,7 @@ constexpr Constraint kTargetRows[] = {
            "filter={}x{} stride={}x{} vectors={}/{} prefetch={} images={} block_size={} finite_only={}: design banded "
            "has "
            "filters up to {} wide, stride 1, vectors of 4, prefetch of at least 2, images 1 or {}, 64, 128 or 256 "
-           "threads, one 16-bit type, 2D channels-last, finite_only=true, forward or backward data",
+           "threads, one 16-bit type, 2D channels-last, finite_only=true",
            d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.vector_in, d.vector_out, d.prefetch, d.images,
            d.block_size, at.config.finite_only, kBandedMaxFilter, kBandedRows);
      }},
@@ -195,11 +202,11 @@ constexpr Constraint kProblemRows[] = {
 
     {"direct-banded-images", "images of up to 8 columns take one strip each", is_banded,
      [](const Case& at) {
-       const Spatial size = at.config.direction == Direction::kForward ? at.problem->out() : at.problem->in;
+       const Spatial size = banded_image(at);
        return (size[2] <= kBandedPixels) == (at.config.direct.images == kBandedRows);
      },
      [](const Case& at) {
-       const Spatial size = at.config.direction == Direction::kForward ? at.problem->out() : at.problem->in;
+       const Spatial size = banded_image(at);
        return fmt::format("{} columns of output with images={}; use images={}", size[2], at.config.direct.images,
                           size[2] <= kBandedPixels ? kBandedRows : 1);
      }},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dispatch/bind_direct_banded.cc - launches of kernel/direct/banded.h.
+// dispatch/bind_direct_banded.cc - launches of kernel/direct/banded*.h.
 #include <cstddef>
 
 #include "config/fields.h"
@@ -38,10 +38,14 @@ Binding bind_direct_banded(const KernelConfig& config, const ConvProblem& proble
   set_params(launch, arguments);
   launch.pointers.push_back({offsetof(BandedArguments, first), direct_first(problem.direction), 0});
   launch.pointers.push_back({offsetof(BandedArguments, second), direct_second(problem.direction), 0});
-  launch.pointers.push_back({offsetof(BandedArguments, out), output_tensor(problem.direction), 0});
-  bind_epilogue(launch, problem, offsetof(BandedArguments, epilogue));
+  const bool weight = problem.direction == Direction::kBackwardWeight;
+  if (!weight) {
+    launch.pointers.push_back({offsetof(BandedArguments, out), output_tensor(problem.direction), 0});
+    bind_epilogue(launch, problem, offsetof(BandedArguments, epilogue));
+  }
   Binding binding;
   binding.launches.push_back(std::move(launch));
+  if (weight) bind_direct_sum(binding, config, problem, offsetof(BandedArguments, out), cut.grid / cut.channel_blocks);
   return binding;
 }
 

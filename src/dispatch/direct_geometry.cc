@@ -119,7 +119,7 @@ BandedCut cut_banded(const KernelConfig& config, const ConvProblem& p, int multi
   const int64_t capacity = int64_t{multiprocessors} * config.min_blocks;
   const int64_t ranges = std::clamp<int64_t>(capacity / cut.channel_blocks, 1, std::max<int64_t>(1, cut.rows));
   cut.rows_per_block = std::max<int64_t>(1, ceil_div(cut.rows, ranges));
-  cut.grid = ceil_div(cut.rows, cut.rows_per_block) * cut.channel_blocks;
+  cut.grid = std::max<int64_t>(1, ceil_div(cut.rows, cut.rows_per_block)) * cut.channel_blocks;
   return cut;
 }
 

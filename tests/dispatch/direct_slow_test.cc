@@ -62,7 +62,8 @@ TEST_P(DirectExact, InEveryDirection) {
   }
 }
 
-constexpr DirectDesign kGather = DirectDesign::kGather, kStream = DirectDesign::kStream;
+constexpr DirectDesign kGather = DirectDesign::kGather, kStream = DirectDesign::kStream,
+                       kBanded = DirectDesign::kBanded;
 
 INSTANTIATE_TEST_SUITE_P(Edges, DirectExact,
                          testing::Values(EdgeCase{"fwd bf16 n2 c16 k16 g16 i9x9 f3x3 p1 +bias+relu", kStream},
@@ -74,6 +75,12 @@ INSTANTIATE_TEST_SUITE_P(Edges, DirectExact,
                                          EdgeCase{"fwd bf16 n2 c16 k16 g16 i21 f4 p3:0", kStream},
                                          EdgeCase{"fwd fp32 n1 c3 k3 g3 i20 f7 s2 p3", kStream},
                                          EdgeCase{"fwd bf16 n1 c4 k4 g4 i4x5x6 f3x3x3 s2x1x1 p1", kStream},
+                                         EdgeCase{"fwd bf16 n2 c16 k16 g16 i9x17 f3x3 p1", kBanded},
+                                         EdgeCase{"fwd bf16 n3 c40 k40 g40 i8x7 f7x7 p3 +bias", kBanded},
+                                         EdgeCase{"fwd fp16 n1 c8 k8 g8 i14x14 f5x5 p2 +scale+residual", kBanded},
+                                         EdgeCase{"fwd bf16 n1 c8 k8 g8 i4x130 f7x7 p3:1x2:5", kBanded},
+                                         EdgeCase{"fwd bf16 n5 c24 k24 g24 i6x14 f3x3 p1 +bias+relu+amax", kBanded},
+                                         EdgeCase{"fwd bf16 n1 c8 k8 g8 i3x9 f5x5 p2", kBanded},
                                          EdgeCase{"fwd bf16 n1 c3 k3 g3 i9x9 f2x4 s5x6", kGather},
                                          EdgeCase{"fwd bf16 n1 c8 k8 g8 i16x17 f3x3 d7 p7 +scale+bias", kGather},
                                          EdgeCase{"fwd bf16 n2 c4 k8 g4 i7x6 f3x3 s2 p1", kGather},

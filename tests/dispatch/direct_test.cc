@@ -73,6 +73,16 @@ TEST(DirectDepthwise, EveryProblemHasAKernelThatIsPreferredToTheGenericOne) {
   }
 }
 
+// Where non-finite values must stay inside their receptive field, an exact kernel takes the banded one's place.
+TEST(DirectDepthwise, StrictNonFiniteExcludesBandedKernels) {
+  const ConvProblem problem = problem_of("fwd bf16 n64 c96 k96 g96 i56x56 f7x7 p3");
+  const auto free = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
+  EXPECT_EQ(free.front().config.direct.design, DirectDesign::kBanded) << free.front().name;
+  const auto strict = rank_candidates(problem, Target::kSm90a, {.strict_nonfinite = true}, Candidates::kAll);
+  EXPECT_EQ(strict.front().config.family, Family::kDirect);
+  EXPECT_FALSE(strict.front().config.finite_only);
+}
+
 // The grid of a streaming kernel stays just under whole waves of the multiprocessors.
 TEST(DirectGeometry, StripsFillWholeWaves) {
   for (const char* text :

@@ -19,16 +19,23 @@ struct Variant {
   short threads;
   unsigned char min_blocks, stages;
 };
-constexpr Variant kVariants[] = {
+constexpr Variant kData[] = {
     {3, 256, 2, 4}, {3, 128, 4, 4}, {3, 256, 2, 6}, {5, 128, 2, 4}, {5, 256, 1, 4},
     {5, 128, 2, 6}, {7, 128, 2, 4}, {7, 256, 1, 4}, {7, 128, 2, 6},
 };
+constexpr Variant kWeight[] = {
+    {3, 128, 3, 4}, {3, 256, 1, 6}, {3, 128, 3, 6}, {5, 128, 2, 4}, {5, 256, 1, 4}, {7, 128, 2, 4}, {7, 256, 1, 4},
+};
+
+std::span<const Variant> variants(Direction direction) {
+  if (direction == Direction::kBackwardWeight) return kWeight;
+  return kData;
+}
 
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (breadth == Breadth::kFew || base.dims != 2 || base.layout != Layout::kChannelsLast) return;
-  if (base.direction == Direction::kBackwardWeight) return;
-  if (size_of(base.x) != 2 || base.x != base.w || base.x != base.y) return;
-  for (const Variant& variant : kVariants) {
+  if (size_of(base.x) != 2 || base.x != base.y || base.x != base.w) return;
+  for (const Variant& variant : variants(base.direction)) {
     for (const int images : {1, 16}) {
       KernelConfig config = base;
       DirectConfig& direct = config.direct;

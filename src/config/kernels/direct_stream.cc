@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // config/kernels/direct_stream.cc - depthwise by ordinary multiply-adds down the rows, for the usual filters and
 // strides.
+#include <algorithm>
+
 #include "config/kernels.h"
 #include "kernel/gemm/storage.h"
 
@@ -27,30 +29,35 @@ struct Variant {
 constexpr Variant kForward3[] = {{4, 4, 1, 2, false}, {8, 2, 1, 2, false}, {4, 4, 1, 2, true}, {4, 2, 2, 2, false},
                                  {4, 2, 1, 3, false}, {2, 4, 2, 2, true},  {2, 4, 1, 3, true}, {1, 4, 2, 2, true}};
 constexpr Variant kForward3Stride2[] = {{4, 4, 1, 2, false}, {8, 2, 1, 2, false}, {4, 2, 2, 2, false},
-                                        {4, 2, 1, 3, false}, {2, 4, 2, 2, true},  {1, 4, 2, 2, true}};
+                                        {4, 2, 1, 3, false}, {4, 1, 1, 2, false}, {2, 4, 2, 2, true},
+                                        {2, 2, 1, 2, false}, {1, 4, 2, 2, true}};
 constexpr Variant kData3[] = {{4, 4, 1, 2, false}, {8, 2, 1, 2, false}, {4, 4, 1, 2, true}, {4, 2, 2, 2, false},
                               {2, 4, 2, 2, true},  {2, 4, 1, 3, true},  {1, 4, 2, 2, true}};
 constexpr Variant kData3Stride2[] = {{4, 2, 1, 2, false}, {4, 1, 2, 2, false}, {2, 2, 1, 2, true}, {1, 4, 1, 2, true}};
 constexpr Variant kWeight3[] = {{4, 4, 1, 2, false}, {4, 2, 2, 2, false}, {4, 2, 1, 2, false},
                                 {2, 4, 2, 2, false}, {2, 4, 1, 3, false}, {1, 4, 2, 2, false}};
 constexpr Variant kWeight3Stride2[] = {
-    {4, 2, 1, 2, false}, {4, 4, 1, 1, false}, {2, 4, 2, 2, false}, {2, 2, 1, 3, false}, {1, 4, 2, 2, false}};
-constexpr Variant kForward5[] = {{4, 2, 1, 2, false}, {2, 4, 1, 2, false}, {2, 7, 1, 2, false}, {1, 8, 1, 2, false}};
+    {4, 2, 1, 2, false}, {4, 4, 1, 1, false}, {2, 4, 2, 2, false}, {2, 2, 1, 2, false}, {1, 4, 2, 2, false}};
+constexpr Variant kForward5[] = {{4, 2, 1, 2, false}, {2, 4, 1, 2, false}, {2, 7, 1, 2, false},
+                                 {2, 2, 1, 2, false}, {1, 8, 1, 2, false}, {1, 4, 1, 2, false}};
 constexpr Variant kData5Stride2[] = {{4, 1, 1, 2, false}, {2, 2, 1, 2, false}, {1, 4, 1, 2, false}};
 constexpr Variant kWeight5[] = {{2, 4, 1, 2, false}, {2, 2, 1, 2, false}, {2, 7, 1, 1, false}, {1, 8, 1, 2, false}};
 constexpr Variant kWeight5Stride2[] = {{2, 2, 1, 2, false}, {2, 7, 1, 1, false}, {1, 4, 1, 2, false}};
-constexpr Variant kForward7[] = {{2, 4, 1, 2, false}, {4, 2, 1, 1, false}, {2, 7, 1, 1, false}, {1, 8, 1, 2, false}};
+constexpr Variant kForward7[] = {
+    {2, 4, 1, 2, false}, {4, 2, 1, 1, false}, {2, 7, 1, 1, false}, {1, 8, 1, 2, false}, {1, 4, 1, 2, false}};
 constexpr Variant kData7Stride2[] = {{2, 2, 1, 2, false}, {1, 2, 1, 2, false}};
 constexpr Variant kWeight7[] = {{2, 2, 1, 1, false}, {2, 4, 1, 1, false}, {1, 4, 1, 2, false}};
 constexpr Variant kWeight7Stride2[] = {{2, 2, 1, 1, false}, {1, 2, 1, 2, false}};
 constexpr Variant kLine4[] = {
-    {8, 1, 4, 2, true}, {8, 1, 2, 3, true}, {4, 1, 8, 2, true}, {2, 1, 8, 2, true}, {1, 1, 8, 2, true}};
+    {8, 1, 4, 2, true}, {8, 1, 2, 2, true}, {4, 1, 8, 2, true}, {2, 1, 8, 2, true}, {1, 1, 8, 2, true}};
 constexpr Variant kLine8[] = {
-    {8, 1, 2, 2, false}, {4, 1, 4, 2, false}, {4, 1, 8, 2, false}, {2, 1, 8, 2, true}, {1, 1, 8, 2, true}};
+    {4, 1, 4, 2, false}, {4, 1, 2, 2, false}, {8, 1, 2, 1, false}, {2, 1, 8, 2, true}, {1, 1, 8, 2, true}};
 constexpr Variant kLineWeight4[] = {
     {8, 1, 2, 2, false}, {4, 1, 4, 2, false}, {8, 1, 4, 1, false}, {2, 1, 8, 2, false}, {1, 1, 8, 2, false}};
 constexpr Variant kLineWeight8[] = {{4, 1, 1, 2, false}, {4, 1, 4, 1, false}, {2, 1, 4, 2, false}, {1, 1, 4, 2, false}};
-constexpr Variant kCube[] = {{4, 4, 1, 2, false}, {4, 2, 1, 2, false}, {2, 4, 1, 2, false}, {1, 4, 1, 2, false}};
+constexpr Variant kCube[] = {
+    {4, 4, 1, 2, false}, {4, 2, 1, 2, false}, {2, 4, 1, 2, false}, {2, 2, 1, 2, false}, {1, 4, 1, 2, false}};
+constexpr Variant kCubeStride2[] = {{4, 2, 1, 2, false}, {2, 4, 1, 2, false}, {2, 2, 1, 2, false}, {1, 4, 1, 2, false}};
 constexpr Variant kCubeData2[] = {{4, 1, 1, 2, false}, {2, 2, 1, 2, false}, {1, 4, 1, 2, false}};
 
 using Variants = std::span<const Variant>;
@@ -79,23 +86,33 @@ Variants variants_1d(Direction direction, int filter) {
 Variants variants_3d(Direction direction, bool strided) {
   // Backward weight takes the filter's planes one by one.
   if (direction == Direction::kBackwardWeight) return strided ? Variants(kWeight3Stride2) : kWeight3;
-  return direction == Direction::kBackwardData && strided ? Variants(kCubeData2) : kCube;
+  if (direction == Direction::kBackwardData) return strided ? Variants(kCubeData2) : kCube;
+  return strided ? Variants(kCubeStride2) : kCube;
 }
 
 struct Sizes {
   int filter_h, filter_w, stride_h, stride_w;
 };
 
-// Rows of fp32 take twice the registers on their way.
-bool fits(const KernelConfig& base, const Variant& variant) {
-  const int bytes = variant.width * size_of(base.direction == Direction::kForward ? base.x : base.y);
-  return bytes <= 16 && (bytes * variant.columns <= 32 || size_of(base.y) == 2);
+// What a thread holds must fit its registers, and fp32 takes twice as many on its way.
+bool fits(const KernelConfig& base, const Sizes& sizes, const Variant& variant) {
+  const int size = size_of(base.direction == Direction::kForward ? base.x : base.y), bytes = variant.width * size;
+  const int largest = std::max(size, size_of(base.y));
+  if (bytes > 16) return false;
+  if (base.dims == 1 && sizes.filter_h > 4) return bytes * variant.prefetch <= 32;
+  if (base.dims == 3 && largest == 4 && base.direction != Direction::kBackwardWeight)
+    return variant.width <= 2 && variant.width * variant.columns <= 4;
+  if (base.dims != 2 || largest == 2) return true;
+  const bool large = sizes.filter_h > 3, strided = sizes.stride_h > 1;
+  if (variant.min_blocks > 2 || (variant.prefetch > 1 && variant.width > 2)) return false;
+  if (sizes.filter_h > 5 || (large && strided)) return bytes * variant.columns <= 16 && variant.width == 1;
+  return bytes * variant.columns <= (large || strided ? 16 : 32);
 }
 
 void propose_sizes(const KernelConfig& base, const Sizes& sizes, Variants variants,
                    std::vector<KernelConfig>& configs) {
   for (const Variant& variant : variants) {
-    if (!fits(base, variant)) continue;
+    if (!fits(base, sizes, variant)) continue;
     KernelConfig config = base;
     DirectConfig& direct = config.direct;
     config.family = Family::kDirect;

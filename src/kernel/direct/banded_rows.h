@@ -54,9 +54,11 @@ struct BandedRows {
   i32 source[kReads];   // of each copy: offset in row 0 of the input; kZeros, kNothing: no such pixel or segment
   i32 target[kWrites];  // the same of each store
 
-  // Where chunk `chunk` of pixel `pixel` lies from the row's start.
+  // Where chunk `chunk` of pixel `pixel` lies from the row's start. Forward, a warp reads neighbouring pixels of every
+  // other strip; backward weight, it reads pixels of every fourth, so that these must differ too.
   WT_DEVICE static u32 place(i32 pixel, i32 chunk) {
-    const i32 turn = pixel * kPixelBytes / 128 % kChunks;
+    const i32 strips = kConfig.direction == Direction::kBackwardWeight ? pixel / (4 * kBandedPixels) : 0;
+    const i32 turn = (pixel * kPixelBytes / 128 + strips) % kChunks;
     return static_cast<u32>(pixel * kPixelBytes + (chunk ^ turn) * 16);
   }
 
@@ -87,17 +89,13 @@ struct BandedRows {
     }
   }
 
-  // One row of every segment of the group into the ring, from `to` on.
+  // One row of every segment of the group into the ring, from `to` on: of the input, counted from its padded edge.
   WT_DEVICE void read(const BandedArguments& p, i32 row, SharedAddress to) const {
-    row -= p.pad_h;
-    const bool exists = row >= 0 && row < p.from.size[1];
-    const auto* from = static_cast<const Element*>(p.first) + (exists ? row * p.from.spatial[1] : 0);
-    WT_UNROLL for (int i = 0; i < kReads; ++i) {
-      if (source[i] == kNothing) continue;
-      const bool copied = exists && source[i] >= 0;
-      device::copy_async<16>(to + place(pixel + i * kPixelsAtOnce, chunk), from + (copied ? source[i] : 0),
-                             copied ? 16 : 0);
-    }
+    copy(p.from, p.first, row - p.pad_h, source, to);
+  }
+  // The same of dy, for backward weight.
+  WT_DEVICE void read_out(const BandedArguments& p, i32 row, SharedAddress to) const {
+    copy(p.to, p.second, row, target, to);
   }
 
   // One staged output row of every segment of the group to global memory.
@@ -112,6 +110,19 @@ struct BandedRows {
   }
 
  private:
+  template <int kCount>
+  WT_DEVICE void copy(const DirectImage& image, const void* data, i32 row, const i32 (&offset)[kCount],
+                      SharedAddress to) const {
+    const bool exists = row >= 0 && row < image.size[1];
+    const auto* from = static_cast<const Element*>(data) + (exists ? row * image.spatial[1] : 0);
+    WT_UNROLL for (int i = 0; i < kCount; ++i) {
+      if (offset[i] == kNothing) continue;
+      const bool copied = exists && offset[i] >= 0;
+      device::copy_async<16>(to + place(pixel + i * kPixelsAtOnce, chunk), from + (copied ? offset[i] : 0),
+                             copied ? 16 : 0);
+    }
+  }
+
   // The offset of the thread's chunk of a pixel of segment `index`, in row 0 of its image.
   WT_DEVICE i32 place_of(const BandedArguments& p, const DirectImage& image, i32 index, i32 column) const {
     column += index % p.segment_tiles * (kBandedRows * kBandedPixels);

@@ -27,10 +27,17 @@ constexpr int row_bytes(const KernelConfig& config, int column_blocks, int segme
 constexpr int out_bytes(const KernelConfig& config, int column_blocks, int segments) {
   return segments * column_blocks * kBandedPixels * pixel_bytes(config);
 }
-// A ring of input rows, and two rows of output on their way.
+// What strips that do not exist read in place of dy; and a matrix a warp for the sums of its diagonals.
+inline constexpr int kZeroBytes = 16;
+inline constexpr int kMatrixPitch = 9;
+constexpr int matrix_bytes(const KernelConfig& config) { return warps(config) * kBandedRows * kMatrixPitch * 4; }
+
+// A ring of input rows, and two rows of output on their way; backward weight has a ring of rows of x and dy.
 constexpr int shared_bytes(const KernelConfig& config, int column_blocks, int segments) {
-  return config.direct.prefetch * row_bytes(config, column_blocks, segments) +
-         2 * out_bytes(config, column_blocks, segments);
+  const int row = row_bytes(config, column_blocks, segments), out = out_bytes(config, column_blocks, segments);
+  if (config.direction != Direction::kBackwardWeight) return config.direct.prefetch * row + 2 * out;
+  const int ring = config.direct.prefetch * (row + out);
+  return kZeroBytes + (ring > matrix_bytes(config) ? ring : matrix_bytes(config));
 }
 
 }  // namespace banded

@@ -2,6 +2,8 @@
 #include "config/wavelet_view.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #include "problem/gemm_view.h"
 
@@ -91,12 +93,9 @@ int64_t WaveletView::numbers() const {
   return runs * run;
 }
 
-std::optional<WaveletView> wavelet_view(const KernelConfig& config, const ConvProblem& problem) {
-  // Copies that land by themselves cannot clear what only fills vectors.
-  return walk_view(problem, config.gemm.vector_a, config.gemm.loader_a != Loader::kAsync);
-}
+namespace {
 
-std::optional<WaveletWeightView> wavelet_weight_view(const KernelConfig& config, const ConvProblem& problem) {
+std::optional<WaveletWeightView> weight_view(const KernelConfig& config, const ConvProblem& problem) {
   const bool outputs = config.finite_only;
   if (outputs && !has_unit_stride(problem)) return std::nullopt;
   ConvProblem walked = problem;
@@ -106,6 +105,51 @@ std::optional<WaveletWeightView> wavelet_weight_view(const KernelConfig& config,
   const auto walk = walk_view(walked, config.gemm.vector_a, true);
   if (!walk || walk->columns % config.gemm.vector_b != 0) return std::nullopt;
   return WaveletWeightView{*walk, outputs};
+}
+
+// What a view of one problem looks like, by what of a config it depends on.
+template <class View>
+class Views {
+ public:
+  template <class Make>
+  const std::optional<View>& get(const ConvProblem& problem, size_t index, const Make& make) {
+    if (!known_ || !(problem_ == problem)) {
+      views_ = {};
+      problem_ = problem;
+      known_ = true;
+    }
+    std::optional<std::optional<View>>& view = views_.at(index);
+    if (!view || index == kOdd) view = make();
+    return *view;
+  }
+
+  static constexpr size_t kOdd = 127;  // vectors that are no power of two up to 32: not remembered
+
+ private:
+  bool known_ = false;
+  ConvProblem problem_;
+  std::array<std::optional<std::optional<View>>, 128> views_;
+};
+
+bool is_usual(unsigned char vector) { return std::has_single_bit(vector) && vector <= 32; }
+size_t log2_of(unsigned char vector) { return static_cast<size_t>(std::countr_zero(vector)); }
+
+}  // namespace
+
+const std::optional<WaveletView>& wavelet_view(const KernelConfig& config, const ConvProblem& problem) {
+  thread_local Views<WaveletView> views;
+  const bool async = config.gemm.loader_a == Loader::kAsync;
+  // Copies that land by themselves cannot clear what only fills vectors.
+  const unsigned char vector = config.gemm.vector_a;
+  return views.get(problem, is_usual(vector) ? log2_of(vector) * 2 + async : views.kOdd,
+                   [&] { return walk_view(problem, config.gemm.vector_a, !async); });
+}
+
+const std::optional<WaveletWeightView>& wavelet_weight_view(const KernelConfig& config, const ConvProblem& problem) {
+  thread_local Views<WaveletWeightView> views;
+  const unsigned char a = config.gemm.vector_a, b = config.gemm.vector_b;
+  const size_t index = is_usual(a) && is_usual(b) ? (log2_of(a) * 8 + log2_of(b)) * 2 + config.finite_only : views.kOdd;
+  return views.get(problem, index, [&] { return weight_view(config, problem); });
 }
 
 }  // namespace wt

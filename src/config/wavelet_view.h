@@ -45,10 +45,13 @@ struct WaveletWeightView {
   bool gathers_outputs;  // the gathered tensor is dy, which needs unit stride; else x
 };
 
+// Both are remembered for the last problem that a thread asked about, because a choice asks for one problem some
+// hundred times: a result is good until the thread asks about another, so keep a copy beyond that.
+
 // Forward and backward data. Nothing where vectors of `vector_a` do not fit the channels or rows of the image.
-std::optional<WaveletView> wavelet_view(const KernelConfig& config, const ConvProblem& problem);
+const std::optional<WaveletView>& wavelet_view(const KernelConfig& config, const ConvProblem& problem);
 
 // Backward weight. Nothing where vectors do not fit, or the kernel gathers dy and the stride is not 1.
-std::optional<WaveletWeightView> wavelet_weight_view(const KernelConfig& config, const ConvProblem& problem);
+const std::optional<WaveletWeightView>& wavelet_weight_view(const KernelConfig& config, const ConvProblem& problem);
 
 }  // namespace wt

@@ -34,26 +34,24 @@ struct Rows {
   int64_t count, taps;
 };
 
+// What predictions for one problem share.
+struct Facts {
+  std::vector<Rows> rows;
+  double memory_power = 0;  // cycles that the whole device's memory takes, to the power of kOverlap
+};
+
+Facts make_facts(const ConvProblem& problem);
+
 // Of the last problem that this thread asked about: a choice asks for one problem some hundred times.
-const std::vector<Rows>& gemm_rows(const ConvProblem& problem) {
+const Facts& facts_of(const ConvProblem& problem) {
   struct Memory {
+    bool known = false;
     ConvProblem problem;
-    std::vector<Rows> rows;
+    Facts facts;
   };
   thread_local Memory last;
-  if (!last.rows.empty() && last.problem == problem) return last.rows;
-  last.rows.clear();
-  last.problem = problem;
-  if (problem.direction == Direction::kForward) {
-    last.rows.push_back({problem.n * pixels(problem.out()), pixels(problem.filter)});
-  } else {
-    for (const StridePhase& phase : stride_phases(problem)) {
-      int64_t taps = 1;
-      for (const DimPhase& dim : phase.dim) taps *= dim.tap_count;
-      last.rows.push_back({phase.gemm.m, taps});
-    }
-  }
-  return last.rows;
+  if (!last.known || !(last.problem == problem)) last = {true, problem, make_facts(problem)};
+  return last.facts;
 }
 
 double mma_cycles(const GemmConfig& gemm, double bytes_deep) {
@@ -91,11 +89,27 @@ double memory_cycles(const ConvProblem& problem) {
   return bytes / kMemoryBytesPerCycle;
 }
 
-double overlapped(double busy, double memory) {
-  return std::pow(std::pow(busy, kOverlap) + std::pow(memory, kOverlap), 1 / kOverlap);
+Facts make_facts(const ConvProblem& problem) {
+  Facts facts;
+  if (problem.direction == Direction::kForward) {
+    facts.rows.push_back({problem.n * pixels(problem.out()), pixels(problem.filter)});
+  } else if (problem.direction == Direction::kBackwardData) {
+    for (const StridePhase& phase : stride_phases(problem)) {
+      int64_t taps = 1;
+      for (const DimPhase& dim : phase.dim) taps *= dim.tap_count;
+      facts.rows.push_back({phase.gemm.m, taps});
+    }
+  }
+  facts.memory_power = std::pow(memory_cycles(problem), kOverlap);
+  return facts;
+}
+
+double overlapped(double busy, const Facts& facts) {
+  return std::pow(std::pow(busy, kOverlap) + facts.memory_power, 1 / kOverlap);
 }
 
 double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  const Facts& facts = facts_of(problem);
   const int box = tma_layout::box_k(config), boxes = tma_layout::boxes(config);
   const bool forward = problem.direction == Direction::kForward;
   const int64_t merged = config.gemm.groups_per_tile;
@@ -105,7 +119,7 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
       (problem.g / merged);
   int64_t tiles = 0;
   double stages = 0, longest = 0;  // k-blocks of tile.k: of all tiles, and of one
-  for (const Rows& rows : gemm_rows(problem)) {
+  for (const Rows& rows : facts.rows) {
     const int64_t part = ceil_div(rows.count, config.gemm.tile.m) * tiles_n;
     const auto deep = static_cast<double>(ceil_div(rows.taps * depth_blocks, boxes));
     tiles += part;
@@ -127,7 +141,7 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
       config.gemm.ping_pong ? output + (waves - 1) * std::max(0.0, output - mean * stage) : waves * output;
   const double busy = products + outputs + waves * kTileCycles;
   const double launches = merged > 1 ? 1.5 : 1;  // the filter is made before
-  return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, memory_cycles(problem));
+  return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts);
 }
 
 double weight_cycles(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
@@ -146,7 +160,7 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& problem, int
       double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2) * (split ? 1 : kDirectStorePenalty) / kStoreBytesPerCycle;
   const double busy =
       waves * (std::ceil(static_cast<double>(depth) / static_cast<double>(splits)) * stage + output + kTileCycles);
-  double cycles = kLaunchCycles + kFirstDataCycles + overlapped(busy, memory_cycles(problem));
+  double cycles = kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(problem));
   if (split) {
     const double bytes = static_cast<double>(problem.w_elements()) * 4 * (static_cast<double>(splits) + 1);
     cycles += kLaunchCycles / 2 + bytes / kMemoryBytesPerCycle;

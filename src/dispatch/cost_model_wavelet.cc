@@ -4,8 +4,6 @@
 // A k-block takes as long as its products, its bytes or the instructions of the load warps, whichever is longest. The
 // instruction counts were read off the machine code; how well they overlap is a guess.
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <optional>
 
@@ -20,7 +18,7 @@ namespace {
 constexpr double kClockMhz = 1755;
 constexpr double kLaunchCycles = 6000;
 constexpr double kFirstDataCycles = 3500;
-constexpr double kFillBytesPerCycle = 50;      // from the L2 to one multiprocessor, by threads
+constexpr double kFillBytesPerCycle = 42;      // from the L2 to one multiprocessor, by threads
 constexpr double kStoreBytesPerCycle = 24;     // of one multiprocessor
 constexpr double kMemoryBytesPerCycle = 2450;  // of the whole device, read plus write
 constexpr double kTileCycles = 900;            // coordinates, barriers, drained pipeline
@@ -31,43 +29,6 @@ constexpr double kLanesPerCycle = 128;         // of a multiprocessor
 constexpr double kIssueShare[2] = {0.4, 0.6};  // of its issue slots that 4 and 8 load warps use
 
 double ceil_div(double a, double b) { return std::ceil(a / b); }
-
-// The views of the last problem that this thread asked about, by what of a config they depend on: a choice asks for one
-// problem some hundred times.
-template <class View>
-class Views {
- public:
-  template <class Make>
-  const std::optional<View>& get(const ConvProblem& problem, size_t index, const Make& make) {
-    if (!known_ || !(problem_ == problem)) {
-      views_ = {};
-      problem_ = problem;
-      known_ = true;
-    }
-    std::optional<std::optional<View>>& view = views_.at(index);
-    if (!view) view = make();
-    return *view;
-  }
-
- private:
-  bool known_ = false;
-  ConvProblem problem_;
-  std::array<std::optional<std::optional<View>>, 128> views_;
-};
-
-size_t log2_of(int value) { return static_cast<size_t>(std::bit_width(static_cast<unsigned>(value)) - 1) % 8; }
-
-const std::optional<WaveletView>& view_of(const KernelConfig& config, const ConvProblem& problem) {
-  thread_local Views<WaveletView> views;
-  const size_t index = log2_of(config.gemm.vector_a) * 2 + (config.gemm.loader_a == Loader::kAsync);
-  return views.get(problem, index, [&] { return wavelet_view(config, problem); });
-}
-
-const std::optional<WaveletWeightView>& weight_view_of(const KernelConfig& config, const ConvProblem& problem) {
-  thread_local Views<WaveletWeightView> views;
-  const size_t index = (log2_of(config.gemm.vector_a) * 8 + log2_of(config.gemm.vector_b)) * 2 + config.finite_only;
-  return views.get(problem, index, [&] { return wavelet_weight_view(config, problem); });
-}
 
 double vectors_cycles(const KernelConfig& config, double elements, Loader loader, int vector, int bytes) {
   const double instructions = loader == Loader::kAsync ? kCopyInstructions : kLoadInstructions;
@@ -89,7 +50,7 @@ double product_cycles(const GemmConfig& gemm, int span) {
 
 double weight_cycles(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
   const GemmConfig& gemm = config.gemm;
-  const std::optional<WaveletWeightView>& view = weight_view_of(config, problem);
+  const std::optional<WaveletWeightView>& view = wavelet_weight_view(config, problem);
   if (!view) return 0;
   const ConvProblem& p = view->walk.problem;
   const Spatial& image = view->gathers_outputs ? p.in : p.out();
@@ -126,7 +87,7 @@ double predicted_wavelet_us(const KernelConfig& config, const ConvProblem& probl
   if (problem.direction == Direction::kBackwardWeight)
     return weight_cycles(config, problem, multiprocessors) / kClockMhz;
   const GemmConfig& gemm = config.gemm;
-  const std::optional<WaveletView>& view = view_of(config, problem);
+  const std::optional<WaveletView>& view = wavelet_view(config, problem);
   if (!view) return 0;
   const int span = wavelet_layout::span(config), bytes = size_of(operand_a(config));
   const double tiles_n = ceil_div(static_cast<double>(view->columns), gemm.tile.n) * static_cast<double>(problem.g);

@@ -21,8 +21,17 @@ namespace {
 struct Proposal {
   KernelConfig config;
   double correction;  // of the model's predictions for it
+  bool starts_group;  // it reads its inputs otherwise than the one before, so that other constraints may decide
 };
 using Proposals = std::vector<Proposal>;
+
+// Configs that read their inputs alike are mostly declined for the same reason.
+bool is_alike(const KernelConfig& a, const KernelConfig& b) {
+  const GemmConfig &x = a.gemm, &y = b.gemm;
+  return a.family == b.family && x.pipeline == y.pipeline && x.loader_a == y.loader_a && x.swizzle_a == y.swizzle_a &&
+         x.specialization == y.specialization && x.vector_a == y.vector_a && x.groups_per_tile == y.groups_per_tile &&
+         a.finite_only == b.finite_only;
+}
 
 // Valid on their target, in order of preference, each once.
 Proposals propose(const KernelConfig& signature, Candidates which) {
@@ -34,7 +43,8 @@ Proposals propose(const KernelConfig& signature, Candidates which) {
   Proposals valid;
   std::set<KernelConfig, ConfigLess> seen;
   for (const KernelConfig& config : all) {
-    if (is_valid(config) && seen.insert(config).second) valid.push_back({config, cost_correction(config)});
+    if (is_valid(config) && seen.insert(config).second)
+      valid.push_back({config, cost_correction(config), valid.empty() || !is_alike(config, valid.back().config)});
   }
   return valid;
 }
@@ -56,9 +66,13 @@ const Proposals& proposals_of(const KernelConfig& signature, Candidates which) {
   return known.try_emplace(signature, std::move(proposals)).first->second;
 }
 
+bool trips(const Constraint& row, const Case& at) { return row.applies(at) && !row.holds(at); }
+
 // The proposals are valid on their target; what is left to ask are the rows that read the problem.
-bool accepts_problem(const Case& at) {
-  return std::ranges::none_of(problem_rows(), [&](const Constraint& row) { return row.applies(at) && !row.holds(at); });
+const Constraint* first_decline(const Case& at) {
+  for (const Constraint& row : problem_rows())
+    if (trips(row, at)) return &row;
+  return nullptr;
 }
 
 bool is_quarantined(const KernelConfig& config) {
@@ -74,8 +88,8 @@ Requests requests_of(const PlanOptions& options) {
 std::vector<RankedConfig> rank(const ConvProblem& problem, Target target, int multiprocessors,
                                const PlanOptions& options, Candidates which) {
   std::vector<RankedConfig> accepting;
-  for (const auto& [config, correction] : proposals_of(config_for(problem, target), which)) {
-    if (!accepts_problem({config, info_of(target), &problem, requests_of(options)}) || is_quarantined(config)) continue;
+  for (const auto& [config, correction, starts_group] : proposals_of(config_for(problem, target), which)) {
+    if (first_decline({config, info_of(target), &problem, requests_of(options)}) || is_quarantined(config)) continue;
     accepting.push_back({&config, predicted_us(config, problem, multiprocessors) * correction});
   }
   // Equal predictions stay in the order of preference, which is that of their addresses.
@@ -90,14 +104,21 @@ std::optional<RankedConfig> pick(const ConvProblem& problem, Target target, int 
   const TargetInfo& info = info_of(target);
   const Requests requests = requests_of(options);
   std::optional<RankedConfig> best;
-  for (const auto& [config, correction] : proposals_of(config_for(problem, target), Candidates::kAll)) {
-    // WHY this order: constraints cost more than a prediction of the GEMM family, and less than one of the direct.
-    const bool ask_first = config.family == Family::kDirect;
+  // WHY: all constraints cost more than a prediction, and that more than one constraint. So a group's first config is
+  // asked all, and the rest first what declined it; what is left is asked all only where it would be the best.
+  const Constraint* declined = nullptr;
+  for (const auto& [config, correction, starts_group] : proposals_of(config_for(problem, target), Candidates::kAll)) {
     const Case at{config, info, &problem, requests};
-    if (ask_first && !accepts_problem(at)) continue;
+    if (!starts_group && declined && trips(*declined, at)) continue;
+    // Predictions of the direct family are dear, and made for what is accepted only.
+    const bool ask_all = starts_group || config.family == Family::kDirect;
+    if (ask_all) {
+      declined = first_decline(at);
+      if (declined) continue;
+    }
     const double us = predicted_us(config, problem, multiprocessors) * correction;
     if (best && !(us < best->predicted_us)) continue;
-    if (!ask_first && !accepts_problem(at)) continue;
+    if (!ask_all && first_decline(at)) continue;
     if (!is_quarantined(config) && allowed(config)) best = {&config, us};
   }
   return best;

@@ -2,6 +2,7 @@
 #include "dispatch/split.h"
 
 #include <algorithm>
+#include <array>
 
 namespace wt {
 namespace {
@@ -31,7 +32,9 @@ double predicted_cycles(const SplitInput& input, int64_t splits) {
 
 }  // namespace
 
-int64_t split_count(const SplitInput& input) {
+namespace {
+
+int64_t find_split_count(const SplitInput& input) {
   int64_t best = 1;
   double least = predicted_cycles(input, 1);
   for (int64_t splits = 2; splits <= std::min(kMaxSplits, input.blocks); ++splits) {
@@ -42,6 +45,22 @@ int64_t split_count(const SplitInput& input) {
     }
   }
   return best;
+}
+
+}  // namespace
+
+// WHY remembered: a choice asks for the same tiles once for each way to load them, and each answer costs a loop.
+int64_t split_count(const SplitInput& input) {
+  struct Known {
+    SplitInput input{};
+    int64_t count = 0;  // 0: empty
+  };
+  thread_local std::array<Known, 64> known;
+  const auto mixed = static_cast<uint64_t>(input.tiles * 31 + input.blocks * 7 + input.tile_m + input.tile_n / 8 +
+                                           input.tile_k + input.elements);
+  Known& slot = known[(mixed ^ mixed >> 6) % known.size()];
+  if (slot.count == 0 || !(slot.input == input)) slot = {input, find_split_count(input)};
+  return slot.count;
 }
 
 int64_t split_count_by_occupancy(const SplitInput& input) {

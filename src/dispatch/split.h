@@ -12,6 +12,8 @@ struct SplitInput {
   int tile_m, tile_n, tile_k;
   int64_t multiprocessors;
   int64_t elements;  // of the output
+
+  bool operator==(const SplitInput&) const = default;
 };
 
 // The count with the least predicted time: waves of blocks, work of a part, and the price of adding the parts.

@@ -17,9 +17,9 @@ bool is_forward(const Case& at) { return at.config.direction == Direction::kForw
 bool is_wavelet_weight(const Case& at) { return is_wavelet(at) && is_weight(at); }
 bool walks(const Case& at) { return is_wavelet(at) && !is_weight(at); }
 
-// A loader and the vector it can copy: cp.async takes 4, 8 or 16 bytes, single numbers are gathered.
-bool loader_takes(Loader loader, int vector, int bytes) {
-  if (loader == Loader::kAsync) return vector * bytes >= 4;
+// A loader and the vector it can copy: cp.async takes 4, 8 or 16 bytes and rounds nothing, single numbers are gathered.
+bool loader_takes(Loader loader, int vector, DataType type) {
+  if (loader == Loader::kAsync) return vector * size_of(type) >= 4 && type != DataType::kTf32;
   return loader == Loader::kVector || (loader == Loader::kGather && vector == 1);
 }
 
@@ -58,14 +58,14 @@ constexpr Constraint kTargetRows[] = {
     {"wavelet-loader", "vectors suit their loader", is_wavelet,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
-       return loader_takes(gemm.loader_a, gemm.vector_a, size_of(operand_a(at.config))) &&
-              loader_takes(gemm.loader_b, gemm.vector_b, size_of(operand_b(at.config)));
+       return loader_takes(gemm.loader_a, gemm.vector_a, operand_a(at.config)) &&
+              loader_takes(gemm.loader_b, gemm.vector_b, operand_b(at.config));
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
-           "vectors of {} and {} with loaders {} and {}: async copies take 4, 8 or 16 bytes, gather single numbers; "
-           "use vector or wider vectors",
+           "vectors of {} and {} with loaders {} and {}: async copies take 4, 8 or 16 bytes and do not round to "
+           "tf32, gather takes single numbers; use vector or wider vectors",
            gemm.vector_a, gemm.vector_b, text_of(gemm.loader_a), text_of(gemm.loader_b));
      }},
 

@@ -83,8 +83,10 @@ Binding bind_wavelet_weight(const KernelConfig& config, const ConvProblem& probl
   constexpr size_t kWalk = offsetof(WaveletWeightArguments, walk);
   const Tensor gathered = view->gathers_outputs ? Tensor::kY : Tensor::kX;
   const Tensor plain = view->gathers_outputs ? Tensor::kX : Tensor::kY;
-  launch.pointers.push_back({static_cast<uint32_t>(kWalk + offsetof(WaveletArguments<3>, a)), gathered, 0});
-  launch.pointers.push_back({static_cast<uint32_t>(kWalk + offsetof(WaveletArguments<3>, b)), plain, 0});
+  if (problem.n > 0) {
+    launch.pointers.push_back({static_cast<uint32_t>(kWalk + offsetof(WaveletArguments<3>, a)), gathered, 0});
+    launch.pointers.push_back({static_cast<uint32_t>(kWalk + offsetof(WaveletArguments<3>, b)), plain, 0});
+  }
   Binding binding;
   if (split) {
     binding.workspace_bytes = splits * arguments.elements * static_cast<int64_t>(sizeof(float));

@@ -58,6 +58,9 @@ INSTANTIATE_TEST_SUITE_P(Forward, WaveletEdges,
                                          "fwd bf16 n1 c4 k40 i3x3 f7x7 p3", "fwd bf16 n2 c20 k7 i100 f5 d3 p3:0 +amax",
                                          "fwd fp16 n1 c6 k9 i5x6x4 f3x2x3 s2x1x1 p1",
                                          "fwd bf16>fp32 n1 c12 k10 i9x9 f3x3 s3 d2 p2", "fwd bf16 n70 c2 k3 i1x1 f1x1",
+                                         "fwd tf32 n1 c6 k9 i9x9 f3x3 p1", "fwd tf32 n1 c3 k8 i8x8 f3x3 s2 p1",
+                                         "fwd e4m3>bf16 n1 c12 k10 i9x9 f3x3 s2 p1",
+                                         "fwd e5m2*e4m3>fp16 n1 c24 k8 i7x7 f3x3",
                                          "fwd bf16 n1 c8 k8 i60x60 f3x3 p20:0x20:0 d19"));
 INSTANTIATE_TEST_SUITE_P(
     BackwardData, WaveletEdges,
@@ -73,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "bwd_weight bf16 n4 c1 k32 i12x12 f5x5 p2", "bwd_weight bf16 n2 c20 k50 i12x12 f5x5",
                     "bwd_weight bf16 n2 c3 k64 i28x28 f14x14 s14", "bwd_weight bf16 n2 c12 k18 g3 i9x9 f3x3 s2 p1",
                     "bwd_weight fp16>fp32 n1 c6 k8 i5x6x4 f3x2x3 p1 d1x1x2", "bwd_weight bf16 n0 c4 k8 i9x9 f3x3",
-                    "bwd_weight bf16 n3 c8 k16 i200 f9 d7 p20 +amax"));
+                    "bwd_weight bf16 n3 c8 k16 i50 f5 d7 p13 +amax"));
 
 }  // namespace
 }  // namespace wt

@@ -25,7 +25,8 @@ struct Access {
   int bytes;  // 0: one number
 };
 constexpr Access kAsync16{Loader::kAsync, 16}, kAsync8{Loader::kAsync, 8}, kAsync4{Loader::kAsync, 4};
-constexpr Access kVector4{Loader::kVector, 4}, kSingle{Loader::kGather, 0};
+constexpr Access kVector16{Loader::kVector, 16}, kVector8{Loader::kVector, 8}, kVector4{Loader::kVector, 4};
+constexpr Access kSingle{Loader::kGather, 0};
 
 struct Accesses {
   Access a, b;
@@ -38,6 +39,11 @@ constexpr Accesses kForward[] = {{kAsync16, kAsync16, false},
                                  {kAsync4, kAsync4, true},
                                  {kVector4, kSingle, true},
                                  {kSingle, kSingle, true}};
+// tf32 is rounded on its way, which takes registers.
+constexpr Accesses kForwardTf32[] = {
+    {kVector16, kVector16, false}, {kVector8, kVector8, false}, {kVector8, kSingle, false}, {kSingle, kSingle, false}};
+// Numbers of one byte by fours at least: a chunk of sixteen single ones takes too many registers.
+constexpr Accesses kForwardFp8[] = {{kAsync16, kAsync16, false}, {kAsync8, kAsync8, false}, {kAsync4, kAsync4, false}};
 // Backward data, either side may have odd channels.
 constexpr Accesses kBackward[] = {{kAsync16, kAsync16, true}, {kAsync16, kAsync8, false}, {kAsync16, kAsync4, false},
                                   {kAsync16, kSingle, true},  {kAsync8, kAsync16, true},  {kAsync8, kAsync8, false},
@@ -126,14 +132,26 @@ void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<Kerne
   }
 }
 
+// wgmma multiplies equal 16-bit types, tf32, and any two fp8 types; across channels, as backward, only 16-bit ones.
+bool multiplies(const KernelConfig& base) {
+  const DataType a = operand_a(base), b = operand_b(base);
+  if (size_of(a) == 2) return a == b;
+  return base.direction == Direction::kForward && (a == DataType::kTf32 ? a == b : size_of(a) == 1 && size_of(b) == 1);
+}
+
+std::span<const Accesses> accesses_of(const KernelConfig& base) {
+  if (base.direction != Direction::kForward) return kBackward;
+  if (operand_a(base) == DataType::kTf32) return kForwardTf32;
+  if (size_of(operand_a(base)) == 1) return kForwardFp8;
+  return kForward;
+}
+
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
-  if (base.layout != Layout::kChannelsLast) return;
-  if (size_of(operand_a(base)) != 2 || operand_a(base) != operand_b(base)) return;
+  if (base.layout != Layout::kChannelsLast || !multiplies(base)) return;
   if (base.direction == Direction::kBackwardWeight) return propose_weight(base, breadth, configs);
   const bool few = breadth == Breadth::kFew, forward = base.direction == Direction::kForward;
   if (few && base.dims != 2) return;  // packs hold what is used most
-  for (const Accesses& accesses :
-       forward ? std::span<const Accesses>(kForward) : std::span<const Accesses>(kBackward)) {
+  for (const Accesses& accesses : accesses_of(base)) {
     if (few && !accesses.few) continue;
     for (const Shape& shape : kShapes) {
       if (few && !shape.few) continue;

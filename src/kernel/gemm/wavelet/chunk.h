@@ -64,6 +64,16 @@ struct ChunkWords {
 
   WT_DEVICE void mask(const u32 (&keep)[4]) { WT_UNROLL for (int i = 0; i < 4; ++i) word[i] &= keep[i]; }
 
+  // WHY: wgmma reads the upper 19 bits of a tf32, so that what is not rounded is cut off.
+  template <DataType kType>
+  WT_DEVICE void round() {
+    if constexpr (kType == DataType::kTf32) {
+      WT_UNROLL for (int i = 0; i < 4; ++i) {
+        word[i] = number::bits_of(device::round_tf32(number::float_of(word[i])));
+      }
+    }
+  }
+
   WT_DEVICE void store(SharedAddress to) const {
     device::store_shared(to, Vector<u32, 4>{{word[0], word[1], word[2], word[3]}});
   }

@@ -83,6 +83,7 @@ struct ForwardFilter {
         WT_UNROLL for (int v = 0; v < kVectors; ++v) {
           words.template load<kVector * kBytes>(v, row + i64{offset[v]} * kBytes, exists && offset[v] >= 0);
         }
+        words.template round<operand_b(kConfig)>();
         words.store(to);
       }
     }

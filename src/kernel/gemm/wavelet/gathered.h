@@ -79,6 +79,7 @@ struct GatheredOperand {
         }
         WT_UNROLL for (int i = 0; i < kBatch; ++i) {
           if constexpr (kVector > 1) words[i].mask(keep);
+          words[i].template round<operand_a(kConfig)>();
           words[i].store(stage + place + (first + i) * kRowStep * kSpan);
         }
       }

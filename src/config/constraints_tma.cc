@@ -66,13 +66,16 @@ constexpr Constraint kTargetRows[] = {
                           text_of(at.config.direction), text_of(operand_b(at.config)));
      }},
 
-    {"tma-merge", "groups are merged where the filter is an operand, not the result",
-     [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.groups_per_tile > 1; },
-     [](const Case& at) { return at.config.direction != Direction::kBackwardWeight; },
+    {"tma-merge", "the gradient of merged groups is taken from partial sums",
+     [](const Case& at) {
+       return is_tma_kernel(at) && at.config.gemm.groups_per_tile > 1 &&
+              at.config.direction == Direction::kBackwardWeight;
+     },
+     [](const Case& at) { return at.config.gemm.split_k == SplitK::kWorkspace; },
      [](const Case& at) {
        return fmt::format(
-           "groups_per_tile={} with direction={}: pipeline tma merges the groups of forward and backward data",
-           at.config.gemm.groups_per_tile, text_of(at.config.direction));
+           "groups_per_tile={} with split_k={}: weight gradients of merged groups need split_k=workspace",
+           at.config.gemm.groups_per_tile, text_of(at.config.gemm.split_k));
      }},
 
     {"tma-store-type", "16-bit outputs are staged in shared memory", stages_output,
@@ -93,7 +96,10 @@ constexpr Constraint kTargetRows[] = {
 constexpr Constraint kProblemRows[] = {
     {"tma-merge-width", "merged groups fill a box of channels and no more",
      [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.groups_per_tile > 1; },
-     [](const Case& at) { return depth(at) == tma_layout::box_k(at.config) && columns(at) >= 16; },
+     [](const Case& at) {
+       const bool gradient = at.config.direction == Direction::kBackwardWeight;
+       return depth(at) == tma_layout::box_k(at.config) && columns(at) >= 16 && (!gradient || columns(at) == depth(at));
+     },
      [](const Case& at) {
        return fmt::format("{} channels in groups_per_tile={} groups are not one box of {}", depth(at),
                           at.config.gemm.groups_per_tile, tma_layout::box_k(at.config));
@@ -126,8 +132,7 @@ constexpr Constraint kProblemRows[] = {
        return is_tma_kernel(at) && at.problem->g > 1 && at.config.direction == Direction::kBackwardWeight;
      },
      [](const Case& at) {
-       return at.problem->c_per_group() * size_of(at.problem->x) % 16 == 0 &&
-              at.problem->k_per_group() * size_of(at.problem->y) % 16 == 0;
+       return columns(at) * size_of(at.problem->x) % 16 == 0 && depth(at) * size_of(at.problem->y) % 16 == 0;
      },
      [](const Case& at) {
        return fmt::format(

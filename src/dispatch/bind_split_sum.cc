@@ -18,6 +18,9 @@ Launch split_sum_launch(const KernelConfig& config, const ConvProblem& problem, 
   arguments.splits = splits;
   arguments.channel_span = problem.w_elements() / problem.k;
   arguments.channels = problem.k;
+  arguments.taps = static_cast<i32>(pixels(problem.filter));
+  arguments.group_channels = static_cast<i32>(problem.c_per_group());
+  arguments.group_filters = static_cast<i32>(problem.k_per_group());
   arguments.epilogue = epilogue_arguments(problem.epilogue);
   Launch launch;
   launch.kernel = name_of(config) + kSumSuffix;

@@ -170,13 +170,13 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
 Binding bind_groups(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
   if (problem.direction == Direction::kForward)
     return bind_regions<1>(config, problem, device, forward_regions(problem));
-  if (problem.direction == Direction::kBackwardWeight) return bind_tma_weight(config, problem, device);
   return bind_regions<8>(config, problem, device, backward_regions(problem));
 }
 
 }  // namespace
 
 Binding bind_tma(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+  if (problem.direction == Direction::kBackwardWeight) return bind_tma_weight(config, problem, device);
   if (config.gemm.groups_per_tile > 1)
     return with_merged_filter(config, problem, device, bind_groups(config, merged_problem(config, problem), device));
   return bind_groups(config, problem, device);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "config/fields.h"
+#include "dispatch/bind_merge_groups.h"
 #include "dispatch/bind_split_sum.h"
 #include "dispatch/bind_tma.h"
 #include "dispatch/conv_arguments.h"
@@ -59,8 +60,9 @@ TmaWeightArguments weight_arguments(const KernelConfig& config, const ConvProble
 
 }  // namespace
 
-Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, const DeviceInfo& device) {
   const GemmConfig& gemm = config.gemm;
+  const ConvProblem problem = merged_problem(config, whole);
   TmaWeightArguments arguments = weight_arguments(config, problem);
   const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
   const bool split = gemm.split_k == SplitK::kWorkspace;
@@ -100,7 +102,7 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& problem, 
   launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
   set_params(launch, arguments);
   binding.launches.push_back(std::move(launch));
-  if (split) binding.launches.push_back(split_sum_launch(config, problem, device, arguments.splits));
+  if (split) binding.launches.push_back(split_sum_launch(config, whole, device, arguments.splits));
   return binding;
 }
 

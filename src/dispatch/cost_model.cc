@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "dispatch/bind_merge_groups.h"
 #include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
 #include "kernel/gemm/tma/layout.h"
@@ -144,8 +145,9 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
   return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts);
 }
 
-double weight_cycles(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
   const GemmConfig& gemm = config.gemm;
+  const ConvProblem problem = merged_problem(config, whole);
   const int64_t blocks_n = ceil_div(problem.c_per_group(), 64) * pixels(problem.filter);
   const int64_t tiles = ceil_div(problem.k_per_group(), gemm.tile.m) * ceil_div(blocks_n, gemm.tile.n / 64) * problem.g;
   const int64_t depth = ceil_div(problem.n * pixels(problem.out()), gemm.tile.k);

@@ -3,7 +3,8 @@
 //
 //   workspace (splits, elements) fp32 --sum, epilogue--> output (elements)
 //
-// The second launch of every kernel with split_k=workspace; partials lie in the output's own order.
+// The second launch of every kernel with split_k=workspace; partials lie in the output's own order, or in that of the
+// filter of merged groups.
 #pragma once
 
 #include "kernel/epilogue.h"
@@ -25,8 +26,9 @@ struct SplitSum {
     const i64 step = static_cast<i64>(device::grid_size().x) * kThreads * kWidth;
     for (i64 at = (static_cast<i64>(device::block_index().x) * kThreads + device::thread_index()) * kWidth;
          at < p.elements; at += step) {
-      // WHY the alignment test: rows of partials are `elements` apart, which need not be a multiple of four.
-      if (at + kWidth <= p.elements && p.elements % kWidth == 0) {
+      // WHY the alignment test: rows of partials are `elements` apart, which need not be a multiple of four; nor need
+      // the channels of a merged group.
+      if (at + kWidth <= p.elements && p.elements % kWidth == 0 && (kMerged == 1 || p.group_channels % kWidth == 0)) {
         sum_vector(p, at, steps);
       } else {
         for (i64 i = at; i < at + kWidth && i < p.elements; ++i) sum_one(p, i, steps);
@@ -43,16 +45,25 @@ struct SplitSum {
     device::store_global(static_cast<Element*>(p.out) + at,
                          steps.apply(p.epilogue, sum, at, at / p.channel_span % p.channels));
   }
+  // Where the sums of output element `at` lie in a part, and how long a part is.
+  static constexpr int kMerged = kConfig.gemm.groups_per_tile;
+  WT_DEVICE static i64 place(const Params& p, i64 at) {
+    if constexpr (kMerged == 1) return at;
+    const i64 row = at / p.group_channels;  // of one output channel and tap
+    return at + (row * (kMerged - 1) + row / p.taps / p.group_filters % kMerged) * p.group_channels;
+  }
   WT_DEVICE static void sum_one(const Params& p, i64 at, Steps& steps) {
     float sum = 0;
-    for (i32 split = 0; split < p.splits; ++split) sum += device::load_global(p.partials + split * p.elements + at);
+    const float* from = p.partials + place(p, at);
+    for (i32 split = 0; split < p.splits; ++split) sum += device::load_global(from + split * p.elements * kMerged);
     finish_one(p, at, sum, steps);
   }
   WT_DEVICE static void sum_vector(const Params& p, i64 at, Steps& steps) {
     using Vector4 = Vector<float, kWidth>;
     Vector4 sum{};
+    const float* from = p.partials + place(p, at);
     for (i32 split = 0; split < p.splits; ++split) {
-      const Vector4 part = device::load_global(reinterpret_cast<const Vector4*>(p.partials + split * p.elements + at));
+      const Vector4 part = device::load_global(reinterpret_cast<const Vector4*>(from + split * p.elements * kMerged));
       WT_UNROLL for (int i = 0; i < kWidth; ++i) sum.at[i] += part.at[i];
     }
     WT_UNROLL for (int i = 0; i < kWidth; ++i) finish_one(p, at + i, sum.at[i], steps);

@@ -17,6 +17,9 @@ struct SplitSumArguments {
   i32 splits;
   i64 channel_span;  // elements of the output that share a channel before the next one begins
   i64 channels;
+  // Where groups were merged, parts are those of the merged filter, of which only each group's own block is wanted.
+  i32 taps;
+  i32 group_channels, group_filters;  // input and output channels of one group
   EpilogueArguments epilogue;
 };
 

@@ -159,7 +159,7 @@ const RowCase kTargetCases[] = {
          t.finite_only = true;
        });
      },
-     "groups_per_tile=4 with direction=bwd_weight"},
+     "groups_per_tile=4 with split_k=none"},
     {"tma-copy-vector",
      [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.staging = Staging::kShared; }); },
      "staging=shared copies rows by vectors of 2, 4 or 8 elements, not vector_c=1"},

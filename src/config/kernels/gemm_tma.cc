@@ -140,6 +140,19 @@ void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<Kerne
       gemm.split_k = split;
     }
   }
+  // Small groups together: the products of different groups are dropped with the partial sums.
+  for (const unsigned char groups : {2, 4, 8, 16}) {
+    for (const short columns : {192, 64}) {
+      if ((columns != 192 || groups == 16) && wanted(base, breadth) != kSearch) continue;
+      if (wanted(base, breadth) == kCore) continue;
+      propose_shape(base, {64, columns, false, kSearch, kSearch}, 128, Loader::kTmaTiled, Staging::kDirect, configs);
+      GemmConfig& gemm = configs.back().gemm;
+      gemm.loader_b = Loader::kTmaIm2col;
+      gemm.specialization = Specialization::kDefault;
+      gemm.split_k = SplitK::kWorkspace;
+      gemm.groups_per_tile = groups;
+    }
+  }
 }
 
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {

@@ -97,26 +97,51 @@ TEST_F(TuningCommand, TheCpuHasNothingToTune) {
 }
 
 // The fake driver runs no kernel, so every result is wrong: what is not right must be loud, and must not be saved.
-TEST_F(TuningCommand, WrongKernelsAreLoudAndQuarantined) {
-  const std::string text = "fwd fp32 n1 c3 k5 i4x4 f3x3 p1";
-  const ConvProblem problem = *parse_problem(text);
-  std::vector<compile::PackInput> inputs;
-  for (const RankedConfig& candidate : rank(problem, Target::kSm90a, 132, {}, Candidates::kAll)) {
-    compile::Module module{.target = Target::kSm90a, .name = name_of(*candidate.config), .key = "k"};
-    module.image = module.name;
-    inputs.push_back({*candidate.config, module});
+class TuningOnFakeGpu : public TuningCommand {
+ protected:
+  static constexpr const char* kText = "fwd fp32 n1 c3 k5 i4x4 f3x3 p1";
+
+  // A pack of all kernels for the problem, so that no compiler is needed.
+  std::vector<std::pair<std::string, std::string>> environment() {
+    std::vector<compile::PackInput> inputs;
+    for (const RankedConfig& candidate : rank(*parse_problem(kText), Target::kSm90a, 132, {}, Candidates::kAll)) {
+      compile::Module module{.target = Target::kSm90a, .name = name_of(*candidate.config), .key = "k"};
+      module.image = module.name;
+      inputs.push_back({*candidate.config, module});
+    }
+    EXPECT_TRUE(compile::write_pack(file("p.wtpack"), compile::Backend::kNvrtc, Target::kSm90a, "tests", inputs).ok());
+    return {{"WAVETILE_CUDA_DRIVER", WT_FAKE_CUDA}, {"WAVETILE_PACK", file("p.wtpack").string()}};
   }
-  ASSERT_TRUE(compile::write_pack(file("p.wtpack"), compile::Backend::kNvrtc, Target::kSm90a, "tests", inputs).ok());
-  const std::vector<std::pair<std::string, std::string>> fake = {{"WAVETILE_CUDA_DRIVER", WT_FAKE_CUDA},
-                                                                 {"WAVETILE_PACK", file("p.wtpack").string()}};
-  const Outcome outcome = wavetile({"tune", text, "--device", "gpu", "--few"}, fake);
+};
+
+TEST_F(TuningOnFakeGpu, WrongKernelsAreLoudAndQuarantined) {
+  const auto fake = environment();
+  const Outcome outcome = wavetile({"tune", kText, "--device", "gpu", "--few"}, fake);
   EXPECT_EQ(outcome.exit_code, 1) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("WRONG RESULT by wt_fwd_fp32"));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("WRONG RESULTS and are in quarantine"), HasSubstr("0 tuned")));
   const Outcome listed = wavetile({"tuning", "list"});
   EXPECT_THAT(listed.out, AllOf(HasSubstr("0 entries"), HasSubstr("IN QUARANTINE wt_fwd_fp32")));
-  const Outcome explained = wavetile({"explain", text, "--device", "gpu"}, fake);
+  const Outcome explained = wavetile({"explain", kText, "--device", "gpu"}, fake);
   EXPECT_THAT(explained.out, HasSubstr("quarantined: wt_fwd_fp32"));
+}
+
+// The fake cuDNN computes, so its side is right and timed beside our wrong one, which must not get a speed-up.
+TEST_F(TuningOnFakeGpu, BenchComparesWithCudnn) {
+  auto fake = environment();
+  fake.emplace_back("WAVETILE_CUDNN", WT_FAKE_CUDNN);
+  const std::string results = file("bench.json").string();
+  const Outcome outcome = wavetile({"bench", kText, "--device", "gpu", "--compare", "cudnn", "--json", results}, fake);
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("cuDNN"), HasSubstr("speed-up"), HasSubstr("WRONG")));
+  const Json row = Json::parse(*read_file(results))["rows"][0];
+  EXPECT_GT(row["cudnn"]["tuned"]["median_us"].get<double>(), 0);
+  EXPECT_GT(row["cudnn"]["heuristic"]["median_us"].get<double>(), 0);
+  EXPECT_EQ(row["cudnn"]["version"], 91900);
+  EXPECT_FALSE(row.contains("speedup"));
+  const Outcome report = wavetile({"report", results, "-o", file("page.html").string()});
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_THAT(*read_file(file("page.html")), HasSubstr("\"cudnn_us\":"));
 }
 
 TEST_F(TuningCommand, ComparisonNeedsAGpuAndCudnn) {

@@ -43,9 +43,9 @@ std::string text(const ConvProblem& problem, const Spatial& value) {
   return out;
 }
 
-// Spatial values as a direct kernel counts them: one-dimensional problems lie along h.
-Spatial turned(const ConvProblem& problem, const Spatial& value, int64_t neutral) {
-  return problem.dims == 1 ? Spatial{neutral, value[2], neutral} : value;
+// Spatial values as a direct kernel counts them: one-dimensional problems lie along h, but not in design gather.
+Spatial turned(const Case& at, const Spatial& value, int64_t neutral) {
+  return at.problem->dims == 1 && !is_gather(at) ? Spatial{neutral, value[2], neutral} : value;
 }
 
 bool equals_or_free(int64_t config, int64_t problem, int64_t free) { return config == free || config == problem; }
@@ -53,8 +53,8 @@ bool equals_or_free(int64_t config, int64_t problem, int64_t free) { return conf
 bool shape_is_compiled_in(const Case& at) {
   const DirectConfig& d = at.config.direct;
   const ConvProblem& p = *at.problem;
-  const Spatial filter = turned(p, p.filter, 1), stride = turned(p, p.stride, 1), dilation = turned(p, p.dilation, 1),
-                pad = turned(p, p.pad_lower, 0);
+  const Spatial filter = turned(at, p.filter, 1), stride = turned(at, p.stride, 1),
+                dilation = turned(at, p.dilation, 1), pad = turned(at, p.pad_lower, 0);
   return equals_or_free(d.filter_h, filter[1], 0) && equals_or_free(d.filter_w, filter[2], 0) &&
          equals_or_free(d.stride_h, stride[1], 0) && equals_or_free(d.stride_w, stride[2], 0) &&
          equals_or_free(d.dilation_h, dilation[1], 0) && equals_or_free(d.dilation_w, dilation[2], 0) &&
@@ -221,8 +221,7 @@ constexpr Constraint kProblemRows[] = {
     {"direct-filter", "a row of the filter fits the shared memory of a block",
      [](const Case& at) { return is_gather(at) && at.config.direction != Direction::kBackwardWeight; },
      [](const Case& at) {
-       const Spatial filter = turned(*at.problem, at.problem->filter, 1);
-       return gather_row_bytes(at.config, filter[2], at.problem->k_per_group()) <= kGatherSharedBytes;
+       return gather_row_bytes(at.config, at.problem->filter[2], at.problem->k_per_group()) <= kGatherSharedBytes;
      },
      [](const Case& at) {
        return fmt::format(

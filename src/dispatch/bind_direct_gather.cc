@@ -56,7 +56,9 @@ Binding bind_data(const KernelConfig& config, const ConvProblem& problem, const 
   arguments.lattices = static_cast<i32>(forward ? 1 : std::min<int64_t>(p.stride[2], width));
   arguments.lattice_columns = static_cast<i32>(ceil_div(width, arguments.lattices));
   arguments.column_lanes = 1;
-  while (first && arguments.column_lanes < kColumnLanes &&
+  // WHY not where pixels slide: a thread's pixels must be neighbours.
+  const bool sliding = direct.stride_w == 1;
+  while (first && !sliding && arguments.column_lanes < kColumnLanes &&
          arguments.column_lanes * direct.sub_w < arguments.lattice_columns)
     arguments.column_lanes *= 2;
   arguments.column_tiles =
@@ -116,10 +118,11 @@ Binding bind_weight(const KernelConfig& config, const ConvProblem& problem, cons
 }  // namespace
 
 Binding bind_direct_gather(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
-  // Where channels lie apart, columns side by side are what memory wants, so the row stays along w.
-  const ConvProblem p = problem.layout == Layout::kChannelsFirst ? problem : turned(problem);
-  if (p.direction == Direction::kBackwardWeight) return bind_weight(config, problem, p, device);
-  return bind_data(config, problem, p);
+  // A one-dimensional problem stays along w, whose pixels a thread takes together; only the weight gradient of
+  // channels-last images is cut by rows.
+  if (problem.direction == Direction::kBackwardWeight)
+    return bind_weight(config, problem, problem.layout == Layout::kChannelsLast ? turned(problem) : problem, device);
+  return bind_data(config, problem, problem);
 }
 
 }  // namespace wt

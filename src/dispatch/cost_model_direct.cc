@@ -18,7 +18,8 @@ constexpr double kSumUs = 2.5;              // the launch that adds partial sums
 constexpr double kBytesPerUs = 4.3e6;       // of the whole device
 constexpr double kMultiplyAddsPerUs = 224;  // of one multiprocessor, times 1000
 constexpr double kStreamShare = 0.3;        // of the multiply-add rate that streaming kernels reach
-constexpr double kGatherShare = 0.08;
+constexpr double kGatherShare = 0.15;
+constexpr double kSlidingShare = 0.35;
 constexpr double kMatrixProductsPerUs = 720;  // m16n8k16 of one multiprocessor, a third less than it can
 constexpr double kBandedBytes = 1.2;
 
@@ -52,9 +53,11 @@ double stream_us(const KernelConfig& config, const ConvProblem& p, int multiproc
 double gather_us(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
   const int width = config.layout == Layout::kChannelsLast ? config.direct.vector_out : config.direct.sub_w;
   const double taps = static_cast<double>(p.filter_taps());
-  // Every tap reads its pixel again, from the caches.
-  const double memory = bytes_us(p) * width_factor(width * size_of(p.y)) * (1 + 0.1 * taps);
-  const double share = kGatherShare * std::min(1.0, width / 4.0);
+  // Every tap reads its pixel again, from the caches, unless threads slide along rows.
+  const bool sliding = config.direct.stride_w == 1;
+  const double again = sliding ? taps / static_cast<double>(config.direct.sub_w) : taps;
+  const double memory = bytes_us(p) * width_factor(width * size_of(p.y)) * (1 + 0.1 * again);
+  const double share = (sliding ? kSlidingShare : kGatherShare) * std::min(1.0, width / 4.0);
   return std::max(memory, multiply_us(p, multiprocessors, share)) *
          (1 + 0.02 * std::abs(config.direct.sub_w - 4) / 4.0);
 }

@@ -86,6 +86,8 @@ INSTANTIATE_TEST_SUITE_P(Edges, DirectExact,
                                          EdgeCase{"fwd bf16 n2 c4 k8 g4 i7x6 f3x3 s2 p1", kGather},
                                          EdgeCase{"fwd fp16 n1 c5 k15 g5 i6x6 f3x3 s3x2 d2 p2", kGather},
                                          EdgeCase{"fwd bf16 n1 c2 k2 g2 i8x9 f31x31 p15", kGather},
+                                         EdgeCase{"fwd bf16 n2 c16 k16 g16 i37 f12 p11:0", kGather},
+                                         EdgeCase{"fwd bf16 n1 c4 k8 g4 i9x11 f2x5 p1", kGather},
                                          EdgeCase{"fwd bf16 n1 c3 k3 g3 i9x37 f3x3 p1 NCHW +bias", kGather},
                                          EdgeCase{"fwd fp32 n1 c2 k4 g2 i41 f9 s2 d3 p5:1 NCW", kGather},
                                          EdgeCase{"fwd e4m3>bf16 n1 c4 k4 g4 i3x4x5 f2x3x2 s1x2x1 p1", kGather}));

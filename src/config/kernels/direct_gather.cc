@@ -9,19 +9,23 @@ namespace {
 
 constexpr DirectDesign kDesigns[] = {DirectDesign::kGather};
 constexpr Target kTargets[] = {Target::kSm80, Target::kSm90a};
-constexpr std::string_view kReadFields[] = {"direct.design", "direct.sub_w", "direct.vector_in", "direct.vector_out",
+constexpr std::string_view kReadFields[] = {"direct.design",     "direct.sub_w",     "direct.stride_w",
+                                            "direct.dilation_w", "direct.vector_in", "direct.vector_out",
                                             "direct.block_size"};
 
 struct Variant {
   unsigned char vector_in, vector_out;
   short pixels;  // of a thread; taps in backward weight
   bool few;
+  bool sliding = false;  // along rows without stride and dilation; forward and backward data
 };
 
 // Channels-last. Input vectors are for a multiplier of one; 1 and 1 takes any channel count.
 constexpr Variant kLast[] = {
-    {4, 4, 4, false}, {8, 8, 4, false}, {8, 8, 2, false}, {4, 4, 8, false},
-    {1, 4, 4, false}, {1, 1, 4, true},  {1, 1, 8, false}, {2, 2, 4, false},
+    {4, 4, 4, false},       {8, 8, 4, false},       {8, 8, 2, false},       {4, 4, 8, false},
+    {1, 4, 4, false},       {1, 1, 4, true},        {1, 1, 8, false},       {2, 2, 4, false},
+    {4, 4, 8, false, true}, {8, 8, 4, false, true}, {2, 2, 8, false, true}, {1, 4, 4, false, true},
+    {1, 1, 8, false, true},
 };
 constexpr Variant kFirst[] = {{1, 1, 4, true}, {1, 1, 2, false}, {1, 1, 8, false}};
 
@@ -30,6 +34,7 @@ bool is_usual(const KernelConfig& base) { return base.dims == 2 && size_of(base.
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
   const bool last = base.layout == Layout::kChannelsLast;
   for (const Variant& variant : last ? std::span(kLast) : std::span<const Variant>(kFirst)) {
+    if (variant.sliding && base.direction == Direction::kBackwardWeight) continue;
     if (breadth == Breadth::kFew && !(variant.few && last && is_usual(base))) continue;
     KernelConfig config = base;
     config.family = Family::kDirect;
@@ -38,6 +43,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
     config.direct.vector_out = variant.vector_out;
     config.direct.sub_w = variant.pixels;
     config.direct.block_size = 256;
+    if (variant.sliding) config.direct.stride_w = config.direct.dilation_w = 1;
     config.min_blocks = 2;
     configs.push_back(config);
   }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "kernel/direct/banded_tile.h"
+#include "kernel/direct/overlap.h"
 
 namespace wt {
 
@@ -53,6 +54,7 @@ struct DirectBandedWeight {
       slot = slot + 1 == kStages ? 0 : slot + 1;
       ++walk.row;
     }
+    let_sum_start<kConfig>();
     device::copy_async_wait<0>();
     device::sync_block();
     const i32 channel = channel_block * banded::channels(kConfig) + warp * kChannels;

@@ -4,8 +4,9 @@
 //
 //   weights --rows of the filter--> shared memory;  pixels of x or dy --> registers --> sums --> y or dx
 //
-// A thread has vector_out channels of sub_w pixels of one row. Threads of a block lie side by side along channels
-// (channels-last) or columns (channels-first), so that neighbours read neighbouring addresses.
+// A thread has vector_out channels of sub_w pixels of one row; with stride_w = dilation_w = 1 compiled in, it slides
+// over the row and reads each pixel once. Threads of a block lie side by side along channels (channels-last) or columns
+// (channels-first), so that neighbours read neighbouring addresses.
 #pragma once
 
 #include "kernel/direct/output.h"
@@ -44,6 +45,7 @@ struct DirectGather {
   static constexpr int kWidth = kConfig.direct.vector_out;
   static constexpr int kPixels = kConfig.direct.sub_w;
   static constexpr bool kVector = kConfig.direct.vector_in == kWidth;  // input channels lie like the output's
+  static constexpr bool kSliding = kConfig.direct.stride_w == 1 && kConfig.direct.dilation_w == 1;
   using In = Storage<operand_a(kConfig)>;
 
   struct Place {
@@ -109,7 +111,12 @@ struct DirectGather {
       for (i32 r = h.tap, y = h.position; r < p.filter[1]; r += p.tap_step[1], y += p.position_step[1]) {
         const i32 row = a * p.filter[1] + r;
         if (y < 0 || y >= p.from.size[1] || row < first || row >= end) continue;
-        add_row(p, at, image + z * p.from.spatial[0] + y * p.from.spatial[1], row - first, w, sum);
+        const i64 offset = image + z * p.from.spatial[0] + y * p.from.spatial[1];
+        if constexpr (kSliding) {
+          slide_row(p, at, offset, row - first, sum);
+        } else {
+          add_row(p, at, offset, row - first, w, sum);
+        }
       }
     }
   }
@@ -131,6 +138,38 @@ struct DirectGather {
           float value[kWidth];
           read(p, pixels + position * p.from.spatial[2], at.channel, multiple, value);
           WT_UNROLL for (int e = 0; e < kWidth; ++e) sum[i][e] = device::multiply_add(value[e], weight[e], sum[i][e]);
+        }
+      }
+    }
+  }
+
+  // The same where neighbouring pixels meet neighbouring taps: each pixel of the row is read once and kept for the
+  // outputs that it meets. Taps are walked so that positions grow.
+  WT_DEVICE static void slide_row(const Params& p, const Place& at, i64 offset, i32 row,
+                                  float (&sum)[kPixels][kWidth]) {
+    const In* pixels = static_cast<const In*>(p.first) + offset;
+    const i32 width = p.blocks.lanes * kWidth, many = multiples(p), taps = p.filter[2];
+    const SharedAddress weights = device::shared_base() + 4 * (row * taps * many * width + at.lane * kWidth);
+    const i32 x = kForward ? at.column - p.pad[2] : at.column + p.pad[2] - (taps - 1);
+    for (i32 multiple = 0; multiple < many; ++multiple) {
+      const auto fetch = [&](i32 position, float(&to)[kWidth]) {
+        WT_UNROLL for (int e = 0; e < kWidth; ++e) to[e] = 0;
+        if (position >= 0 && position < p.from.size[2])
+          read(p, pixels + position * p.from.spatial[2], at.channel, multiple, to);
+      };
+      float held[kPixels][kWidth];  // position x + first + i at i, modulo kPixels
+      WT_UNROLL for (int i = 0; i < kPixels; ++i) fetch(x + i, held[i]);
+      for (i32 first = 0; first < taps; first += kPixels) {
+        WT_UNROLL for (int step = 0; step < kPixels; ++step) {
+          if (first + step >= taps) break;
+          const i32 tap = kForward ? first + step : taps - 1 - (first + step);
+          float weight[kWidth];
+          read_weights(weights + 4 * (tap * many + multiple) * width, weight);
+          WT_UNROLL for (int i = 0; i < kPixels; ++i) {
+            WT_UNROLL for (int e = 0; e < kWidth; ++e) sum[i][e] =
+                device::multiply_add(held[(i + step) % kPixels][e], weight[e], sum[i][e]);
+          }
+          fetch(x + first + step + kPixels, held[step]);
         }
       }
     }

@@ -7,6 +7,7 @@
 // dy is kept for kPhaseRows steps, since the rows of x that it meets come one after the other.
 #pragma once
 
+#include "kernel/direct/overlap.h"
 #include "kernel/direct/strip.h"
 
 namespace wt {
@@ -28,6 +29,7 @@ struct StreamWeight {
         add_strip(p, Strip::make(p, index, p.to.size[0]), at.channel, plane, sum);
       }
     }
+    let_sum_start<kConfig>();
     reduce(p, at, plane, split, sum);
   }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernel/direct/arguments.h"
+#include "kernel/direct/overlap.h"
 #include "kernel/epilogue.h"
 #include "kernel/gemm/storage.h"
 #include "kernel/split_sum_arguments.h"
@@ -22,6 +23,7 @@ struct DirectSum {
   WT_DEVICE static void run(const Params& p) {
     const i32 thread = device::thread_index(), lane = thread % kElements, slice = thread / kElements;
     const i64 at = static_cast<i64>(device::block_index().x) * kElements + lane;
+    wait_for_parts<kConfig>();
     float total = at < p.elements ? add_slice(p, at, slice) : 0;
     const SharedAddress base = device::shared_base();
     device::store_shared(base + 4 * thread, total);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/dispatch/exact_trial.h - one kernel on one problem in the simulator, compared bit for bit on small integers.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "config/fields.h"
+#include "dispatch/kernel_plan.h"
+#include "dispatch/trial.h"
+#include "runtime/device.h"
+
+namespace wt {
+
+inline ConvProblem problem_of(const std::string& text) {
+  auto problem = parse_problem(text);
+  EXPECT_TRUE(problem.ok()) << text << ": " << problem.status().message();
+  return *problem;
+}
+
+inline void expect_exact(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                         const KernelConfig& config) {
+  auto plan = make_kernel_plan(device, problem, config, "tested");
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  auto tensors = TrialTensors::make(device, problem, true, 7);
+  ASSERT_TRUE(tensors.ok()) << tensors.status().message();
+  TrialOptions options;
+  options.exact = true;
+  options.seed = 7;
+  options.time = false;
+  const TrialResult result = run_trial(**tensors, **plan, options);
+  EXPECT_TRUE(result.verified) << to_text(problem) << " by " << name_of(config) << ": " << result.status.message();
+}
+
+}  // namespace wt

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/dispatch/tma_slow_test.cc - the less usual forms of the Hopper kernels, on the simulator: outputs stored by
+// rows, groups merged, three consumers, two blocks a multiprocessor.
+#include "dispatch/candidates.h"
+#include "exact_trial.h"
+
+namespace wt {
+namespace {
+
+struct Form {
+  const char* problem;
+  const char* what;
+  bool (*wanted)(const KernelConfig&);
+};
+
+constexpr Form kForms[] = {
+    {"bwd_data bf16 n1 c72 k64 i15x13 f3x3 s2 p1", "phases stored by rows",
+     [](const KernelConfig& c) { return c.gemm.staging == Staging::kShared && c.gemm.tile.m == 256; }},
+    {"bwd_data bf16 n2 c64 k64 i8x8 f1x1 s2", "phases without taps stored by rows",
+     [](const KernelConfig& c) { return c.gemm.staging == Staging::kShared && c.gemm.ping_pong; }},
+    {"fwd bf16 n1 c64 k36 i9x7 f3x3 p1 +scale+bias+relu", "rows of 36 columns",
+     [](const KernelConfig& c) { return c.gemm.staging == Staging::kShared && c.gemm.tile.n == 40; }},
+    {"fwd bf16 n1 c64 k200 i9x25 f3x3 p1", "three consumers",
+     [](const KernelConfig& c) { return c.gemm.warps.m == 12 && c.gemm.staging == Staging::kTmaStore; }},
+    {"fwd fp16 n1 c64 k64 i12x25 f1x1", "two blocks a multiprocessor",
+     [](const KernelConfig& c) { return c.min_blocks == 2; }},
+    {"fwd bf16 n1 g16 c128 k128 i9x10 f3x3 p1 +bias", "eight groups merged",
+     [](const KernelConfig& c) { return c.gemm.groups_per_tile == 8; }},
+    {"fwd bf16 n1 g16 c64 k64 i5x6 f3x3 p1", "sixteen groups merged",
+     [](const KernelConfig& c) { return c.gemm.groups_per_tile == 16; }},
+    {"bwd_data bf16 n1 g8 c128 k128 i9x10 f3x3 s2 p1", "four groups merged, strided",
+     [](const KernelConfig& c) { return c.gemm.groups_per_tile == 4; }},
+    {"bwd_weight bf16 n2 g16 c128 k128 i9x10 f3x3 p1", "eight groups merged, gradient",
+     [](const KernelConfig& c) { return c.gemm.groups_per_tile == 8; }},
+    {"bwd_weight fp16 n2 g4 c128 k128 i9x10 f3x3 s2 p1", "two groups merged, gradient",
+     [](const KernelConfig& c) { return c.gemm.groups_per_tile == 2; }},
+};
+
+TEST(TmaForms, AreExact) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  for (const Form& form : kForms) {
+    const ConvProblem problem = problem_of(form.problem);
+    auto kernels = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
+    std::erase_if(kernels, [&](const RankedCandidate& c) {
+      return !c.accepts() || c.config.gemm.pipeline != Pipeline::kTma || !form.wanted(c.config);
+    });
+    ASSERT_FALSE(kernels.empty()) << form.what << ": no kernel for " << form.problem;
+    expect_exact(*device, problem, kernels.front().config);
+  }
+}
+
+// Merging multiplies other groups' values by zeros, which non-finite ones do not survive.
+TEST(TmaForms, MergedGroupsAreLeftOutWhereNonFiniteValuesMatter) {
+  const ConvProblem problem = problem_of("fwd bf16 n1 g16 c128 k128 i9x10 f3x3 p1");
+  PlanOptions strict;
+  strict.strict_nonfinite = true;
+  for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, strict, Candidates::kAll))
+    EXPECT_FALSE(c.accepts() && c.config.gemm.groups_per_tile > 1) << c.name;
+}
+
+}  // namespace
+}  // namespace wt

@@ -2,8 +2,9 @@
 #include "config/wavelet_view.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
+#include <memory>
+#include <vector>
 
 #include "problem/gemm_view.h"
 
@@ -113,22 +114,28 @@ class Views {
  public:
   template <class Make>
   const std::optional<View>& get(const ConvProblem& problem, size_t index, const Make& make) {
-    if (!known_ || !(problem_ == problem)) {
-      views_ = {};
+    if (views_.empty() || !(problem_ == problem)) {
+      views_.clear();
+      views_.resize(kOdd + 1);
       problem_ = problem;
-      known_ = true;
     }
     std::optional<std::optional<View>>& view = views_.at(index);
     if (!view || index == kOdd) view = make();
     return *view;
   }
 
+  // WHY behind a pointer: a library that is loaded late has next to no room for what is local to a thread.
+  static Views& of_this_thread() {
+    thread_local std::unique_ptr<Views> views;
+    if (!views) views = std::make_unique<Views>();
+    return *views;
+  }
+
   static constexpr size_t kOdd = 127;  // vectors that are no power of two up to 32: not remembered
 
  private:
-  bool known_ = false;
   ConvProblem problem_;
-  std::array<std::optional<std::optional<View>>, 128> views_;
+  std::vector<std::optional<std::optional<View>>> views_;
 };
 
 bool is_usual(unsigned char vector) { return std::has_single_bit(vector) && vector <= 32; }
@@ -137,7 +144,7 @@ size_t log2_of(unsigned char vector) { return static_cast<size_t>(std::countr_ze
 }  // namespace
 
 const std::optional<WaveletView>& wavelet_view(const KernelConfig& config, const ConvProblem& problem) {
-  thread_local Views<WaveletView> views;
+  auto& views = Views<WaveletView>::of_this_thread();
   const bool async = config.gemm.loader_a == Loader::kAsync;
   // Copies that land by themselves cannot clear what only fills vectors.
   const unsigned char vector = config.gemm.vector_a;
@@ -146,7 +153,7 @@ const std::optional<WaveletView>& wavelet_view(const KernelConfig& config, const
 }
 
 const std::optional<WaveletWeightView>& wavelet_weight_view(const KernelConfig& config, const ConvProblem& problem) {
-  thread_local Views<WaveletWeightView> views;
+  auto& views = Views<WaveletWeightView>::of_this_thread();
   const unsigned char a = config.gemm.vector_a, b = config.gemm.vector_b;
   const size_t index = is_usual(a) && is_usual(b) ? (log2_of(a) * 8 + log2_of(b)) * 2 + config.finite_only : views.kOdd;
   return views.get(problem, index, [&] { return weight_view(config, problem); });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "dispatch/bind_merge_groups.h"
@@ -46,13 +47,13 @@ Facts make_facts(const ConvProblem& problem);
 // Of the last problem that this thread asked about: a choice asks for one problem some hundred times.
 const Facts& facts_of(const ConvProblem& problem) {
   struct Memory {
-    bool known = false;
     ConvProblem problem;
     Facts facts;
   };
-  thread_local Memory last;
-  if (!last.known || !(last.problem == problem)) last = {true, problem, make_facts(problem)};
-  return last.facts;
+  // WHY a pointer: a library that is loaded late has next to no room for what is local to a thread.
+  thread_local std::unique_ptr<Memory> last;
+  if (!last || !(last->problem == problem)) last = std::make_unique<Memory>(Memory{problem, make_facts(problem)});
+  return last->facts;
 }
 
 double mma_cycles(const GemmConfig& gemm, double bytes_deep) {

@@ -2,7 +2,7 @@
 #include "dispatch/split.h"
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 namespace wt {
 namespace {
@@ -55,7 +55,9 @@ int64_t split_count(const SplitInput& input) {
     SplitInput input{};
     int64_t count = 0;  // 0: empty
   };
-  thread_local std::array<Known, 64> known;
+  // WHY on the heap: a library that is loaded late has next to no room for what is local to a thread.
+  thread_local std::vector<Known> known;
+  if (known.empty()) known.resize(64);
   const auto mixed = static_cast<uint64_t>(input.tiles * 31 + input.blocks * 7 + input.tile_m + input.tile_n / 8 +
                                            input.tile_k + input.elements);
   Known& slot = known[(mixed ^ mixed >> 6) % known.size()];

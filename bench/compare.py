@@ -730,7 +730,7 @@ def default_library():
 
 
 def main():
-    every_suite = [p.stem for p in sorted((ROOT / "bench" / "suites").glob("*.txt")) if p.stem not in ("quick", "edges")]
+    every_suite = [p.stem for p in sorted((ROOT / "bench" / "suites").glob("*.txt")) if p.stem not in ("quick", "edges", "variety")]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", default=None, help="libwavetile.so; default: the newest below build/")
     parser.add_argument("--suites", nargs="+", default=every_suite, help="names in bench/suites, or files")

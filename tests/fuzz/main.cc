@@ -158,6 +158,7 @@ int run(int argc, char** argv) {
       return 2;
     }
   }
+  ::setenv("WAVETILE_LOG", "error", 0);  // the provider that is left out on purpose is no news
   if (options.self_test) return self_test();
   const std::vector<std::unique_ptr<Subject>> all = subjects();
   return options.replay.empty() ? run_new(options, all) : replay(options, all);

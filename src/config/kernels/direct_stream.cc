@@ -43,8 +43,8 @@ constexpr Variant kForward5[] = {{4, 2, 1, 2, false}, {2, 4, 1, 2, false}, {2, 7
 constexpr Variant kData5Stride2[] = {{4, 1, 1, 2, false}, {2, 2, 1, 2, false}, {1, 4, 1, 2, false}};
 constexpr Variant kWeight5[] = {{2, 4, 1, 2, false}, {2, 2, 1, 2, false}, {2, 7, 1, 1, false}, {1, 8, 1, 2, false}};
 constexpr Variant kWeight5Stride2[] = {{2, 2, 1, 2, false}, {2, 7, 1, 1, false}, {1, 4, 1, 2, false}};
-constexpr Variant kForward7[] = {
-    {2, 4, 1, 2, false}, {4, 2, 1, 1, false}, {2, 7, 1, 1, false}, {1, 8, 1, 2, false}, {1, 4, 1, 2, false}};
+constexpr Variant kForward7[] = {{2, 4, 1, 2, false}, {4, 2, 1, 1, false}, {2, 7, 1, 1, false},
+                                 {1, 8, 1, 2, false}, {1, 4, 1, 2, false}, {1, 2, 1, 2, false}};
 constexpr Variant kData7Stride2[] = {{2, 2, 1, 2, false}, {1, 2, 1, 2, false}};
 constexpr Variant kWeight7[] = {{2, 2, 1, 1, false}, {2, 4, 1, 1, false}, {1, 4, 1, 2, false}};
 constexpr Variant kWeight7Stride2[] = {{2, 2, 1, 1, false}, {1, 2, 1, 2, false}};
@@ -102,9 +102,10 @@ bool fits(const KernelConfig& base, const Sizes& sizes, const Variant& variant) 
   if (base.dims == 1 && sizes.filter_h > 4) return bytes * variant.prefetch <= 32;
   if (base.dims == 3 && largest == 4 && base.direction != Direction::kBackwardWeight)
     return variant.width <= 2 && variant.width * variant.columns <= 4;
-  if (base.dims != 2 || largest == 2) return true;
+  if (base.dims == 1 || largest == 2) return true;
   const bool large = sizes.filter_h > 3, strided = sizes.stride_h > 1;
   if (variant.min_blocks > 2 || (variant.prefetch > 1 && variant.width > 2)) return false;
+  if (sizes.filter_h > 5 && strided) return bytes * variant.columns <= 8 && variant.width == 1;
   if (sizes.filter_h > 5 || (large && strided)) return bytes * variant.columns <= 16 && variant.width == 1;
   return bytes * variant.columns <= (large || strided ? 16 : 32);
 }

@@ -29,7 +29,7 @@ void bind_direct_sum(Binding& binding, const KernelConfig& config, const ConvPro
   launch.shape.threads = kDirectSumThreads;
   launch.shape.shared_bytes = kDirectSumThreads * sizeof(float);
   launch.shape.programmatic = config.target == Target::kSm90a;  // as kernel/direct/overlap.h has it
-  launch.shape.grid[0] = static_cast<uint32_t>(ceil_div(arguments.elements, kDirectSumElements));
+  launch.shape.grid[0] = static_cast<uint32_t>(ceil_div(arguments.elements, direct_sum_elements(splits)));
   set_params(launch, arguments);
   launch.pointers.push_back({offsetof(SplitSumArguments, partials), Tensor::kWorkspace, 0});
   launch.pointers.push_back({offsetof(SplitSumArguments, out), Tensor::kW, 0});

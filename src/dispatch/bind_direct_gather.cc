@@ -15,7 +15,8 @@ namespace wt {
 namespace {
 
 constexpr int64_t kMaxGrid = 0x7fffffff;
-constexpr int kColumnLanes = 32;               // of a block where channels lie apart
+constexpr int kColumnLanes = 32;  // of a block where channels lie apart
+constexpr int64_t kMostSplits = 1024;
 constexpr int64_t kWorkspaceBytes = 64 << 20;  // of partial sums, about
 
 GatherArguments gather_arguments(const ConvProblem& p) {
@@ -94,11 +95,12 @@ Binding bind_weight(const KernelConfig& config, const ConvProblem& problem, cons
   arguments.column_lanes = static_cast<i32>(std::min<int64_t>(runs, direct.block_size / arguments.blocks.lanes));
   const int64_t slots = direct.block_size / (arguments.blocks.lanes * arguments.column_lanes);
   arguments.strips = p.n * arguments.to.size[0] * arguments.to.size[1];
-  // Enough splits for two full waves of blocks, as far as the workspace allows.
+  // Enough splits for a full wave of blocks, as far as the workspace and the sum of the parts allow.
   const int64_t fixed = ceil_div(runs, arguments.column_lanes) * arguments.blocks.channel_blocks;
-  const int64_t wanted = std::max<int64_t>(1, int64_t{device.multiprocessors} * config.min_blocks * 2 / fixed) * slots;
+  const int64_t wanted = std::max<int64_t>(1, int64_t{device.multiprocessors} * config.min_blocks / fixed) * slots;
   const int64_t room = std::max<int64_t>(1, kWorkspaceBytes / (p.w_elements() * static_cast<int64_t>(sizeof(float))));
-  const int64_t splits = std::clamp<int64_t>(std::min(wanted, room), 1, std::max<int64_t>(1, arguments.strips));
+  const int64_t splits =
+      std::clamp<int64_t>(std::min({wanted, room, kMostSplits}), 1, std::max<int64_t>(1, arguments.strips));
   arguments.rows_per_split = std::max<int64_t>(1, ceil_div(arguments.strips, splits));
   arguments.splits = static_cast<i32>(std::max<int64_t>(1, ceil_div(arguments.strips, arguments.rows_per_split)));
 

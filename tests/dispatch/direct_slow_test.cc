@@ -2,12 +2,17 @@
 // tests/dispatch/direct_slow_test.cc - depthwise kernels on the simulator, exact on small integers, in every direction.
 #include <gmock/gmock.h>
 
+#include <set>
+#include <tuple>
+
 #include "config/fields.h"
+#include "config/rules.h"
 #include "dispatch/bind.h"
 #include "dispatch/candidates.h"
 #include "dispatch/kernel_plan.h"
 #include "dispatch/trial.h"
 #include "kernel/direct/arguments.h"
+#include "tests/dispatch/spills.h"
 
 namespace wt {
 namespace {
@@ -88,6 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Edges, DirectExact,
                                          EdgeCase{"fwd bf16 n1 c2 k2 g2 i8x9 f31x31 p15", kGather},
                                          EdgeCase{"fwd bf16 n2 c16 k16 g16 i37 f12 p11:0", kGather},
                                          EdgeCase{"fwd bf16 n1 c4 k8 g4 i9x11 f2x5 p1", kGather},
+                                         EdgeCase{"fwd bf16 n2 c4 k4 g4 i40x5 f3x3 p1", kGather},
                                          EdgeCase{"fwd bf16 n1 c3 k3 g3 i9x37 f3x3 p1 NCHW +bias", kGather},
                                          EdgeCase{"fwd fp32 n1 c2 k4 g2 i41 f9 s2 d3 p5:1 NCW", kGather},
                                          EdgeCase{"fwd e4m3>bf16 n1 c4 k4 g4 i3x4x5 f2x3x2 s1x2x1 p1", kGather}));
@@ -108,6 +114,27 @@ TEST(DirectGather, StagesLargeFiltersInParts) {
     if (problem.direction == Direction::kBackwardData) expect_exact(*device, problem, kernels.front().config);
   }
 }
+
+#if WT_HAVE_NVRTC
+// One of each direction, design and filter that a 16-bit layer can have.
+TEST(DirectSpills, NoneInASample) {
+  std::vector<KernelConfig> sample;
+  std::set<std::tuple<Direction, DirectDesign, int, int>> seen;
+  const RuleQuery query{.target = Target::kSm90a,
+                        .rule_set = RuleSet::kProfiler,
+                        .types = {DataType::kBf16},
+                        .dims = {2},
+                        .layouts = {Layout::kChannelsLast}};
+  for (const KernelConfig& config : list_kernels(query).kernels) {
+    const DirectConfig& direct = config.direct;
+    if (config.family == Family::kDirect && config.x == config.y && config.x == config.w &&
+        seen.emplace(config.direction, direct.design, direct.filter_h, direct.stride_h).second)
+      sample.push_back(config);
+  }
+  EXPECT_GE(sample.size(), 27u);  // three directions of gather, three banded filters, six filters and strides of stream
+  expect_no_spills(sample);
+}
+#endif  // WT_HAVE_NVRTC
 
 }  // namespace
 }  // namespace wt

@@ -27,7 +27,8 @@ constexpr Variant kLast[] = {
     {4, 4, 8, false, true}, {8, 8, 4, false, true}, {2, 2, 8, false, true}, {1, 4, 4, false, true},
     {1, 1, 8, false, true},
 };
-constexpr Variant kFirst[] = {{1, 1, 4, true}, {1, 1, 2, false}, {1, 1, 8, false}};
+constexpr Variant kFirst[] = {
+    {1, 1, 4, true}, {1, 1, 2, false}, {1, 1, 8, false}, {1, 1, 8, false, true}, {1, 1, 4, false, true}};
 
 bool is_usual(const KernelConfig& base) { return base.dims == 2 && size_of(base.x) == 2 && base.x == base.y; }
 

@@ -10,7 +10,9 @@
 namespace wt {
 
 inline constexpr int kDirectSumThreads = 256;
-inline constexpr int kDirectSumElements = 32;  // of a block
+
+// Elements of dw that a block of the sum takes: fewer where each has many parts, which its threads then share.
+constexpr int direct_sum_elements(long long splits) { return splits > 64 ? 8 : 32; }
 
 // An image as a direct kernel sees it. Distances in elements.
 struct DirectImage {

@@ -21,15 +21,19 @@ struct DirectSum {
   static constexpr int kMinBlocks = 1;
 
   WT_DEVICE static void run(const Params& p) {
-    const i32 thread = device::thread_index(), lane = thread % kElements, slice = thread / kElements;
-    const i64 at = static_cast<i64>(device::block_index().x) * kElements + lane;
+    const i32 elements = direct_sum_elements(p.splits), slices = kThreads / elements;
+    const i32 thread = device::thread_index(), lane = thread % elements, slice = thread / elements;
+    const i64 at = static_cast<i64>(device::block_index().x) * elements + lane;
     wait_for_parts<kConfig>();
-    float total = at < p.elements ? add_slice(p, at, slice) : 0;
+    float total = at < p.elements ? add_slice(p, at, slice, slices) : 0;
     const SharedAddress base = device::shared_base();
-    device::store_shared(base + 4 * thread, total);
-    device::sync_block();
+    // A tree, whose shape depends on nothing but the number of slices.
+    for (i32 half = slices / 2; half > 0; half /= 2) {
+      if (slice >= half && slice < 2 * half) device::store_shared(base + 4 * thread, total);
+      device::sync_block();
+      if (slice < half) total += device::load_shared<float>(base + 4 * (thread + half * elements));
+    }
     if (slice > 0 || at >= p.elements) return;
-    for (int i = 1; i < kSlices; ++i) total += device::load_shared<float>(base + 4 * (i * kElements + lane));
     Epilogue<kConfig.epilogue, output_type(kConfig)> steps;
     using Element = typename decltype(steps)::Element;
     device::store_global(static_cast<Element*>(p.out) + at,
@@ -38,17 +42,15 @@ struct DirectSum {
   }
 
  private:
-  static constexpr int kElements = kDirectSumElements;
-  static constexpr int kSlices = kThreads / kElements;
   static constexpr int kBatch = 4;  // loads in flight
 
-  // Splits slice, slice + kSlices, ..
-  WT_DEVICE static float add_slice(const Params& p, i64 at, i32 slice) {
+  // Splits slice, slice + slices, ..
+  WT_DEVICE static float add_slice(const Params& p, i64 at, i32 slice, i32 slices) {
     float total = 0;
-    for (i32 first = slice; first < p.splits; first += kSlices * kBatch) {
+    for (i32 first = slice; first < p.splits; first += slices * kBatch) {
       float part[kBatch];
       WT_UNROLL for (int i = 0; i < kBatch; ++i) {
-        const i32 split = first + i * kSlices;
+        const i32 split = first + i * slices;
         part[i] = split < p.splits ? device::load_global(p.partials + split * p.elements + at) : 0;
       }
       WT_UNROLL for (int i = 0; i < kBatch; ++i) total += part[i];

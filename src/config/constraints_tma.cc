@@ -66,6 +66,23 @@ constexpr Constraint kTargetRows[] = {
                           text_of(at.config.direction), text_of(operand_b(at.config)));
      }},
 
+    {"tma-halo", "a patch with its halo serves 3x3 filters of 16-bit types in two dimensions",
+     [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.loader_a == Loader::kTmaHalo; },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return at.config.dims == 2 && at.config.direction != Direction::kBackwardWeight &&
+              size_of(operand_a(at.config)) == 2 && gemm.specialization == Specialization::kFilter3x3 &&
+              gemm.swizzle_a == 128 && gemm.staging == Staging::kShared && !gemm.ping_pong;
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "loader_a=tma_halo with dims={} direction={} specialization={} swizzle_a={} staging={} ping_pong={}: it "
+           "takes "
+           "two dimensions, forward or backward data of 16-bit types, filter3x3, 128, shared and false",
+           at.config.dims, text_of(at.config.direction), text_of(at.config.gemm.specialization),
+           at.config.gemm.swizzle_a, text_of(at.config.gemm.staging), at.config.gemm.ping_pong);
+     }},
+
     {"tma-merge", "the gradient of merged groups is taken from partial sums",
      [](const Case& at) {
        return is_tma_kernel(at) && at.config.gemm.groups_per_tile > 1 &&
@@ -94,6 +111,18 @@ constexpr Constraint kTargetRows[] = {
 };
 
 constexpr Constraint kProblemRows[] = {
+    {"tma-halo-step", "a patch serves the taps of stride 1 and dilation 1",
+     [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.loader_a == Loader::kTmaHalo; },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return p.stride[1] == 1 && p.stride[2] == 1 && p.dilation[1] == 1 && p.dilation[2] == 1;
+     },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return fmt::format("stride={}x{} dilation={}x{}: loader_a=tma_halo takes 1; use tma_im2col", p.stride[1],
+                          p.stride[2], p.dilation[1], p.dilation[2]);
+     }},
+
     {"tma-merge-width", "merged groups fill a box of channels and no more",
      [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.groups_per_tile > 1; },
      [](const Case& at) {

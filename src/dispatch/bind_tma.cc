@@ -131,15 +131,7 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
     launch.maps.push_back({static_cast<uint32_t>(offset), a, 0, map});
   }
 
-  TensorMapSpec filter = dense_map(problem.w, {problem.c_per_group(), pixels(problem.filter), problem.k},
-                                   tma_layout::b_is_mn_major(config) ? 128 : gemm.swizzle_a);
-  const auto box = static_cast<uint32_t>(tma_layout::box_k(config));
-  if (tma_layout::b_is_mn_major(config)) {
-    filter.box = {64, 1, box};
-  } else {
-    filter.box = {box, 1, static_cast<uint32_t>(gemm.tile.n)};
-  }
-  launch.maps.push_back({offsetof(Arguments, b), Tensor::kW, 0, filter});
+  launch.maps.push_back({offsetof(Arguments, b), Tensor::kW, 0, filter_map(config, problem)});
 
   if (gemm.staging == Staging::kTmaStore) {
     const int64_t channels = forward ? problem.k : problem.c;
@@ -168,12 +160,26 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
 }
 
 Binding bind_groups(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+  if (tma_layout::is_halo(config)) return bind_tma_halo(config, problem, device);
   if (problem.direction == Direction::kForward)
     return bind_regions<1>(config, problem, device, forward_regions(problem));
   return bind_regions<8>(config, problem, device, backward_regions(problem));
 }
 
 }  // namespace
+
+TensorMapSpec filter_map(const KernelConfig& config, const ConvProblem& problem) {
+  const bool across = tma_layout::b_is_mn_major(config);
+  TensorMapSpec filter = dense_map(problem.w, {problem.c_per_group(), pixels(problem.filter), problem.k},
+                                   across ? 128 : config.gemm.swizzle_a);
+  const auto box = static_cast<uint32_t>(tma_layout::box_k(config));
+  if (across) {
+    filter.box = {64, 1, box};
+  } else {
+    filter.box = {box, 1, static_cast<uint32_t>(config.gemm.tile.n)};
+  }
+  return filter;
+}
 
 Binding bind_tma(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
   if (problem.direction == Direction::kBackwardWeight) return bind_tma_weight(config, problem, device);

@@ -146,6 +146,30 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
   return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts);
 }
 
+// A patch of the image and nine taps of the filter at a time; tiles are 8 pixels wide and hang over the edges.
+double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
+  constexpr double kShiftedRows = 1.1;  // a guess: products whose rows start anywhere
+  const ConvProblem problem = merged_problem(config, whole);
+  const GemmConfig& gemm = config.gemm;
+  const bool forward = problem.direction == Direction::kForward;
+  const Spatial out = forward ? problem.out() : problem.in;
+  const int64_t tiles_n = ceil_div(forward ? problem.k_per_group() : problem.c_per_group(), gemm.tile.n) * problem.g;
+  const int64_t tiles = problem.n * ceil_div(out[1], tma_layout::halo_tile_height(config)) *
+                        ceil_div(out[2], tma_layout::kHaloEdge) * tiles_n;
+  if (tiles == 0) return kLaunchCycles;
+  const auto blocks =
+      static_cast<double>(ceil_div(forward ? problem.c_per_group() : problem.k_per_group(), tma_layout::box_k(config)));
+  const auto units = static_cast<double>(multiprocessors);
+  constexpr int kTaps = tma_layout::kHaloFilter * tma_layout::kHaloFilter;
+  const double products = kTaps * mma_cycles(gemm, gemm.swizzle_a) * kShiftedRows;
+  const double bytes = tma_layout::patch_bytes(config) + kTaps * tma_layout::b_box_bytes(config);
+  const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));
+  const double waves = std::ceil(static_cast<double>(tiles) / units);
+  const double busy = waves * (blocks * std::max(products, bytes / rate) + output_cycles(config) + kTileCycles);
+  const double launches = gemm.groups_per_tile > 1 ? 1.5 : 1;
+  return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts_of(whole));
+}
+
 double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
   const GemmConfig& gemm = config.gemm;
   const ConvProblem problem = merged_problem(config, whole);
@@ -180,6 +204,8 @@ double predicted_us(const KernelConfig& config, const ConvProblem& problem, int 
   double cycles = 0;
   if (problem.direction == Direction::kBackwardWeight) {
     cycles = weight_cycles(config, problem, multiprocessors);
+  } else if (tma_layout::is_halo(config)) {
+    cycles = halo_cycles(config, problem, multiprocessors);
   } else {
     cycles = tma_cycles(config, problem, multiprocessors);
   }

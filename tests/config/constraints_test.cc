@@ -160,6 +160,8 @@ const RowCase kTargetCases[] = {
        });
      },
      "groups_per_tile=4 with split_k=none"},
+    {"tma-halo", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.loader_a = Loader::kTmaHalo; }); },
+     "loader_a=tma_halo with dims=2 direction=fwd specialization=default"},
     {"tma-copy-vector",
      [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.staging = Staging::kShared; }); },
      "staging=shared copies rows by vectors of 2, 4 or 8 elements, not vector_c=1"},
@@ -289,6 +291,16 @@ const RowCase kProblemCases[] = {
      "bwd_weight bf16 n1 g32 c128 k128 i8x8 f3x3"},
     {"tma-store-stride", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
      "36 output channels of 2 bytes are not a multiple of 16 bytes", "fwd bf16 n1 c64 k36 i8x8 f3x3"},
+    {"tma-halo-step",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.loader_a = Loader::kTmaHalo;
+         t.gemm.specialization = Specialization::kFilter3x3;
+         t.gemm.staging = Staging::kShared;
+         t.gemm.vector_c = 4;
+       });
+     },
+     "stride=2x2 dilation=1x1: loader_a=tma_halo takes 1", "fwd bf16 n1 c64 k64 i8x8 f3x3 s2 p1"},
     {"tma-merge-width",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {
@@ -306,7 +318,7 @@ const RowCase kProblemCases[] = {
      "strided backward data writes 4 interleaved sets", "bwd_data bf16 n1 c64 k64 i8x8 f3x3 s2"},
     {"tma-regions", hopper, "9 stride phases; this kernel has room for 8", "bwd_data bf16 n1 c64 k64 i9x9 f3x3 s3"},
     {"wavelet-vector", [](KernelConfig& c) { gathers_with(c, [](KernelConfig&) {}); },
-     "3 channels per group, 9 pixels wide, stride 1: neither channels nor rows of taps are vectors of 8",
+     "3 channels per group, 9 pixels wide, stride 1, dilation 1: neither channels nor rows of taps are vectors of 8",
      "fwd bf16 n1 c3 k8 i9x9 f3x3"},
     {"wavelet-filter", [](KernelConfig& c) { gathers_with(c, [](KernelConfig&) {}); },
      "9 taps and 3 channels per group is no multiple of vector_b=8", "bwd_data bf16 n1 c3 k8 i9x9 f3x3"},

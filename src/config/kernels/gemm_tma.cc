@@ -101,6 +101,20 @@ void propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Lo
   configs.push_back(config);
 }
 
+// 3x3 filters with stride 1, whose patches are loaded once for all taps: for few channels and small images.
+constexpr Shape kHaloShapes[] = {
+    {256, 64, false, kSearch, kSearch}, {128, 64, false, kCommon, kCommon}, {128, 40, false, kSearch, kSearch},
+    {64, 64, false, kSearch, kSearch},  {64, 32, false, kSearch, kSearch},  {64, 128, false, kSearch, kSearch},
+    {128, 16, false, kSearch, kSearch}, {128, 96, false, kSearch, kSearch}, {128, 128, false, kSearch, kSearch},
+    {256, 40, false, kSearch, kSearch}, {256, 96, false, kSearch, kSearch}, {256, 128, false, kSearch, kSearch},
+};
+
+void propose_halo(const KernelConfig& base, const Shape& shape, std::vector<KernelConfig>& configs) {
+  propose_shape(base, shape, 128, Loader::kTmaHalo, Staging::kShared, configs);
+  GemmConfig& gemm = configs.back().gemm;
+  gemm.specialization = Specialization::kFilter3x3;
+}
+
 // Small groups, as many together as fill a box of channels. Rows wait for copies, so that tall tiles are best.
 constexpr Shape kMergedShapes[] = {
     {256, 64, false, kCommon, kCommon}, {128, 64, false, kSearch, kSearch}, {128, 64, true, kSearch, kSearch}};
@@ -114,6 +128,10 @@ void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<Kerne
       // WHY only these stores: backward data is mostly strided, and forward's outputs are whole vectors.
       const bool forward = base.direction == Direction::kForward;
       propose_shape(base, shape, 128, Loader::kTmaIm2col, forward ? Staging::kTmaStore : Staging::kShared, configs);
+      configs.back().gemm.groups_per_tile = groups;
+      configs.back().finite_only = true;
+      if (base.dims != 2 || shape.ping_pong || breadth == Breadth::kFew) continue;
+      propose_halo(base, shape, configs);
       configs.back().gemm.groups_per_tile = groups;
       configs.back().finite_only = true;
     }
@@ -165,6 +183,10 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   propose_merged(base, breadth, configs);
   const Offer least = wanted(base, breadth);
   const bool staged = is_16_bit(output_type(base));
+  if (base.dims == 2 && staged && is_16_bit(operand_a(base))) {
+    for (const Shape& shape : kHaloShapes)
+      if (shape.offer >= least) propose_halo(base, shape, configs);
+  }
   for (const Loader loader : {Loader::kTmaTiled, Loader::kTmaIm2col}) {
     for (const int swizzle : {128, 64, 32}) {
       if (swizzle != 128 && (loader == Loader::kTmaTiled || breadth == Breadth::kFew)) continue;

@@ -61,7 +61,7 @@ struct TmaGemm {
   };
   using B = typename BOf<tma_layout::b_is_mn_major(kConfig)>::Type;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
-  using Output = TmaOutput<kConfig>;
+  using Output = TmaOutput<kConfig, Params>;
   using SlotRing = Ring<kStages>;
   using Cursor = typename SlotRing::Cursor;
 
@@ -120,7 +120,7 @@ struct TmaGemm {
           // WHY: boxes past the end are loaded from channels past the end, which are zeros in both operands.
           if (kBoxes > 1 && left <= 0) at.box = kPastEnd;
           TmaLoads<kConfig>::load_a(shared.a_box(slot.slot, box), region, full, start, row, at, first_channel);
-          TmaLoads<kConfig>::load_b(shared.b_box(slot.slot, box), p.b, full, at, column, first_filter);
+          TmaLoads<kConfig>::load_b(shared.b_box(slot.slot, box), p.b, full, at.box, at.filter, column, first_filter);
           at.next(region.taps, p.depth_blocks);
           --left;
         }
@@ -184,8 +184,9 @@ struct TmaGemm {
   WT_DEVICE static void store(const Params& p, const Shared& shared, const TmaRegion& region, const TileIndex& tile,
                               int consumer, const float (&d)[kFragments][kTileN / 2], bool last) {
     typename Output::Steps steps;
-    typename Output::Place place{(tile.m - region.first_tile) * kTileM, tile.n * kTileN, tile.group};
-    if (!kPingPong) place.row += consumer * kFragments * 64;
+    const typename Output::Place place{tile.n * kTileN, tile.group};
+    const i64 row = (tile.m - region.first_tile) * kTileM + (kPingPong ? 0 : consumer * kFragments * 64);
+    const auto rows = [&](int fragment) { return RegionRows{region, row + 64 * fragment}; };
     if constexpr (kConfig.gemm.staging == Staging::kTmaStore) {
       constexpr int kFragmentBytes = 64 * 128 * tma_layout::out_boxes(kConfig);
       const SharedAddress staging = shared.out + consumer * kFragments * kFragmentBytes;
@@ -193,14 +194,13 @@ struct TmaGemm {
       if (sends) device::bulk_wait_read<0>();  // the tile before has left the staging buffer
       device::sync_named(3 + consumer, 128);
       WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        Output::stage(p, region, {place.row + 64 * i, place.column, place.group}, d[i], steps,
-                      staging + i * kFragmentBytes);
+        Output::stage(p, rows(i), place, d[i], steps, staging + i * kFragmentBytes);
       }
       device::fence_async_shared();
       device::sync_named(3 + consumer, 128);
       if (sends) {
         WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-          Output::send(p, {place.row + 64 * i, place.column, place.group}, staging + i * kFragmentBytes);
+          Output::send(p, row + 64 * i, place, staging + i * kFragmentBytes);
         }
         // WHY here and not after the loop: code behind the persistent loop makes ptxas ignore the register moves.
         if (last || kPingPong) device::bulk_wait_read<0>();
@@ -208,14 +208,11 @@ struct TmaGemm {
     } else if constexpr (kConfig.gemm.staging == Staging::kShared) {
       const SharedAddress staging = shared.out + consumer * tma_layout::out_bytes(kConfig) / kConsumers;
       WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        const typename Output::Place at{place.row + 64 * i, place.column, place.group};
-        Output::stage(p, region, at, d[i], steps, staging);
-        Output::copy_rows(p, region, at, staging);
+        Output::stage(p, rows(i), place, d[i], steps, staging);
+        Output::copy_rows(p, rows(i), place, staging);
       }
     } else {
-      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        Output::store_direct(p, region, {place.row + 64 * i, place.column, place.group}, d[i], steps);
-      }
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) { Output::store_direct(p, rows(i), place, d[i], steps); }
     }
     steps.finish(p.epilogue);
   }

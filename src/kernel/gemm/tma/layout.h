@@ -62,7 +62,18 @@ constexpr int out_bytes(const KernelConfig& config) {
   return rows * out_boxes(config) * 128;
 }
 
+// A halo kernel's patch: a tile is 8 pixels wide and as high as its fragments of 8x8, the patch two more each way.
+inline constexpr int kHaloEdge = 8, kHaloFilter = 3, kHaloPitch = kHaloEdge + kHaloFilter - 1;
+inline constexpr int kHaloPatches = 2;  // in flight
+constexpr bool is_halo(const KernelConfig& config) { return config.gemm.loader_a == Loader::kTmaHalo; }
+constexpr int halo_tile_height(const KernelConfig& config) { return config.gemm.tile.m / kHaloEdge; }
+constexpr int halo_patch_height(const KernelConfig& config) { return halo_tile_height(config) + kHaloFilter - 1; }
+constexpr int patch_bytes(const KernelConfig& config) { return halo_patch_height(config) * kHaloPitch * 128; }
+
 constexpr int shared_bytes(const KernelConfig& config) {
+  if (is_halo(config))
+    return kHaloPatches * (aligned(patch_bytes(config)) + 16) + config.gemm.stages * (b_bytes(config) + 16) +
+           out_bytes(config) + 1024;
   return config.gemm.stages * (a_bytes(config) + b_bytes(config)) + out_bytes(config) + 16 * config.gemm.stages + 1024;
 }
 

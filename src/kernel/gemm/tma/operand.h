@@ -102,16 +102,16 @@ struct TmaLoads {
     }
   }
 
-  // The B box: map dimensions are {channels of a group, taps, output channels}.
-  WT_DEVICE static void load_b(SharedAddress to, const TensorMap& map, SharedAddress full, const TapCursor& at,
-                               i32 column, i32 first_filter) {
+  // The B box of channels `box` at the filter's tap; map dimensions are {channels of a group, taps, output channels}.
+  WT_DEVICE static void load_b(SharedAddress to, const TensorMap& map, SharedAddress full, i32 box, i32 tap, i32 column,
+                               i32 first_filter) {
     if constexpr (tma_layout::b_is_mn_major(kConfig)) {
       constexpr int kBlockBytes = kBox * 128;
       WT_UNROLL for (int j = 0; j < tma_layout::b_columns(kConfig) / 64; ++j) {
-        device::tma_load(to + j * kBlockBytes, map, full, column + 64 * j, at.filter, first_filter + at.box * kBox);
+        device::tma_load(to + j * kBlockBytes, map, full, column + 64 * j, tap, first_filter + box * kBox);
       }
     } else {
-      device::tma_load(to, map, full, at.box * kBox, at.filter, first_filter + column);
+      device::tma_load(to, map, full, box * kBox, tap, first_filter + column);
     }
   }
 };

@@ -12,28 +12,22 @@
 
 namespace wt {
 
-// One 64-row fragment of a consumer. Accumulator i: row 16 * warp + lane / 4 + 8 * (i / 2 % 2),
-// column 8 * (i / 4) + 2 * (lane % 4) + i % 2.
-template <KernelConfig kConfig>
-struct TmaOutput {
-  using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
-  using Element = typename Steps::Element;
-  static constexpr int kColumns = kConfig.gemm.tile.n;
-  static constexpr int kRegions = tma_layout::regions(kConfig);
-  using Arguments = TmaArguments<kRegions>;
+// The rows of a fragment that lie one after the other in a region.
+struct RegionRows {
+  const TmaRegion& region;
+  i64 first;
 
-  struct Place {
-    i64 row;     // first of the fragment, within the region
-    i64 column;  // first of the tile, within the group
-    i32 group;
-  };
-
-  WT_DEVICE static i64 row_offset(const TmaRegion& region, i64 row) {
+  // Where row `row` of the fragment goes, in elements; -1: it does not exist.
+  WT_DEVICE i64 offset(int row) const {
+    const i64 at = first + row;
+    if (at >= region.rows) return -1;
     // WHY: dividing 64-bit numbers takes several times as long, and few problems have that many rows.
-    return region.rows >> 31 == 0 ? row_offset_in<u32>(region, static_cast<u32>(row)) : row_offset_in<i64>(region, row);
+    return region.rows >> 31 == 0 ? offset_in<u32>(static_cast<u32>(at)) : offset_in<i64>(at);
   }
+
+ private:
   template <class Index>
-  WT_DEVICE static i64 row_offset_in(const TmaRegion& region, Index row) {
+  WT_DEVICE i64 offset_in(Index row) const {
     i64 offset = region.out_base;
     WT_UNROLL for (int i = 2; i >= 0; --i) {
       const auto size = static_cast<Index>(region.size[i]);
@@ -43,6 +37,20 @@ struct TmaOutput {
     }
     return offset + static_cast<i64>(row) * region.out_stride[0];
   }
+};
+
+// One 64-row fragment of a consumer. Accumulator i: row 16 * warp + lane / 4 + 8 * (i / 2 % 2),
+// column 8 * (i / 4) + 2 * (lane % 4) + i % 2. Rows are RegionRows or alike.
+template <KernelConfig kConfig, class Arguments>
+struct TmaOutput {
+  using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
+  using Element = typename Steps::Element;
+  static constexpr int kColumns = kConfig.gemm.tile.n;
+
+  struct Place {
+    i64 column;  // first of the tile, within the group
+    i32 group;
+  };
 
   // Columns of the tile that exist, and the first one's channel.
   WT_DEVICE static i32 columns_left(const Arguments& p, const Place& place) {
@@ -53,15 +61,16 @@ struct TmaOutput {
     return static_cast<i64>(place.group) * p.columns + place.column;
   }
 
-  WT_DEVICE static void store_direct(const Arguments& p, const TmaRegion& region, const Place& place,
+  template <class Rows>
+  WT_DEVICE static void store_direct(const Arguments& p, const Rows& rows, const Place& place,
                                      const float (&d)[kColumns / 2], Steps& steps) {
     const int thread = device::thread_index() % 128, lane = thread % 32;
     const i32 columns = columns_left(p, place);
     const i64 channel = first_channel(p, place);
     WT_UNROLL for (int half = 0; half < 2; ++half) {
-      const i64 row = place.row + thread / 32 * 16 + lane / 4 + 8 * half;
-      if (row >= region.rows) continue;
-      const i64 offset = row_offset(region, row) + channel;
+      const i64 start = rows.offset(thread / 32 * 16 + lane / 4 + 8 * half);
+      if (start < 0) continue;
+      const i64 offset = start + channel;
       auto* out = static_cast<Element*>(p.y) + offset;
       // A pair of columns is one aligned store where the row starts at an even element.
       const bool paired = (offset & 1) == 0;
@@ -84,8 +93,9 @@ struct TmaOutput {
   }
 
   // Writes the fragment into `staging` (64 rows, boxes of 64 columns, 128-byte swizzle). 16-bit outputs.
-  WT_DEVICE static void stage(const Arguments& p, const TmaRegion& region, const Place& place,
-                              const float (&d)[kColumns / 2], Steps& steps, SharedAddress staging) {
+  template <class Rows>
+  WT_DEVICE static void stage(const Arguments& p, const Rows& rows, const Place& place, const float (&d)[kColumns / 2],
+                              Steps& steps, SharedAddress staging) {
     static_assert(sizeof(Element) == 2, "bulk stores stage 16-bit outputs");
     constexpr EpilogueConfig kSteps = kConfig.epilogue;
     // WHY: scale, bias and residual end with the tensor, and amax counts what is stored; bulk stores drop what lies
@@ -98,9 +108,9 @@ struct TmaOutput {
     i64 offset[2] = {0, 0};
     if constexpr (kBounded) {
       WT_UNROLL for (int half = 0; half < 2; ++half) {
-        const i64 row = place.row + warp * 16 + lane / 4 + 8 * half;
-        inside[half] = row < region.rows;
-        if (kSteps.residual && inside[half]) offset[half] = row_offset(region, row) + channel;
+        const i64 start = rows.offset(warp * 16 + lane / 4 + 8 * half);
+        inside[half] = start >= 0;
+        offset[half] = start + channel;
       }
     }
     // Lane l gives the address of row l % 16 of the warp's 16, in column block j + l / 16.
@@ -131,14 +141,14 @@ struct TmaOutput {
 
   // Copies the fragment's staged rows to wherever they go, neighbouring lanes neighbouring vectors of a row. Each warp
   // copies the 16 rows that it staged itself.
-  WT_DEVICE static void copy_rows(const Arguments& p, const TmaRegion& region, const Place& place,
-                                  SharedAddress staging) {
+  template <class Rows>
+  WT_DEVICE static void copy_rows(const Arguments& p, const Rows& rows, const Place& place, SharedAddress staging) {
     constexpr int kWidth = kConfig.gemm.vector_c, kVectors = kColumns / kWidth, kRows = 16;
     using Part = Vector<Element, kWidth>;
     const int thread = device::thread_index() % 128, lane = thread % 32, warp = thread / 32;
     const i32 columns = columns_left(p, place);
-    const i64 row = place.row + warp * kRows + lane % kRows;
-    const i64 start = row < region.rows ? row_offset(region, row) + first_channel(p, place) : -1;
+    const i64 start = rows.offset(warp * kRows + lane % kRows);
+    const i64 channel = first_channel(p, place);
     device::sync_warp();
     // WHY a loop: unrolled, its addresses push the accumulators of the other fragments out of the registers.
     WT_KEEP_LOOP for (int first = 0; first < kRows * kVectors; first += 32) {
@@ -150,19 +160,19 @@ struct TmaOutput {
       const int chunk = column % 64 / 8 ^ in_warp % 8;
       const SharedAddress from = staging + column / 64 * (64 * 128) + (warp * kRows + in_warp) * 128 + chunk * 16 +
                                  column % 8 * static_cast<int>(sizeof(Element));
-      device::store_global(reinterpret_cast<Part*>(static_cast<Element*>(p.y) + offset + column),
+      device::store_global(reinterpret_cast<Part*>(static_cast<Element*>(p.y) + offset + channel + column),
                            device::load_shared<Part>(from));
     }
     device::sync_warp();  // the next fragment is staged in the same place
   }
 
   // Sends 64 staged rows; by one thread, after the writers' proxy fence and barrier.
-  WT_DEVICE static void send(const Arguments& p, const Place& place, SharedAddress staging) {
+  WT_DEVICE static void send(const Arguments& p, i64 row, const Place& place, SharedAddress staging) {
     const i32 column = static_cast<i32>(static_cast<i64>(place.group) * p.columns + place.column);
     WT_UNROLL for (int box = 0; box < tma_layout::out_boxes(kConfig); ++box) {
       const bool tail = kColumns % 64 != 0 && box == kColumns / 64;
       device::tma_store(tail ? p.out_tail : p.out, staging + box * (64 * 128), column + 64 * box,
-                        static_cast<i32>(place.row));
+                        static_cast<i32>(row));
     }
     device::bulk_commit();
   }

@@ -2,6 +2,7 @@
 // kernel/gemm/tma/select.h - which Hopper kernel serves a direction.
 #pragma once
 
+#include "kernel/gemm/tma/halo_kernel.h"
 #include "kernel/gemm/tma/kernel.h"
 #include "kernel/gemm/tma/weight_kernel.h"
 #include "kernel/merge_groups.h"
@@ -9,9 +10,12 @@
 
 namespace wt {
 
-template <KernelConfig kConfig, Direction kDirection = kConfig.direction>
+template <KernelConfig kConfig, bool kGradient = kConfig.direction == Direction::kBackwardWeight,
+          bool kHalo = tma_layout::is_halo(kConfig)>
 struct TmaKernel : TmaGemm<kConfig> {};
 template <KernelConfig kConfig>
-struct TmaKernel<kConfig, Direction::kBackwardWeight> : TmaWeightGemm<kConfig> {};
+struct TmaKernel<kConfig, true, false> : TmaWeightGemm<kConfig> {};
+template <KernelConfig kConfig>
+struct TmaKernel<kConfig, false, true> : TmaHaloGemm<kConfig> {};
 
 }  // namespace wt

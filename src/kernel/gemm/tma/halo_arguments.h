@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/tma/halo_arguments.h - the parameter block of halo_kernel.h.
+#pragma once
+
+#include "kernel/arguments.h"
+
+namespace wt {
+
+struct TmaHaloArguments {
+  TensorMap a;  // {channels, w, h, images} in boxes of one patch
+  TensorMap b;  // {channels of a group, taps, output channels}
+  i32 groups;
+  i32 depth;         // channels that are summed over, of a group
+  i32 depth_blocks;  // depth / box, rounded up
+  i32 columns;       // output channels of a group
+  i32 start[2];      // h, w: image coordinate that the first tap of output pixel 0 reads
+  i32 size[2];       // h, w: output pixels
+  i32 filter;        // the filter's tap that meets the patch's first pixel, and the step to the next one
+  i32 filter_step;
+  i32 tiles_h, tiles_w;  // of one image
+  i64 tiles_m, tiles_n;
+  i64 out_stride[3];  // n, h, w
+  void* y;
+  EpilogueArguments epilogue;
+};
+
+}  // namespace wt

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/tma/halo_kernel.h - 3x3 with stride 1 on Hopper: a patch of the image is loaded once for all nine taps.
+//
+//   patch with its halo --TMA--> ring --descriptors shifted by tap--> wgmma --> registers --epilogue--> rows of y or dx
+//   filter, tap by tap  --TMA--> ring --/
+//
+// A fragment of 64 rows is 8x8 output pixels; fragments of a tile lie below each other. A pixel's 64 channels are one
+// swizzled row of 128 bytes, so that a tap is a start address some rows further on, and the next 8 rows of a fragment
+// lie one row of the patch further on. Two producer warps, one for each ring, run ahead independently. Forward and
+// backward data, which turns the filter round.
+#pragma once
+
+#include "kernel/gemm/ring.h"
+#include "kernel/gemm/tma/halo_arguments.h"
+#include "kernel/gemm/tma/operand.h"
+#include "kernel/gemm/tma/output.h"
+#include "kernel/gemm/tma/schedule.h"
+
+namespace wt {
+
+template <KernelConfig kConfig>
+struct TmaHaloGemm {
+  using Params = TmaHaloArguments;
+  static constexpr int kThreads = tma_layout::threads(kConfig);
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+
+  WT_DEVICE static void run(const Params& p) {
+    const Shared shared = layout();
+    if (device::thread_index() == 0) {
+      shared.patches.init(1, 4 * kConsumers);
+      shared.filters.init(1, 4 * kConsumers);
+      device::mbarrier_fence_init();
+    }
+    device::sync_block();
+    const int role = device::warp_index() / 4;
+    if (role == kConsumers) {
+      if constexpr (kMoveRegisters) device::give_registers<tma_layout::producer_registers(kConfig)>();
+      const int producer = device::warp_index() - 4 * kConsumers;
+      if (producer == 0 && device::elect()) produce_patches(p, shared);
+      if (producer == 1 && device::elect()) produce_filters(p, shared);
+    } else {
+      if constexpr (kMoveRegisters) device::take_registers<tma_layout::consumer_registers(kConfig)>();
+      consume(p, shared, role);
+    }
+  }
+
+ private:
+  static constexpr int kTileN = kConfig.gemm.tile.n, kStages = kConfig.gemm.stages;
+  static constexpr int kConsumers = tma_layout::consumers(kConfig);
+  static constexpr int kFragments = tma_layout::rows_of_consumer(kConfig) / 64;
+  static constexpr int kBox = tma_layout::box_k(kConfig), kSteps = kConfig.gemm.swizzle_a / 32;
+  static constexpr int kBBytes = tma_layout::b_bytes(kConfig);
+  static constexpr bool kMoveRegisters = kConsumers > 1;
+  static constexpr int kEdge = tma_layout::kHaloEdge, kFilter = tma_layout::kHaloFilter;
+  static constexpr int kPitch = tma_layout::kHaloPitch;
+  static constexpr int kTileH = tma_layout::halo_tile_height(kConfig);
+  static constexpr int kPatchBytes = tma_layout::patch_bytes(kConfig);
+  static constexpr int kPatchStride = tma_layout::aligned(kPatchBytes);
+  static_assert(kConfig.gemm.swizzle_a == 128 && kConfig.gemm.staging == Staging::kShared && !kConfig.gemm.ping_pong);
+
+  template <bool kMn, class Unused = void>
+  struct BOf {
+    using Type = KMajor<kConfig.gemm.swizzle_a>;
+  };
+  template <class Unused>
+  struct BOf<true, Unused> {
+    using Type = MnMajor<kBox>;
+  };
+  using B = typename BOf<tma_layout::b_is_mn_major(kConfig)>::Type;
+  using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
+  using Output = TmaOutput<kConfig, Params>;
+  using PatchRing = Ring<tma_layout::kHaloPatches>;
+  using FilterRing = Ring<kStages>;
+
+  struct Shared {  // addresses
+    SharedAddress patch, filter, out;
+    PatchRing patches;
+    FilterRing filters;
+  };
+  struct Tile {
+    i32 image, h, w;  // of the first output pixel
+    i64 n;
+    i32 group;
+  };
+
+  // Output pixels of a fragment, in the order of its rows.
+  struct PixelRows {
+    const Params& p;
+    i32 image, h, w;
+    WT_DEVICE i64 offset(int row) const {
+      const i32 y = h + row / kEdge, x = w + row % kEdge;
+      if (y >= p.size[0] || x >= p.size[1]) return -1;
+      return image * p.out_stride[0] + y * p.out_stride[1] + x * p.out_stride[2];
+    }
+  };
+
+  WT_DEVICE static Shared layout() {
+    const SharedAddress patch = (device::shared_base() + 1023) & ~1023u;
+    const SharedAddress filter = patch + tma_layout::kHaloPatches * kPatchStride;
+    const SharedAddress out = filter + kStages * kBBytes;
+    const SharedAddress barriers = out + tma_layout::out_bytes(kConfig);
+    return {patch, filter, out, {barriers}, {barriers + PatchRing::kBytes}};
+  }
+
+  template <class Body>
+  WT_DEVICE static void for_tiles(const Params& p, Body&& body) {
+    const i64 tiles = p.tiles_m * p.tiles_n * p.groups, step = device::grid_size().x;
+    for (i64 index = device::block_index().x; index < tiles; index += step) {
+      const TileIndex at = tile_at<kConfig.gemm.raster, kConfig.gemm.block_swizzle>(index, p.tiles_m, p.tiles_n);
+      const auto m = static_cast<u32>(at.m), tiles_w = static_cast<u32>(p.tiles_w),
+                 tiles_h = static_cast<u32>(p.tiles_h);
+      const u32 row = m / tiles_w, image = row / tiles_h;
+      body(Tile{static_cast<i32>(image), static_cast<i32>(row - image * tiles_h) * kTileH,
+                static_cast<i32>(m - row * tiles_w) * kEdge, at.n, at.group});
+    }
+  }
+
+  WT_DEVICE static void produce_patches(const Params& p, const Shared& shared) {
+    typename PatchRing::Cursor slot;
+    for_tiles(p, [&](const Tile& tile) {
+      for (i32 block = 0; block < p.depth_blocks; ++block) {
+        shared.patches.wait_empty(slot);
+        const SharedAddress full = shared.patches.full(slot.slot);
+        device::mbarrier_arrive_expect(full, kPatchBytes);
+        device::tma_load(shared.patch + slot.slot * kPatchStride, p.a, full, tile.group * p.depth + block * kBox,
+                         p.start[1] + tile.w, p.start[0] + tile.h, tile.image);
+        slot.next();
+      }
+    });
+  }
+
+  WT_DEVICE static void produce_filters(const Params& p, const Shared& shared) {
+    typename FilterRing::Cursor slot;
+    for_tiles(p, [&](const Tile& tile) {
+      const i32 column = static_cast<i32>(tile.n) * kTileN;
+      const i32 first_filter = tile.group * (tma_layout::b_is_mn_major(kConfig) ? p.depth : p.columns);
+      for (i32 block = 0; block < p.depth_blocks; ++block) {
+        for (int tap = 0; tap < kFilter * kFilter; ++tap) {
+          shared.filters.wait_empty(slot);
+          const SharedAddress full = shared.filters.full(slot.slot);
+          device::mbarrier_arrive_expect(full, tma_layout::b_box_bytes(kConfig));
+          TmaLoads<kConfig>::load_b(shared.filter + slot.slot * kBBytes, p.b, full, block,
+                                    p.filter + tap * p.filter_step, column, first_filter);
+          slot.next();
+        }
+      }
+    });
+  }
+
+  WT_DEVICE static void consume(const Params& p, const Shared& shared, int consumer) {
+    typename PatchRing::Cursor patch;
+    typename FilterRing::Cursor filter;
+    for_tiles(p, [&](const Tile& tile) {
+      float d[kFragments][kTileN / 2];
+      multiply(shared, patch, filter, p.depth_blocks, consumer, d);
+      typename Output::Steps steps;
+      const SharedAddress staging = shared.out + consumer * tma_layout::out_bytes(kConfig) / kConsumers;
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+        const PixelRows rows{p, tile.image, tile.h + (consumer * kFragments + i) * kEdge, tile.w};
+        const typename Output::Place place{tile.n * kTileN, tile.group};
+        Output::stage(p, rows, place, d[i], steps, staging);
+        Output::copy_rows(p, rows, place, staging);
+      }
+      steps.finish(p.epilogue);
+    });
+  }
+
+  WT_DEVICE static void multiply(const Shared& shared, typename PatchRing::Cursor& patch,
+                                 typename FilterRing::Cursor& filter, i32 blocks, int consumer,
+                                 float (&d)[kFragments][kTileN / 2]) {
+    const bool releases = device::lane_index() == 0;
+    for (i32 block = 0; block < blocks; ++block) {
+      shared.patches.wait_full(patch);
+      const SharedAddress base = shared.patch + patch.slot * kPatchStride;
+      for (int tap = 0; tap < kFilter * kFilter; ++tap) {
+        const SharedAddress first = base + (tap / kFilter * kPitch + tap % kFilter) * 128;
+        shared.filters.wait_full(filter);
+        device::wgmma_fence();
+        WT_UNROLL for (int step = 0; step < kSteps; ++step) {
+          const u64 b = B::descriptor(shared.filter + filter.slot * kBBytes, 0, step);
+          WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+            const SharedAddress rows = first + (consumer * kFragments + i) * kEdge * kPitch * 128;
+            const u64 a = device::wgmma_descriptor(rows + step * 32, 16, kPitch * 128, device::DescriptorSwizzle::k128);
+            Multiply::template multiply<device::Major::kK, B::kMajor>(d[i], a, b, block > 0 || tap > 0 || step > 0);
+          }
+        }
+        device::wgmma_commit();
+        device::wgmma_wait<1>();  // the tap before this one has been read
+        if (releases && (block > 0 || tap > 0)) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
+        if (releases && block > 0 && tap == 0) device::mbarrier_arrive(shared.patches.empty(patch.previous()));
+        filter.next();
+      }
+      patch.next();
+    }
+    device::wgmma_wait<0>();
+    WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
+    if (releases) {
+      device::mbarrier_arrive(shared.filters.empty(filter.previous()));
+      device::mbarrier_arrive(shared.patches.empty(patch.previous()));
+    }
+  }
+};
+
+}  // namespace wt

@@ -21,7 +21,10 @@ constexpr double kStreamShare = 0.3;        // of the multiply-add rate that str
 constexpr double kGatherShare = 0.15;
 constexpr double kSlidingShare = 0.35;
 constexpr double kMatrixProductsPerUs = 720;  // m16n8k16 of one multiprocessor, a third less than it can
-constexpr double kBandedBytes = 1.2;
+// Bytes once, as far as each design stays behind the device's rate; and what sharing columns between strips adds.
+constexpr double kStreamBytes = 1.15;
+constexpr double kHaloBytes = 0.95;
+constexpr double kBandedBytes = 1.1;
 
 double bytes_us(const ConvProblem& p) {
   const double bytes = static_cast<double>(p.x_elements()) * size_of(p.x) +
@@ -34,32 +37,43 @@ double multiply_us(const ConvProblem& p, int multiprocessors, double share) {
   return p.flops() / 2 / (kMultiplyAddsPerUs * 1000 * multiprocessors * share);
 }
 
-// How far accesses of so many bytes a thread stay behind the device's rate.
-double width_factor(int bytes) { return bytes >= 16 ? 1.2 : bytes >= 8 ? 1.5 : bytes >= 4 ? 2.0 : 3.5; }
+// How far narrow accesses of a thread stay behind the device's rate, beside the factor of a wide one.
+double narrow(int bytes) { return bytes >= 16 ? 0 : bytes >= 8 ? 0.05 : bytes >= 4 ? 0.4 : 1.8; }
+
+// Memory of a streaming kernel, as a multiple of the bytes once: neighbouring strips read the columns between them
+// twice, and a filter's planes are read one after the other.
+double stream_factor(const KernelConfig& config, const ConvProblem& p) {
+  const DirectConfig& direct = config.direct;
+  const bool data = p.direction == Direction::kBackwardData;
+  const double step = data ? 1 : direct.stride_w;
+  const double halo = data ? (direct.filter_w + direct.stride_w - 1) / direct.stride_w - 1 : direct.filter_w - step;
+  const double again = std::max(0.0, halo / (direct.sub_w * step)) + 0.3 * static_cast<double>(p.filter[0] - 1);
+  const auto x = static_cast<double>(p.x_elements()), y = static_cast<double>(p.y_elements());
+  const double share = (data ? y : x) / (x + y);  // of the input that strips share
+  return kStreamBytes + kHaloBytes * 2 * share * again + narrow(direct.vector_in * size_of(data ? p.y : p.x));
+}
 
 double stream_us(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
   const StreamCut cut = cut_stream(config, turned(p), multiprocessors);
   const double capacity = static_cast<double>(multiprocessors) * config.min_blocks;
   // A grid that fills its last wave badly leaves multiprocessors idle.
   const double idle = cut.waves * capacity / std::max(1.0, static_cast<double>(cut.grid));
-  const double memory = bytes_us(p) * width_factor(config.direct.vector_in * size_of(p.y));
+  const double memory = bytes_us(p) * stream_factor(config, p);
   const double products = multiply_us(p, multiprocessors, kStreamShare);
-  const double busy = std::max(memory, products) * std::clamp(idle, 1.0, 4.0);
-  // Preferred order of variants that the terms above do not tell apart: more work a thread first.
-  const double order = 1 + 0.02 / (config.direct.sub_w * config.direct.vector_in) + 0.002 * config.direct.prefetch;
-  return busy * order;
+  // Of variants that the terms above do not tell apart, the first of config/kernels/direct_stream.cc.
+  return std::max(memory, products) * std::clamp(idle, 1.0, 4.0);
 }
 
 double gather_us(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
   const int width = config.layout == Layout::kChannelsLast ? config.direct.vector_out : config.direct.sub_w;
-  const double taps = static_cast<double>(p.filter_taps());
+  const double rows = static_cast<double>(p.filter[0] * p.filter[1]), pixels = config.direct.sub_w;
   // Every tap reads its pixel again, from the caches, unless threads slide along rows.
   const bool sliding = config.direct.stride_w == 1;
-  const double again = sliding ? taps / static_cast<double>(config.direct.sub_w) : taps;
-  const double memory = bytes_us(p) * width_factor(width * size_of(p.y)) * (1 + 0.1 * again);
+  const double again =
+      sliding ? rows * (pixels + static_cast<double>(p.filter[2]) - 1) / pixels : static_cast<double>(p.filter_taps());
+  const double memory = bytes_us(p) * (kStreamBytes + narrow(width * size_of(p.y))) * (1 + 0.25 * again);
   const double share = (sliding ? kSlidingShare : kGatherShare) * std::min(1.0, width / 4.0);
-  return std::max(memory, multiply_us(p, multiprocessors, share)) *
-         (1 + 0.02 * std::abs(config.direct.sub_w - 4) / 4.0);
+  return std::max(memory, multiply_us(p, multiprocessors, share));
 }
 
 // Copies, and the matrix products of whole bands: taps that do not exist are multiplied too.

@@ -24,7 +24,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-KEEP_BELOW = 6.0  # times the best; slower kernels say nothing about a choice and are not kept
+KEEP_BELOW = 4.0  # times the best; slower kernels say nothing about a choice and are not kept
+CHUNK_SECONDS = 240  # after which a process is ended: a kernel may hang
 RIDGE = 4.0  # weight of the pull towards no correction, in measurements
 NEAR = 2.0  # times the best: what lies within decides a choice and counts fully in a fit
 
@@ -110,7 +111,7 @@ def add_row(data, row):
 def measure(args):
     data = load(args.data)
     wanted = random_layers(args.layers, args.seed)
-    missing = [text for text in wanted if text not in data["layers"]]
+    missing = [text for text in wanted if text not in data["layers"] and text not in data.get("skipped", [])]
     print(f"{len(wanted) - len(missing)} of {len(wanted)} layers are there; measuring for {args.minutes} minutes")
     end = time.monotonic() + 60 * args.minutes
     environment = dict(os.environ)
@@ -126,10 +127,15 @@ def measure(args):
             left = max(20.0, end - time.monotonic())
             try:
                 run = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                     text=True, timeout=left)
+                                     text=True, timeout=min(left, CHUNK_SECONDS))
             except subprocess.TimeoutExpired:
-                print("  the time was up in the middle of a chunk, which is left out")
-                break
+                if left < CHUNK_SECONDS:
+                    print("  the time was up in the middle of a chunk, which is left out")
+                    break
+                print(f"  no answer in {CHUNK_SECONDS} s, passed over: {some}", file=sys.stderr)
+                data.setdefault("skipped", []).extend(some)
+                store(args.data, data)
+                continue
             if run.returncode not in (0, 1) or not result.exists():
                 print(f"  {some}: exit code {run.returncode}: {run.stderr[-500:]}", file=sys.stderr)
             if result.exists():

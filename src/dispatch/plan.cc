@@ -56,6 +56,7 @@ class Filter {
 
   std::string note() const {
     std::string text;
+    if (absent_) text += fmt::format("; without a compiler only the {} of packs can be had", packs_->size());
     if (too_large_) text += "; others were passed over for the workspace limit";
     if (quarantined_) text += "; others are in quarantine for wrong results";
     return text;

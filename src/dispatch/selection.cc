@@ -21,16 +21,21 @@ namespace {
 struct Proposal {
   KernelConfig config;
   double correction;  // of the model's predictions for it
-  bool starts_group;  // it reads its inputs otherwise than the one before, so that other constraints may decide
 };
-using Proposals = std::vector<Proposal>;
 
-// Configs that read their inputs alike are mostly declined for the same reason.
-bool is_alike(const KernelConfig& a, const KernelConfig& b) {
+struct Proposals {
+  std::vector<Proposal> list;                        // in order of preference
+  std::vector<std::vector<const Proposal*>> groups;  // the same, those that are alike() together
+};
+
+// Whether two configs take a problem apart in the same way and differ in sizes of tiles and buffers, warps and stores.
+bool alike(const KernelConfig& a, const KernelConfig& b) {
   const GemmConfig &x = a.gemm, &y = b.gemm;
-  return a.family == b.family && x.pipeline == y.pipeline && x.loader_a == y.loader_a && x.swizzle_a == y.swizzle_a &&
-         x.specialization == y.specialization && x.vector_a == y.vector_a && x.groups_per_tile == y.groups_per_tile &&
-         a.finite_only == b.finite_only;
+  return a.family == Family::kGemm && b.family == Family::kGemm && a.finite_only == b.finite_only &&
+         x.pipeline == y.pipeline && x.loader_a == y.loader_a && x.loader_b == y.loader_b &&
+         x.swizzle_a == y.swizzle_a && x.swizzle_b == y.swizzle_b && x.specialization == y.specialization &&
+         x.vector_a == y.vector_a && x.vector_b == y.vector_b && x.groups_per_tile == y.groups_per_tile &&
+         x.k_group == y.k_group && x.split_image == y.split_image && x.explicit_gemm == y.explicit_gemm;
 }
 
 // Valid on their target, in order of preference, each once.
@@ -41,10 +46,19 @@ Proposals propose(const KernelConfig& signature, Candidates which) {
     kind->propose(signature, info_of(signature.target), which == Candidates::kFew ? Breadth::kFew : Breadth::kAll, all);
   }
   Proposals valid;
+  std::vector<Proposal>& list = valid.list;
   std::set<KernelConfig, ConfigLess> seen;
   for (const KernelConfig& config : all) {
-    if (is_valid(config) && seen.insert(config).second)
-      valid.push_back({config, cost_correction(config), valid.empty() || !is_alike(config, valid.back().config)});
+    if (is_valid(config) && seen.insert(config).second) list.push_back({config, cost_correction(config)});
+  }
+  for (const Proposal& proposal : list) {
+    const auto group = std::ranges::find_if(
+        valid.groups, [&](const auto& members) { return alike(members.front()->config, proposal.config); });
+    if (group == valid.groups.end()) {
+      valid.groups.push_back({&proposal});
+    } else {
+      group->push_back(&proposal);
+    }
   }
   return valid;
 }
@@ -88,7 +102,7 @@ Requests requests_of(const PlanOptions& options) {
 std::vector<RankedConfig> rank(const ConvProblem& problem, Target target, int multiprocessors,
                                const PlanOptions& options, Candidates which) {
   std::vector<RankedConfig> accepting;
-  for (const auto& [config, correction, starts_group] : proposals_of(config_for(problem, target), which)) {
+  for (const auto& [config, correction] : proposals_of(config_for(problem, target), which).list) {
     if (first_decline({config, info_of(target), &problem, requests_of(options)}) || is_quarantined(config)) continue;
     accepting.push_back({&config, predicted_us(config, problem, multiprocessors) * correction});
   }
@@ -104,28 +118,36 @@ std::optional<RankedConfig> pick(const ConvProblem& problem, Target target, int 
   const TargetInfo& info = info_of(target);
   const Requests requests = requests_of(options);
   std::optional<RankedConfig> best;
-  // WHY: all constraints cost more than a prediction, and that more than one constraint. So a group's first config is
-  // asked all, and the rest first what declined it; what is left is asked all only where it would be the best.
+  // WHY: to ask all constraints costs more than a prediction, and that more than one constraint. Of a group whose first
+  // config is accepted, the others are predicted first and asked only where they would be the best: they differ from an
+  // accepted one in sizes alone, which a prediction stands. Elsewhere, what declined the last is asked first.
   const Constraint* declined = nullptr;
-  for (const auto& [config, correction, starts_group] : proposals_of(config_for(problem, target), Candidates::kAll)) {
-    const Case at{config, info, &problem, requests};
-    if (!starts_group && declined && trips(*declined, at)) continue;
-    // Predictions of the direct family are dear, and made for what is accepted only.
-    const bool ask_all = starts_group || config.family == Family::kDirect;
-    if (ask_all) {
-      declined = first_decline(at);
-      if (declined) continue;
+  for (const std::vector<const Proposal*>& group : proposals_of(config_for(problem, target), Candidates::kAll).groups) {
+    bool first_accepted = false;
+    for (const Proposal* proposal : group) {
+      const KernelConfig& config = proposal->config;
+      const Case at{config, info, &problem, requests};
+      if (declined && trips(*declined, at)) continue;
+      const bool ask_now = !first_accepted;
+      if (ask_now) {
+        if (const Constraint* row = first_decline(at)) {
+          declined = row;
+          continue;
+        }
+        first_accepted = proposal == group.front();
+      }
+      const double us = predicted_us(config, problem, multiprocessors) * proposal->correction;
+      // Equal predictions stay in the order of preference.
+      if (best && !(us < best->predicted_us || (us == best->predicted_us && &config < best->config))) continue;
+      if (!ask_now && first_decline(at)) continue;
+      if (!is_quarantined(config) && allowed(config)) best = {&config, us};
     }
-    const double us = predicted_us(config, problem, multiprocessors) * correction;
-    if (best && !(us < best->predicted_us)) continue;
-    if (!ask_all && first_decline(at)) continue;
-    if (!is_quarantined(config) && allowed(config)) best = {&config, us};
   }
   return best;
 }
 
 size_t proposal_count(const ConvProblem& problem, Target target, Candidates which) {
-  return proposals_of(config_for(problem, target), which).size();
+  return proposals_of(config_for(problem, target), which).list.size();
 }
 
 }  // namespace wt

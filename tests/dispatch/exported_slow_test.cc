@@ -52,6 +52,20 @@ std::string epilogue_of(const EpilogueConfig& epilogue) {
   return text;
 }
 
+// A depthwise layer with the sizes that a direct kernel is compiled for, 3 and 1 where it takes any.
+std::string direct_sizes(const KernelConfig& config) {
+  const DirectConfig& direct = config.direct;
+  const auto in_dims = [&](int d, int h, int w) {
+    if (config.dims == 1) return fmt::format("{}", h);
+    return config.dims == 2 ? fmt::format("{}x{}", h, w) : fmt::format("{}x{}x{}", d, h, w);
+  };
+  const auto or_else = [](int size, int free) { return size ? size : free; };
+  const int h = or_else(direct.filter_h, 3), w = or_else(direct.filter_w, 3);
+  const int image = direct.images == 1 ? 9 : 8;
+  return fmt::format("i{} c64 k64 g64 f{} s{} p{}", in_dims(image, image, image), in_dims(3, h, w),
+                     in_dims(1, or_else(direct.stride_h, 1), or_else(direct.stride_w, 1)), in_dims(1, h / 2, w / 2));
+}
+
 // Small problems of every shape that special kernels ask for; a kernel takes the first it accepts.
 std::optional<ConvProblem> problem_for(const KernelConfig& config) {
   struct Size {
@@ -60,6 +74,12 @@ std::optional<ConvProblem> problem_for(const KernelConfig& config) {
   constexpr Size kSizes[] = {{"9", "c64 k64 f3 p1"}, {"8", "c64 k64 f1"}, {"8", "c16 k16 f2 s2"}};
   const char* layout =
       config.layout == Layout::kChannelsLast ? "" : std::array{"NCW", "NCHW", "NCDHW"}[config.dims - 1];
+  if (config.family == Family::kDirect) {
+    const auto problem = parse_problem(fmt::format("{} {} n1 {} {}{}", text_of(config.direction), types_of(config),
+                                                   direct_sizes(config), layout, epilogue_of(config.epilogue)));
+    if (problem.ok() && accepts(config, *problem)) return *problem;
+    return std::nullopt;
+  }
   for (const Size& size : kSizes) {
     std::string image = size.image;
     for (int i = 1; i < config.dims; ++i) image += fmt::format("x{}", size.image);
@@ -78,14 +98,15 @@ class ExportedKernels : public testing::TestWithParam<Target> {
   }
   void TearDown() override { fs::remove_all(root_); }
 
-  // Of the tests rule set, the first of each direction and pipeline that one of the small problems fits; all of them
-  // where WAVETILE_TEST_ALL_EXPORTED is set, which takes minutes.
+  // Of the tests rule set, the first of each direction, design and pipeline that one of the small problems fits; all of
+  // them where WAVETILE_TEST_ALL_EXPORTED is set, which takes minutes.
   std::map<std::string, ConvProblem> sample() {
     const bool all = std::getenv("WAVETILE_TEST_ALL_EXPORTED") != nullptr;
-    std::set<std::tuple<Direction, Pipeline, Loader>> seen;
+    std::set<std::tuple<Direction, Family, DirectDesign, Pipeline, Loader>> seen;
     std::map<std::string, ConvProblem> problems;
     for (const KernelConfig& config : list_kernels({.target = GetParam(), .rule_set = RuleSet::kTests}).kernels) {
-      const std::tuple category(config.direction, config.gemm.pipeline, config.gemm.loader_a);
+      const std::tuple category(config.direction, config.family, config.direct.design, config.gemm.pipeline,
+                                config.gemm.loader_a);
       if (!all && seen.contains(category)) continue;
       const std::optional<ConvProblem> problem = problem_for(config);
       if (!problem) {

@@ -72,15 +72,14 @@ constexpr Constraint kTargetRows[] = {
        const GemmConfig& gemm = at.config.gemm;
        return at.config.dims == 2 && at.config.direction != Direction::kBackwardWeight &&
               size_of(operand_a(at.config)) == 2 && gemm.specialization == Specialization::kFilter3x3 &&
-              gemm.swizzle_a == 128 && gemm.staging == Staging::kShared && !gemm.ping_pong;
+              gemm.swizzle_a == 128 && gemm.staging == Staging::kShared;
      },
      [](const Case& at) {
        return fmt::format(
-           "loader_a=tma_halo with dims={} direction={} specialization={} swizzle_a={} staging={} ping_pong={}: it "
-           "takes "
-           "two dimensions, forward or backward data of 16-bit types, filter3x3, 128, shared and false",
+           "loader_a=tma_halo with dims={} direction={} specialization={} swizzle_a={} staging={}: it takes two "
+           "dimensions, forward or backward data of 16-bit types, filter3x3, 128 and shared",
            at.config.dims, text_of(at.config.direction), text_of(at.config.gemm.specialization),
-           at.config.gemm.swizzle_a, text_of(at.config.gemm.staging), at.config.gemm.ping_pong);
+           at.config.gemm.swizzle_a, text_of(at.config.gemm.staging));
      }},
 
     {"tma-merge", "the gradient of merged groups is taken from partial sums",

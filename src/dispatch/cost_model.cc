@@ -165,7 +165,11 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
   const double bytes = tma_layout::patch_bytes(config) + kTaps * tma_layout::b_box_bytes(config);
   const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));
   const double waves = std::ceil(static_cast<double>(tiles) / units);
-  const double busy = waves * (blocks * std::max(products, bytes / rate) + output_cycles(config) + kTileCycles);
+  // Rows that are copied one by one take longer than bulk stores, and nothing hides them but the other consumer.
+  constexpr double kCopiedRows = 2.5;
+  const double tile = blocks * std::max(products, bytes / rate), output = output_cycles(config) * kCopiedRows;
+  const double shown = gemm.ping_pong ? output / waves + std::max(0.0, output - tile) : output;
+  const double busy = waves * (tile + shown + kTileCycles);
   const double launches = gemm.groups_per_tile > 1 ? 1.5 : 1;
   return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts_of(whole));
 }

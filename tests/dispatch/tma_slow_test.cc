@@ -28,6 +28,8 @@ constexpr Form kForms[] = {
      [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaHalo && c.gemm.tile.m == 128; }},
     {"fwd bf16 n1 c64 k64 i19x10 f3x3 p2x0:1 +residual", "a patch for all taps, padding of all kinds",
      [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaHalo && c.gemm.tile.m == 256; }},
+    {"fwd bf16 n3 c128 k72 i33x25 f3x3 p1", "a patch for all taps, consumers in turns",
+     [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaHalo && c.gemm.ping_pong; }},
     {"bwd_data bf16 n2 c72 k128 i13x9 f3x3 p1:0x1", "a patch for all taps, filter turned round",
      [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaHalo && c.gemm.tile.m == 64; }},
     {"bwd_data bf16 n1 g16 c128 k128 i9x10 f3x3 p1", "a patch for all taps, groups merged",

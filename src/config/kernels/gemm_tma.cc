@@ -107,6 +107,8 @@ constexpr Shape kHaloShapes[] = {
     {64, 64, false, kSearch, kSearch},  {64, 32, false, kSearch, kSearch},  {64, 128, false, kSearch, kSearch},
     {128, 16, false, kSearch, kSearch}, {128, 96, false, kSearch, kSearch}, {128, 128, false, kSearch, kSearch},
     {256, 40, false, kSearch, kSearch}, {256, 96, false, kSearch, kSearch}, {256, 128, false, kSearch, kSearch},
+    {128, 64, true, kSearch, kSearch},  {128, 40, true, kSearch, kSearch},  {256, 64, true, kSearch, kSearch},
+    {128, 128, true, kSearch, kSearch}, {64, 64, true, kSearch, kSearch},   {64, 128, true, kSearch, kSearch},
 };
 
 void propose_halo(const KernelConfig& base, const Shape& shape, std::vector<KernelConfig>& configs) {
@@ -130,7 +132,7 @@ void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<Kerne
       propose_shape(base, shape, 128, Loader::kTmaIm2col, forward ? Staging::kTmaStore : Staging::kShared, configs);
       configs.back().gemm.groups_per_tile = groups;
       configs.back().finite_only = true;
-      if (base.dims != 2 || shape.ping_pong || breadth == Breadth::kFew) continue;
+      if (base.dims != 2 || breadth == Breadth::kFew) continue;
       propose_halo(base, shape, configs);
       configs.back().gemm.groups_per_tile = groups;
       configs.back().finite_only = true;

@@ -27,8 +27,8 @@ struct TmaHaloGemm {
   WT_DEVICE static void run(const Params& p) {
     const Shared shared = layout();
     if (device::thread_index() == 0) {
-      shared.patches.init(1, 4 * kConsumers);
-      shared.filters.init(1, 4 * kConsumers);
+      shared.patches.init(1, 4 * (kPingPong ? 1 : kConsumers));
+      shared.filters.init(1, 4 * (kPingPong ? 1 : kConsumers));
       device::mbarrier_fence_init();
     }
     device::sync_block();
@@ -50,13 +50,14 @@ struct TmaHaloGemm {
   static constexpr int kFragments = tma_layout::rows_of_consumer(kConfig) / 64;
   static constexpr int kBox = tma_layout::box_k(kConfig), kSteps = kConfig.gemm.swizzle_a / 32;
   static constexpr int kBBytes = tma_layout::b_bytes(kConfig);
-  static constexpr bool kMoveRegisters = kConsumers > 1;
+  static constexpr bool kMoveRegisters = kConsumers > 1, kPingPong = kConfig.gemm.ping_pong;
+  static constexpr int kTaps = tma_layout::kHaloFilter * tma_layout::kHaloFilter;
   static constexpr int kEdge = tma_layout::kHaloEdge, kFilter = tma_layout::kHaloFilter;
   static constexpr int kPitch = tma_layout::kHaloPitch;
   static constexpr int kTileH = tma_layout::halo_tile_height(kConfig);
   static constexpr int kPatchBytes = tma_layout::patch_bytes(kConfig);
   static constexpr int kPatchStride = tma_layout::aligned(kPatchBytes);
-  static_assert(kConfig.gemm.swizzle_a == 128 && kConfig.gemm.staging == Staging::kShared && !kConfig.gemm.ping_pong);
+  static_assert(kConfig.gemm.swizzle_a == 128 && kConfig.gemm.staging == Staging::kShared);
 
   template <bool kMn, class Unused = void>
   struct BOf {
@@ -81,6 +82,8 @@ struct TmaHaloGemm {
     i32 image, h, w;  // of the first output pixel
     i64 n;
     i32 group;
+    int order;  // among the block's tiles
+    bool last;
   };
 
   // Output pixels of a fragment, in the order of its rows.
@@ -105,13 +108,14 @@ struct TmaHaloGemm {
   template <class Body>
   WT_DEVICE static void for_tiles(const Params& p, Body&& body) {
     const i64 tiles = p.tiles_m * p.tiles_n * p.groups, step = device::grid_size().x;
-    for (i64 index = device::block_index().x; index < tiles; index += step) {
+    int order = 0;
+    for (i64 index = device::block_index().x; index < tiles; index += step, ++order) {
       const TileIndex at = tile_at<kConfig.gemm.raster, kConfig.gemm.block_swizzle>(index, p.tiles_m, p.tiles_n);
       const auto m = static_cast<u32>(at.m), tiles_w = static_cast<u32>(p.tiles_w),
                  tiles_h = static_cast<u32>(p.tiles_h);
       const u32 row = m / tiles_w, image = row / tiles_h;
       body(Tile{static_cast<i32>(image), static_cast<i32>(row - image * tiles_h) * kTileH,
-                static_cast<i32>(m - row * tiles_w) * kEdge, at.n, at.group});
+                static_cast<i32>(m - row * tiles_w) * kEdge, at.n, at.group, order, index + step >= tiles});
     }
   }
 
@@ -135,7 +139,7 @@ struct TmaHaloGemm {
       const i32 column = static_cast<i32>(tile.n) * kTileN;
       const i32 first_filter = tile.group * (tma_layout::b_is_mn_major(kConfig) ? p.depth : p.columns);
       for (i32 block = 0; block < p.depth_blocks; ++block) {
-        for (int tap = 0; tap < kFilter * kFilter; ++tap) {
+        for (int tap = 0; tap < kTaps; ++tap) {
           shared.filters.wait_empty(slot);
           const SharedAddress full = shared.filters.full(slot.slot);
           device::mbarrier_arrive_expect(full, tma_layout::b_box_bytes(kConfig));
@@ -150,13 +154,25 @@ struct TmaHaloGemm {
   WT_DEVICE static void consume(const Params& p, const Shared& shared, int consumer) {
     typename PatchRing::Cursor patch;
     typename FilterRing::Cursor filter;
+    // Ping-pong consumers take tiles in turns, so that one multiplies while the other stores: barrier 1 + c opens for
+    // c.
+    const bool any = device::block_index().x < p.tiles_m * p.tiles_n * p.groups;
+    if (kPingPong && consumer == 1 && any) device::arrive_named(1, 256);
     for_tiles(p, [&](const Tile& tile) {
+      if (kPingPong && tile.order % kConsumers != consumer) {
+        patch.skip(p.depth_blocks);
+        filter.skip(p.depth_blocks * kTaps);
+        return;
+      }
+      const int part = kPingPong ? 0 : consumer;
       float d[kFragments][kTileN / 2];
-      multiply(shared, patch, filter, p.depth_blocks, consumer, d);
+      if (kPingPong) device::sync_named(1 + consumer, 256);
+      multiply(shared, patch, filter, p.depth_blocks, part, d);
+      if (kPingPong && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
       typename Output::Steps steps;
       const SharedAddress staging = shared.out + consumer * tma_layout::out_bytes(kConfig) / kConsumers;
       WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        const PixelRows rows{p, tile.image, tile.h + (consumer * kFragments + i) * kEdge, tile.w};
+        const PixelRows rows{p, tile.image, tile.h + (part * kFragments + i) * kEdge, tile.w};
         const typename Output::Place place{tile.n * kTileN, tile.group};
         Output::stage(p, rows, place, d[i], steps, staging);
         Output::copy_rows(p, rows, place, staging);
@@ -166,20 +182,20 @@ struct TmaHaloGemm {
   }
 
   WT_DEVICE static void multiply(const Shared& shared, typename PatchRing::Cursor& patch,
-                                 typename FilterRing::Cursor& filter, i32 blocks, int consumer,
+                                 typename FilterRing::Cursor& filter, i32 blocks, int part,
                                  float (&d)[kFragments][kTileN / 2]) {
     const bool releases = device::lane_index() == 0;
     for (i32 block = 0; block < blocks; ++block) {
       shared.patches.wait_full(patch);
       const SharedAddress base = shared.patch + patch.slot * kPatchStride;
-      for (int tap = 0; tap < kFilter * kFilter; ++tap) {
+      for (int tap = 0; tap < kTaps; ++tap) {
         const SharedAddress first = base + (tap / kFilter * kPitch + tap % kFilter) * 128;
         shared.filters.wait_full(filter);
         device::wgmma_fence();
         WT_UNROLL for (int step = 0; step < kSteps; ++step) {
           const u64 b = B::descriptor(shared.filter + filter.slot * kBBytes, 0, step);
           WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-            const SharedAddress rows = first + (consumer * kFragments + i) * kEdge * kPitch * 128;
+            const SharedAddress rows = first + (part * kFragments + i) * kEdge * kPitch * 128;
             const u64 a = device::wgmma_descriptor(rows + step * 32, 16, kPitch * 128, device::DescriptorSwizzle::k128);
             Multiply::template multiply<device::Major::kK, B::kMajor>(d[i], a, b, block > 0 || tap > 0 || step > 0);
           }

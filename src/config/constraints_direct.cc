@@ -105,8 +105,8 @@ constexpr Constraint kTargetRows[] = {
     {"direct-stream", "a streaming kernel is compiled for its filter and stride, without dilation", is_stream,
      [](const Case& at) {
        const DirectConfig& d = at.config.direct;
-       return at.config.layout == Layout::kChannelsLast && d.filter_h > 0 && d.filter_w > 0 && d.stride_h > 0 &&
-              d.stride_w > 0 && d.dilation_h == 1 && d.dilation_w == 1 && d.prefetch > 0 &&
+       return (at.config.layout == Layout::kChannelsLast || at.config.dims > 1) && d.filter_h > 0 && d.filter_w > 0 &&
+              d.stride_h > 0 && d.stride_w > 0 && d.dilation_h == 1 && d.dilation_w == 1 && d.prefetch > 0 &&
               d.vector_in == d.vector_out &&
               (at.config.dims < 3 || at.config.direction == Direction::kBackwardWeight ||
                (d.prefetch == 1 && !d.register_weights)) &&
@@ -117,7 +117,8 @@ constexpr Constraint kTargetRows[] = {
        return fmt::format(
            "filter={}x{} stride={}x{} dilation={}x{} sub_w={} prefetch={} register_weights={}: design stream needs "
            "them all above 0, "
-           "dilation 1, channels-last, prefetch=1 and weights in shared memory in 3D data, and at most {} columns a "
+           "dilation 1, channels-last in 1D, prefetch=1 and weights in shared memory in 3D data, and at most {} "
+           "columns a "
            "thread",
            d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.dilation_h, d.dilation_w, d.sub_w, d.prefetch,
            d.register_weights, kMaxStreamColumns);

@@ -25,6 +25,7 @@ constexpr double kMatrixProductsPerUs = 720;  // m16n8k16 of one multiprocessor,
 constexpr double kStreamBytes = 1.15;
 constexpr double kHaloBytes = 0.95;
 constexpr double kBandedBytes = 1.1;
+constexpr double kApartBytes = 0.8;  // more where a thread reads one pixel of one channel at a time
 
 double bytes_us(const ConvProblem& p) {
   const double bytes = static_cast<double>(p.x_elements()) * size_of(p.x) +
@@ -50,7 +51,9 @@ double stream_factor(const KernelConfig& config, const ConvProblem& p) {
   const double again = std::max(0.0, halo / (direct.sub_w * step)) + 0.3 * static_cast<double>(p.filter[0] - 1);
   const auto x = static_cast<double>(p.x_elements()), y = static_cast<double>(p.y_elements());
   const double share = (data ? y : x) / (x + y);  // of the input that strips share
-  return kStreamBytes + kHaloBytes * 2 * share * again + narrow(direct.vector_in * size_of(data ? p.y : p.x));
+  const int bytes = direct.vector_in * size_of(data ? p.y : p.x);
+  return kStreamBytes + kHaloBytes * 2 * share * again +
+         (config.layout == Layout::kChannelsLast ? narrow(bytes) : kApartBytes);
 }
 
 double stream_us(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {

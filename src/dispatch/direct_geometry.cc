@@ -71,7 +71,7 @@ StreamCut cut_stream(const KernelConfig& config, const ConvProblem& p, int multi
   const bool weight = p.direction == Direction::kBackwardWeight;
   const Walked all = walked(config, p);
   StreamCut cut;
-  cut.blocks = channel_blocks(p.c, direct.vector_in, direct.block_size, 32);
+  cut.blocks = channel_blocks(p.c, direct.vector_in, direct.block_size, p.layout == Layout::kChannelsLast ? 32 : 1);
   cut.column_tiles = ceil_div(all.columns, direct.sub_w);
   const int64_t slots = direct.block_size / cut.blocks.lanes;
   const int64_t capacity = int64_t{multiprocessors} * config.min_blocks;

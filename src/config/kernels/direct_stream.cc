@@ -26,13 +26,14 @@ struct Variant {
 };
 
 // The best of a study on an H200 first; the last takes any channel count. What would spill is not here.
-constexpr Variant kForward3[] = {{4, 4, 1, 2, false}, {8, 2, 1, 2, false}, {4, 4, 1, 2, true}, {4, 2, 2, 2, false},
-                                 {4, 2, 1, 3, false}, {2, 4, 2, 2, true},  {2, 4, 1, 3, true}, {1, 4, 2, 2, true}};
+constexpr Variant kForward3[] = {{4, 4, 1, 2, false}, {8, 2, 1, 2, false}, {4, 4, 1, 2, true},
+                                 {4, 2, 2, 2, false}, {4, 2, 1, 3, false}, {2, 4, 2, 2, true},
+                                 {2, 4, 1, 3, true},  {1, 8, 1, 2, true},  {1, 4, 2, 2, true}};
 constexpr Variant kForward3Stride2[] = {{4, 4, 1, 2, false}, {8, 2, 1, 2, false}, {4, 2, 2, 2, false},
                                         {4, 2, 1, 3, false}, {4, 1, 1, 2, false}, {2, 4, 2, 2, true},
                                         {2, 2, 1, 2, false}, {1, 4, 2, 2, true}};
 constexpr Variant kData3[] = {{4, 4, 1, 2, false}, {8, 2, 1, 2, false}, {4, 4, 1, 2, true}, {4, 2, 2, 2, false},
-                              {2, 4, 2, 2, true},  {2, 4, 1, 3, true},  {1, 4, 2, 2, true}};
+                              {2, 4, 2, 2, true},  {2, 4, 1, 3, true},  {1, 8, 1, 2, true}, {1, 4, 2, 2, true}};
 constexpr Variant kData3Stride2[] = {{4, 2, 1, 2, false}, {4, 1, 2, 2, false}, {2, 2, 1, 2, true}, {1, 4, 1, 2, true}};
 constexpr Variant kWeight3[] = {{4, 4, 1, 2, false}, {4, 2, 2, 2, false}, {4, 2, 1, 2, false},
                                 {2, 4, 2, 2, false}, {2, 4, 1, 3, false}, {1, 4, 2, 2, false}};
@@ -113,7 +114,7 @@ bool fits(const KernelConfig& base, const Sizes& sizes, const Variant& variant) 
 void propose_sizes(const KernelConfig& base, const Sizes& sizes, Variants variants,
                    std::vector<KernelConfig>& configs) {
   for (const Variant& variant : variants) {
-    if (!fits(base, sizes, variant)) continue;
+    if (!fits(base, sizes, variant) || (base.layout == Layout::kChannelsFirst && variant.width > 1)) continue;
     KernelConfig config = base;
     DirectConfig& direct = config.direct;
     config.family = Family::kDirect;
@@ -138,7 +139,8 @@ void propose_sizes(const KernelConfig& base, const Sizes& sizes, Variants varian
 bool is_wide_type(DataType type) { return size_of(type) >= 2; }
 
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
-  if (base.layout != Layout::kChannelsLast) return;
+  // One-dimensional strips lie along their only dimension, whose pixels threads should share where channels lie apart.
+  if (base.layout == Layout::kChannelsFirst && (base.dims == 1 || breadth == Breadth::kFew)) return;
   if (!is_wide_type(base.x) || !is_wide_type(base.w) || !is_wide_type(base.y)) return;
   if (breadth == Breadth::kFew) {
     // The layer that most networks have.

@@ -35,7 +35,7 @@ struct StreamData {
     const i32 all = (p.to.size[1] - 1 + p.pad[1]) / Shape::kStepRows + 1;
     const i32 row = p.pad[1] / Shape::kStepRows + strip.row_tile * p.rows;
     const i32 end = row + p.rows < all ? row + p.rows : all;
-    const i64 out = strip.image * p.to.n + strip.plane * p.to.spatial[0] + at.channel;
+    const i64 out = strip.image * p.to.n + strip.plane * p.to.spatial[0] + at.channel * p.to.channel;
 
     Sums sum = {};
     Step ahead[Shape::kAhead];

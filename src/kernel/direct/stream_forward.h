@@ -34,7 +34,8 @@ struct StreamForward {
     const i32 row = strip.row_tile * p.rows;
     const i32 end = row + p.rows < p.to.size[1] ? row + p.rows : p.to.size[1];
     const i32 last = end - 1 + Shape::kPhaseRows - 1;
-    i64 out = strip.image * p.to.n + strip.plane * p.to.spatial[0] + column * p.to.spatial[2] + at.channel;
+    i64 out =
+        strip.image * p.to.n + strip.plane * p.to.spatial[0] + column * p.to.spatial[2] + at.channel * p.to.channel;
     out += static_cast<i64>(row - (Shape::kPhaseRows - 1)) * p.to.spatial[1];
 
     float sum[Shape::kPhaseRows][Shape::kColumns][kWidth] = {};

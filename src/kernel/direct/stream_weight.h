@@ -112,6 +112,28 @@ struct StreamWeight {
     }
   }
 
+  static constexpr i32 kFewSlots = 16;
+
+  // Adds the upper half of the strips to the lower until few are left, whose number comes back; the order is fixed.
+  WT_DEVICE static i32 fold(const StripThread& at, SharedAddress base, i32 width) {
+    i32 slots = at.slots;
+    while (slots > kFewSlots) {
+      const i32 half = (slots + 1) / 2;
+      if (at.slot < slots - half) {
+        WT_UNROLL for (int s = 0; s < Shape::kCols; ++s) {
+          WT_UNROLL for (int e = 0; e < kWidth; ++e) {
+            const SharedAddress mine = base + 4 * ((at.slot * Shape::kCols + s) * width + at.lane * kWidth + e);
+            device::store_shared(mine, device::load_shared<float>(mine) +
+                                           device::load_shared<float>(mine + 4 * half * Shape::kCols * width));
+          }
+        }
+      }
+      device::sync_block();
+      slots = half;
+    }
+    return slots;
+  }
+
   // A row of taps at a time: every strip of the block lays its sums side by side, then each sum is added up in order.
   WT_DEVICE static void reduce(const Params& p, const StripThread& at, i32 plane, i32 split, const Sums& sum) {
     const SharedAddress base = device::shared_base();
@@ -129,11 +151,12 @@ struct StreamWeight {
         }
       }
       device::sync_block();
+      const i32 slots = fold(at, base, width);
       for (i32 i = device::thread_index(); i < Shape::kCols * width; i += kThreads) {
         const i32 channel = first + i % width, s = i / width;
         if (channel >= p.channels) continue;
         float total = 0;
-        for (i32 slot = 0; slot < at.slots; ++slot)
+        for (i32 slot = 0; slot < slots; ++slot)
           total += device::load_shared<float>(base + 4 * (slot * Shape::kCols * width + i));
         device::store_global(partials + channel * taps + (plane * Shape::kRows + r) * Shape::kCols + s, total);
       }

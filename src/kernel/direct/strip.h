@@ -2,6 +2,8 @@
 // kernel/direct/strip.h - what the three streaming kernels share: the strip of a thread, its rows, its weights.
 //
 //   block = channel vectors (lanes) x strips;  strip = some columns of some rows of one plane of one image
+//
+// Channels-first, a block has one channel and its threads lie side by side along columns.
 #pragma once
 
 #include "kernel/direct/arguments.h"
@@ -59,7 +61,7 @@ struct RowReader {
   WT_DEVICE static RowReader make(const DirectImage& image, const void* data, i64 n, i32 channel, i32 column) {
     static_assert(kCount <= 32);
     RowReader reader;
-    reader.first = static_cast<const T*>(data) + n * image.n + column * image.spatial[2] + channel;
+    reader.first = static_cast<const T*>(data) + n * image.n + column * image.spatial[2] + channel * image.channel;
     reader.pitch = image.spatial[1];
     reader.pixel = static_cast<i32>(image.spatial[2]);
     reader.height = image.size[1];

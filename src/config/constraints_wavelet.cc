@@ -96,10 +96,13 @@ constexpr Constraint kProblemRows[] = {
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
        return fmt::format(
-           "{} channels per group, {} pixels wide, stride {}: neither channels nor rows of taps are vectors of {} for "
-           "loader {}; use a narrower vector, or loader vector",
+           "{} channels per group, {} pixels wide, stride {}, dilation {}: neither channels nor rows of taps are "
+           "vectors "
+           "of {} for loader {}, or finite_only={} asks for a stride without dilation; use a narrower vector, or "
+           "loader "
+           "vector",
            is_forward(at) ? p.c_per_group() : p.k_per_group(), is_forward(at) ? p.in[2] : p.out()[2], p.stride[2],
-           at.config.gemm.vector_a, text_of(at.config.gemm.loader_a));
+           p.dilation[2], at.config.gemm.vector_a, text_of(at.config.gemm.loader_a), at.config.finite_only);
      }},
 
     {"wavelet-filter", "vectors of the filter are aligned and hold no padding", walks,
@@ -107,7 +110,7 @@ constexpr Constraint kProblemRows[] = {
        const auto view = wavelet_view(at.config, *at.problem);
        const int vector = at.config.gemm.vector_b;
        if (!view || vector == 1) return true;
-       if (!is_forward(at)) return view->columns % vector == 0;
+       if (!is_forward(at)) return !wavelet_layout::has_phase_columns(at.config) && view->columns % vector == 0;
        return !view->padded() && filter_elements(view->problem) % vector == 0;
      },
      [](const Case& at) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernel/gemm/wavelet/layout.h"
 #include "problem/gemm_view.h"
 
 namespace wt {
@@ -39,6 +40,16 @@ WalkDim backward_dim(const ConvProblem& p, size_t i) {
   return dim;
 }
 
+int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+// Every phase at once: points of the stride's lattice, under every shift of dy that any of them sees.
+WalkDim lattice_dim(const ConvProblem& p, size_t i) {
+  const int64_t stride = p.stride[i], pad = p.pad_lower[i];
+  const int64_t first = -floor_divide(p.filter[i] - 1 - pad, stride);  // pixel 0 under the last tap, rounded up
+  const int64_t last = floor_divide(stride - 1 + pad, stride);
+  return {{{(p.in[i] + stride - 1) / stride, first, last - first + 1, 0, 0}}, 1, 1, 1, stride};
+}
+
 }  // namespace
 
 int64_t WaveletView::phase_count() const {
@@ -50,8 +61,8 @@ int64_t WaveletView::phase_count() const {
 namespace {
 
 // A walk over x (forward) or dy (backward data), whatever the direction that asks. `filled`: what only fills vectors
-// need not be zero.
-std::optional<WaveletView> walk_view(const ConvProblem& problem, int64_t vector, bool filled) {
+// need not be zero. `lattice`: phases are columns.
+std::optional<WaveletView> walk_view(const ConvProblem& problem, int64_t vector, bool filled, bool lattice = false) {
   WaveletView view{.problem = problem};
   ConvProblem& p = view.problem;
   if (is_patch(p)) {
@@ -60,9 +71,11 @@ std::optional<WaveletView> walk_view(const ConvProblem& problem, int64_t vector,
     p.filter[2] = p.stride[2] = 1;
   }
   const bool forward = p.direction == Direction::kForward;
-  for (size_t i = 0; i < kMaxDims; ++i) view.dim[i] = forward ? forward_dim(p, i) : backward_dim(p, i);
+  for (size_t i = 0; i < kMaxDims; ++i)
+    view.dim[i] = forward ? forward_dim(p, i) : lattice ? lattice_dim(p, i) : backward_dim(p, i);
   view.depth = forward ? p.c_per_group() : p.k_per_group();
   view.columns = forward ? p.k_per_group() : p.c_per_group();
+  if (lattice) view.columns *= p.stride[0] * p.stride[1] * p.stride[2];
   view.row_is_one_run = false;
   view.run = view.real = view.depth;
   view.head = 0;
@@ -145,11 +158,14 @@ size_t log2_of(unsigned char vector) { return static_cast<size_t>(std::countr_ze
 
 const std::optional<WaveletView>& wavelet_view(const KernelConfig& config, const ConvProblem& problem) {
   auto& views = Views<WaveletView>::of_this_thread();
-  const bool async = config.gemm.loader_a == Loader::kAsync;
-  // Copies that land by themselves cannot clear what only fills vectors.
+  const bool async = config.gemm.loader_a == Loader::kAsync, lattice = wavelet_layout::has_phase_columns(config);
   const unsigned char vector = config.gemm.vector_a;
-  return views.get(problem, is_usual(vector) ? log2_of(vector) * 2 + async : views.kOdd,
-                   [&] { return walk_view(problem, config.gemm.vector_a, !async); });
+  const size_t index = is_usual(vector) ? (log2_of(vector) * 2 + async) * 2 + lattice : views.kOdd;
+  return views.get(problem, index, [&]() -> std::optional<WaveletView> {
+    if (lattice && (has_unit_stride(problem) || problem.dilation != Spatial{1, 1, 1})) return std::nullopt;
+    // Copies that land by themselves cannot clear what only fills vectors.
+    return walk_view(problem, vector, !async, lattice);
+  });
 }
 
 const std::optional<WaveletWeightView>& wavelet_weight_view(const KernelConfig& config, const ConvProblem& problem) {

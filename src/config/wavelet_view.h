@@ -48,7 +48,9 @@ struct WaveletWeightView {
 // Both are remembered for the last problem that a thread asked about, because a choice asks for one problem some
 // hundred times: a result is good until the thread asks about another, so keep a copy beyond that.
 
-// Forward and backward data. Nothing where vectors of `vector_a` do not fit the channels or rows of the image.
+// Forward and backward data. Backward data that is finite_only has stride phases as columns (kernel/gemm/wavelet/
+// phase_columns.h): one walk over the stride's lattice, for strides without dilation. Nothing where vectors of
+// `vector_a` do not fit the channels or rows of the image.
 const std::optional<WaveletView>& wavelet_view(const KernelConfig& config, const ConvProblem& problem);
 
 // Backward weight. Nothing where vectors do not fit, or the kernel gathers dy and the stride is not 1.

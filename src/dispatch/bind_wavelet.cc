@@ -23,6 +23,20 @@ i32 out_vector(int64_t channels, int64_t columns) {
   return vector;
 }
 
+void set_phase_columns(WaveletColumns& columns, const WaveletView& view) {
+  const ConvProblem& p = view.problem;
+  const TensorStrides dx = tensor_strides(p, Tensor::kX), filter = tensor_strides(p, Tensor::kW);
+  columns.channels = make_divider(p.c_per_group());
+  for (size_t i = 0; i < 3; ++i) {
+    columns.stride[i] = make_divider(p.stride[i]);
+    columns.base[i] = static_cast<i32>(p.pad_lower[i] - p.stride[i] * view.dim[i].phases.front().start);
+    columns.filter[i] = static_cast<i32>(p.filter[i]);
+    columns.size[i] = static_cast<i32>(p.in[i]);
+    columns.filter_stride[i] = static_cast<i32>(filter.spatial[i]);
+    columns.out_stride[i] = static_cast<i32>(dx.spatial[i]);
+  }
+}
+
 // Pixels of the largest phase, and k-blocks of the longest sum.
 struct Extent {
   int64_t rows, blocks;
@@ -59,6 +73,7 @@ Binding bind_phases(const KernelConfig& config, const ConvProblem& problem, cons
 
   Arguments arguments{};
   set_walk(arguments, config, *view);
+  if (wavelet_layout::has_phase_columns(config)) set_phase_columns(arguments.phase_columns, *view);
   arguments.keep_filter = tiles_n * problem.g * phases == 1 && extent.blocks <= gemm.stages;
   arguments.tiles = static_cast<u32>(tiles);
   arguments.tiles_a_group = make_divider(tiles_a_phase * phases * tiles_n);
@@ -133,6 +148,7 @@ template void set_walk<3>(WaveletArguments<3>&, const KernelConfig&, const Wavel
 Binding bind_wavelet(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
   if (problem.direction == Direction::kForward) return bind_phases<3>(config, problem, device);
   if (problem.direction == Direction::kBackwardWeight) return bind_wavelet_weight(config, problem, device);
+  if (wavelet_layout::has_phase_columns(config)) return bind_phases<3>(config, problem, device);
   return bind_phases<96>(config, problem, device);
 }
 

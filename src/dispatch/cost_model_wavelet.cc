@@ -24,6 +24,7 @@ constexpr double kMemoryBytesPerCycle = 1900;  // of the whole device, read plus
 constexpr double kTileCycles = 900;            // coordinates, barriers, drained pipeline
 constexpr double kCopyInstructions = 9;        // for a vector that lands by itself
 constexpr double kLoadInstructions = 8;        // for a vector through registers
+constexpr double kScatterFactor = 4;           // single numbers stored here and there against whole rows
 constexpr double kPixelInstructions = 60;      // coordinates of a pixel and the barrier behind them
 constexpr double kLanesPerCycle = 128;         // of a multiprocessor
 constexpr double kIssueShare[2] = {0.4, 0.6};  // of its issue slots that 4 and 8 load warps use
@@ -113,7 +114,8 @@ double predicted_wavelet_us(const KernelConfig& config, const ConvProblem& probl
       vectors_cycles(config, filter_rows * gemm.tile.k, gemm.loader_b, gemm.vector_b, bytes);
   const double fill = (gemm.tile.m + filter_rows) * span / kFillBytesPerCycle;
   const double block = std::max({product_cycles(gemm, span), loads, fill});
-  const double out = double{1} * gemm.tile.m * gemm.tile.n * size_of(output_type(config)) / kStoreBytesPerCycle;
+  double out = double{1} * gemm.tile.m * gemm.tile.n * size_of(output_type(config)) / kStoreBytesPerCycle;
+  if (wavelet_layout::has_phase_columns(config)) out *= kScatterFactor;
   // Blocks that share a multiprocessor hide each other's ends.
   const double ends = (out + kTileCycles) / config.min_blocks;
   const double waves = ceil_div(tiles, static_cast<double>(multiprocessors) * config.min_blocks) * config.min_blocks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/dispatch/wavelet_slow_test.cc - every gathering loader on the edges of what it accepts, on the simulator.
+// tests/dispatch/wavelet_slow_test.cc - gathering kernels on the edges of what they accept, on the simulator.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -15,22 +15,23 @@ namespace {
 
 class WaveletEdges : public testing::TestWithParam<const char*> {};
 
-// Of the accepting kernels, the best guess of each pair of loaders, vectors and split.
+// Of the accepting kernels, the best guess of each pair of loaders, vectors and split; of these the first and a quarter
+// of the others, which differs from problem to problem.
 std::vector<KernelConfig> kernels_of(const ConvProblem& problem) {
+  const auto turn = static_cast<size_t>(problem.c + problem.k + problem.in[2]) % 4;
   using Kind = std::tuple<Loader, int, Loader, int, SplitK, bool>;
   std::set<Kind> seen;
   std::vector<KernelConfig> kernels;
   for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll)) {
     const GemmConfig& gemm = c.config.gemm;
     if (!c.accepts() || c.config.family != Family::kGemm || gemm.pipeline != Pipeline::kWavelet) continue;
-    if (seen.emplace(gemm.loader_a, gemm.vector_a, gemm.loader_b, gemm.vector_b, gemm.split_k, c.config.finite_only)
-            .second)
-      kernels.push_back(c.config);
+    const Kind kind(gemm.loader_a, gemm.vector_a, gemm.loader_b, gemm.vector_b, gemm.split_k, c.config.finite_only);
+    if (seen.insert(kind).second && (seen.size() == 1 || seen.size() % 4 == turn)) kernels.push_back(c.config);
   }
   return kernels;
 }
 
-TEST_P(WaveletEdges, AreExactByEveryLoader) {
+TEST_P(WaveletEdges, AreExact) {
   const auto device = open_device("sim:sm_90a");
   ASSERT_TRUE(device.ok()) << device.status().message();
   const auto problem = parse_problem(GetParam());

@@ -51,6 +51,10 @@ constexpr Accesses kBackward[] = {{kAsync16, kAsync16, true}, {kAsync16, kAsync8
                                   {kAsync4, kSingle, false},  {kSingle, kAsync16, true},  {kSingle, kAsync8, false},
                                   {kSingle, kSingle, true}};
 
+// With stride phases as columns the filter is read number by number, and few input channels are what it is for.
+constexpr Accesses kPhaseColumns[] = {
+    {kAsync16, kSingle, false}, {kAsync8, kSingle, false}, {kAsync4, kSingle, false}, {kSingle, kSingle, false}};
+
 struct Shape {
   short m, n;
   int math_warps, load_warps;
@@ -77,6 +81,14 @@ constexpr Shape kWeightShapes[] = {
     {128, 64, 4, 4, 2, 128, true},  {64, 64, 4, 4, 2, 128, false},  {128, 128, 8, 4, 1, 128, false},
     {64, 128, 4, 4, 2, 128, false}, {128, 40, 4, 4, 2, 128, false}, {128, 256, 8, 4, 1, 128, false},
     {128, 16, 4, 4, 2, 128, false}, {64, 256, 4, 8, 1, 128, false},
+};
+
+// WHY one block a multiprocessor from 64 columns on: where each of them goes takes registers.
+constexpr Shape kPhaseColumnShapes[] = {
+    {128, 16, 4, 4, 2, 128, false},
+    {128, 32, 4, 4, 2, 128, false},
+    {128, 64, 4, 4, 1, 128, false},
+    {128, 128, 8, 4, 1, 128, false},
 };
 
 int vector_of(const Access& access, DataType type) { return access.bytes ? access.bytes / size_of(type) : 1; }
@@ -160,6 +172,14 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
       // Short blocks along k serve short sums, which few channels have.
       if (shape.span < 128 && (!forward || accesses.a.bytes == 16)) continue;
       propose_shape(base, shape, accesses, configs);
+    }
+  }
+  if (few || forward) return;
+  for (const Accesses& accesses : kPhaseColumns) {
+    for (const Shape& shape : kPhaseColumnShapes) {
+      propose_shape(base, shape, accesses, configs);
+      configs.back().finite_only = true;
+      configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
     }
   }
 }

@@ -32,6 +32,16 @@ struct WaveletAdvance {
   i32 runs, numbers;
 };
 
+// Columns that are stride phases times channels (phase_columns.h). Column (o, c) of lattice point i is pixel
+// i * stride + o; dy at i + start + j meets its filter tap o + base - j * stride. Order d, h, w.
+struct WaveletColumns {
+  Divider stride[3];
+  Divider channels;                 // of a group
+  i32 base[3], filter[3], size[3];  // of the taps, the filter, dx
+  i32 filter_stride[3];             // elements of the filter, a tap
+  i32 out_stride[3];                // elements of dx, a pixel
+};
+
 template <int kPhases>
 struct WaveletArguments {
   WaveletPhase phases[kPhases];  // of d, h and w, one after the other
@@ -44,9 +54,10 @@ struct WaveletArguments {
   i32 out_step[4];      // elements of the output, n and a pixel of d, h, w
   WaveletRun run;
   WaveletAdvance advance;
-  Divider depth;     // channels of a group that are summed over
-  i32 columns;       // output channels of a group
-  i32 filter_pitch;  // elements of one output channel's filter
+  WaveletColumns phase_columns;  // of kernels that have such columns
+  Divider depth;                 // channels of a group that are summed over
+  i32 columns;                   // output channels of a group
+  i32 filter_pitch;              // elements of one output channel's filter
   i32 images;
   bool row_is_one_run;  // the taps along w lie in the run
   bool keep_filter;     // one tile holds all columns, and its filter fits the ring: it is loaded once

@@ -13,6 +13,7 @@
 #include "kernel/gemm/wavelet/filter.h"
 #include "kernel/gemm/wavelet/gathered.h"
 #include "kernel/gemm/wavelet/output.h"
+#include "kernel/gemm/wavelet/phase_columns.h"
 
 namespace wt {
 
@@ -51,21 +52,34 @@ struct WaveletGemm {
   static constexpr bool kForward = kConfig.direction == Direction::kForward;
   static constexpr int kTableBarrier = 1;
 
-  template <bool kAlongK, class Unused = void>
-  struct FilterOf {
-    using Loads = ForwardFilter<kConfig>;
+  // Which filter and output a direction has.
+  enum class Form { kForward, kPhases, kPhaseColumns };
+  static constexpr Form kForm = kForward                                ? Form::kForward
+                                : wavelet_layout::walks_phases(kConfig) ? Form::kPhases
+                                                                        : Form::kPhaseColumns;
+  template <Form kOf, class Unused = void>
+  struct PartsOf {
+    using Filter = BackwardFilter<kConfig>;
+    using Output = WaveletOutput<kConfig>;
+    using Layout = MnMajor<kTileK>;
+  };
+  template <class Unused>
+  struct PartsOf<Form::kForward, Unused> {
+    using Filter = ForwardFilter<kConfig>;
+    using Output = WaveletOutput<kConfig>;
     using Layout = KMajor<kSpan>;
   };
   template <class Unused>
-  struct FilterOf<false, Unused> {
-    using Loads = BackwardFilter<kConfig>;
+  struct PartsOf<Form::kPhaseColumns, Unused> {
+    using Filter = PhaseColumnsFilter<kConfig>;
+    using Output = PhaseColumnsOutput<kConfig>;
     using Layout = MnMajor<kTileK>;
   };
   using A = KMajor<kSpan>;
-  using B = typename FilterOf<kForward>::Layout;
-  using FilterLoads = typename FilterOf<kForward>::Loads;
+  using B = typename PartsOf<kForm>::Layout;
+  using FilterLoads = typename PartsOf<kForm>::Filter;
   using Gathered = GatheredOperand<kConfig>;
-  using Output = WaveletOutput<kConfig>;
+  using Output = typename PartsOf<kForm>::Output;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
   using SlotRing = Ring<kStages>;
   using Cursor = typename SlotRing::Cursor;
@@ -81,10 +95,16 @@ struct WaveletGemm {
     return {a, b, table, {table + wavelet_layout::table_bytes(kConfig)}};
   }
 
-  // The coordinates of the tile's rows, a row a thread, for all load threads to read.
+  // The coordinates of the tile's rows, a row a thread, and of columns that are phases, for all load threads to read.
   WT_DEVICE static void write_table(const Params& p, const WaveletTile& tile, SharedAddress table, int thread) {
     for (int row = thread; row < kTileM; row += kLoadThreads) {
       device::store_shared(table + row * sizeof(WaveletRow), wavelet_row(p, tile, tile.row + static_cast<u32>(row)));
+    }
+    if constexpr (kForm == Form::kPhaseColumns) {
+      for (int column = thread; column < kTileN; column += kLoadThreads) {
+        device::store_shared(table + (kTileM + column) * sizeof(WaveletRow),
+                             PhaseColumns<kConfig>::filter_column(p, tile.column + column));
+      }
     }
     device::sync_named(kTableBarrier, kLoadThreads);
   }
@@ -100,15 +120,18 @@ struct WaveletGemm {
       const WaveletTile tile = wavelet_tile<kConfig>(p, index);
       if (tile.row >= tile.rows) continue;  // a phase with fewer pixels than the largest
       // WHY two tables: a thread that is ahead may write the next tile's while others still read this one.
-      const SharedAddress table = shared.table + parity * kTileM * sizeof(WaveletRow);
+      const SharedAddress table = shared.table + parity * (wavelet_layout::table_bytes(kConfig) / 2);
       parity ^= 1;
       write_table(p, tile, table, thread);
       a.start(p, tile, table, thread);
-      // WHY: the start divides, and forward it is the same for every tile.
-      if (!kForward || first) start.start(p, tile, Gathered::chunk_of(thread) * Gathered::kChunk);
+      // WHY: the start divides, and without phases it is the same for every tile.
+      if (kForm == Form::kPhases || first) start.start(p, tile, Gathered::chunk_of(thread) * Gathered::kChunk);
       WaveletWalk walk = start;
       const bool loads_filter = first || !p.keep_filter;
-      if (loads_filter) b.start(p, tile, thread);
+      if (loads_filter) {
+        b.start(p, tile, thread);
+        if constexpr (kForm == Form::kPhaseColumns) b.table = table + kTileM * sizeof(WaveletRow);
+      }
       for (i32 block = 0; block < tile.blocks; ++block) {
         shared.ring.wait_empty(slot);
         if (loads_filter) load_filter(b, p, tile, shared.b + slot.slot * kBBytes);

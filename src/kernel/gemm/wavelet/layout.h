@@ -33,6 +33,15 @@ constexpr DataType gathered_type(const KernelConfig& config) { return operand_a(
 constexpr bool a_is_mn_major(const KernelConfig& config) { return config.direction == Direction::kBackwardWeight; }
 constexpr bool b_is_mn_major(const KernelConfig& config) { return config.direction != Direction::kForward; }
 
+// Backward data with a stride either walks its phases one by one, or has them all as columns of one product. The second
+// way reads dy once for all phases, and multiplies it by zeros where a phase lacks a tap.
+constexpr bool has_phase_columns(const KernelConfig& config) {
+  return config.direction == Direction::kBackwardData && config.finite_only;
+}
+constexpr bool walks_phases(const KernelConfig& config) {
+  return config.direction == Direction::kBackwardData && !config.finite_only;
+}
+
 // Bytes of tile.k numbers: the swizzle's span where an operand lies along k.
 constexpr int span(const KernelConfig& config) { return config.gemm.tile.k * size_of(operand_a(config)); }
 
@@ -52,7 +61,8 @@ constexpr int b_bytes(const KernelConfig& config) {
 // last ones are read.
 inline constexpr int kRowBytes = 16;
 constexpr int table_bytes(const KernelConfig& config) {
-  return 2 * kRowBytes * (a_is_mn_major(config) ? config.gemm.tile.k : config.gemm.tile.m);
+  const int rows = a_is_mn_major(config) ? config.gemm.tile.k : config.gemm.tile.m;
+  return 2 * kRowBytes * (rows + (has_phase_columns(config) ? config.gemm.tile.n : 0));
 }
 
 constexpr int shared_bytes(const KernelConfig& config) {
@@ -60,6 +70,6 @@ constexpr int shared_bytes(const KernelConfig& config) {
 }
 
 // Stride phases that the parameter block has room for, of all dimensions together.
-constexpr int phases(const KernelConfig& config) { return config.direction == Direction::kBackwardData ? 96 : 3; }
+constexpr int phases(const KernelConfig& config) { return walks_phases(config) ? 96 : 3; }
 
 }  // namespace wt::wavelet_layout

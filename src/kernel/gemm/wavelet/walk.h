@@ -28,7 +28,7 @@ WT_DEVICE WaveletTile wavelet_tile(const WaveletArguments<wavelet_layout::phases
   tile.group = static_cast<i32>(group);
   tile.column = static_cast<i32>(index - m * p.tiles_n.by) * kConfig.gemm.tile.n;
   u32 phase = 0;
-  if constexpr (kConfig.direction == Direction::kBackwardData) {
+  if constexpr (wavelet_layout::walks_phases(kConfig)) {
     phase = quotient(m, p.tiles_a_phase);
     m -= phase * p.tiles_a_phase.by;
   }
@@ -37,7 +37,7 @@ WT_DEVICE WaveletTile wavelet_tile(const WaveletArguments<wavelet_layout::phases
   i32 runs = 1;
   WT_UNROLL for (int i = 2; i >= 0; --i) {
     tile.phase[i] = i;
-    if constexpr (kConfig.direction == Direction::kBackwardData) {
+    if constexpr (wavelet_layout::walks_phases(kConfig)) {
       const u32 next = quotient(phase, p.phase_count[i]);
       tile.phase[i] = p.first_phase[i] + static_cast<i32>(phase - next * p.phase_count[i].by);
       phase = next;
@@ -50,7 +50,7 @@ WT_DEVICE WaveletTile wavelet_tile(const WaveletArguments<wavelet_layout::phases
   tile.blocks = (runs * p.run.length + kConfig.gemm.tile.k - 1) / kConfig.gemm.tile.k;
   // WHY: pixels that no tap reaches get one block of zeros. A branch around the products that clears the accumulators
   // instead costs ptxas all its registers.
-  if (kConfig.direction == Direction::kBackwardData && runs == 0) {
+  if (wavelet_layout::walks_phases(kConfig) && runs == 0) {
     tile.blocks = 1;
     tile.taps[0] = 0;
     tile.taps[1] = tile.taps[2] = 1;

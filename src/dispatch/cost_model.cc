@@ -25,8 +25,10 @@ constexpr double kFillBytesPerCycle = 56;       // from the L2 to one multiproce
 constexpr double kFillBytesPerCycleAll = 7700;  // to all of them together, where blocks share an operand
 constexpr double kLeastRowBytes = 95;           // a row of a bulk copy costs as much as one of so many bytes
 constexpr double kShallowRing = 0.46;           // of a stage's time is lost, divided by the number of stages
+constexpr double kTallTile = 1.15;              // stages of 256 rows took so much longer than predicted
 constexpr double kStoreBytesPerCycle = 40;
 constexpr double kDirectStorePenalty = 2.5;    // stores of two columns instead of whole rows
+constexpr double kCopiedRowPenalty = 1.4;      // vectors of staged rows instead of bulk stores
 constexpr double kMemoryBytesPerCycle = 2424;  // of the whole device, read plus write
 constexpr double kTileCycles = 215;  // per tile of a persistent block: coordinates, barriers, drained pipeline
 constexpr double kOverlap = 2.5;     // the power by which work and memory traffic add up; max would be infinite
@@ -68,13 +70,16 @@ double stage_cycles(const KernelConfig& config, double blocks) {
   const double bytes =
       (gemm.tile.m * narrow + tma_layout::b_columns(config) * (tma_layout::b_is_mn_major(config) ? 1 : narrow)) * deep;
   const double fill = bytes / std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::max(1.0, blocks));
-  return std::max(mma_cycles(gemm, deep), fill) * (1 + kShallowRing / gemm.stages);
+  const double tall = gemm.tile.m > 192 ? kTallTile : 1;
+  return std::max(mma_cycles(gemm, deep), fill) * (1 + kShallowRing / gemm.stages) * tall;
 }
 
 double output_cycles(const KernelConfig& config) {
   const double bytes = double{1} * config.gemm.tile.m * config.gemm.tile.n * size_of(output_type(config));
   const double cycles = bytes / kStoreBytesPerCycle;
-  return config.gemm.staging == Staging::kDirect ? cycles * kDirectStorePenalty : cycles;
+  return cycles * (config.gemm.staging == Staging::kDirect   ? kDirectStorePenalty
+                   : config.gemm.staging == Staging::kShared ? kCopiedRowPenalty
+                                                             : 1);
 }
 
 double memory_cycles(const ConvProblem& problem) {
@@ -148,7 +153,8 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
 
 // A patch of the image and nine taps of the filter at a time; tiles are 8 pixels wide and hang over the edges.
 double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
-  constexpr double kShiftedRows = 1.1;  // a guess: products whose rows start anywhere
+  // Fitted by hand on eight timed runs: what a tap takes beside its products, and a tile's rows, copied one by one.
+  constexpr double kTapCycles = 110, kCopyCycles = 1200, kCopiedRows = 2.4;
   const ConvProblem problem = merged_problem(config, whole);
   const GemmConfig& gemm = config.gemm;
   const bool forward = problem.direction == Direction::kForward;
@@ -161,13 +167,12 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
       static_cast<double>(ceil_div(forward ? problem.c_per_group() : problem.k_per_group(), tma_layout::box_k(config)));
   const auto units = static_cast<double>(multiprocessors);
   constexpr int kTaps = tma_layout::kHaloFilter * tma_layout::kHaloFilter;
-  const double products = kTaps * mma_cycles(gemm, gemm.swizzle_a) * kShiftedRows;
+  const double products = kTaps * (mma_cycles(gemm, gemm.swizzle_a) + kTapCycles);
   const double bytes = tma_layout::patch_bytes(config) + kTaps * tma_layout::b_box_bytes(config);
   const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));
   const double waves = std::ceil(static_cast<double>(tiles) / units);
-  // Rows that are copied one by one take longer than bulk stores, and nothing hides them but the other consumer.
-  constexpr double kCopiedRows = 2.5;
-  const double tile = blocks * std::max(products, bytes / rate), output = output_cycles(config) * kCopiedRows;
+  const double tile = blocks * std::max(products, bytes / rate);
+  const double output = kCopyCycles + output_cycles(config) * kCopiedRows;  // hidden only by the other consumer
   const double shown = gemm.ping_pong ? output / waves + std::max(0.0, output - tile) : output;
   const double busy = waves * (tile + shown + kTileCycles);
   const double launches = gemm.groups_per_tile > 1 ? 1.5 : 1;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
-#include <set>
 #include <shared_mutex>
+#include <unordered_map>
 
 #include "config/constraints.h"
 #include "config/fields.h"
@@ -14,6 +14,7 @@
 #include "config/signature.h"
 #include "dispatch/cost_correction.h"
 #include "dispatch/cost_model.h"
+#include "problem/random.h"
 
 namespace wt {
 namespace {
@@ -38,6 +39,18 @@ bool alike(const KernelConfig& a, const KernelConfig& b) {
          x.k_group == y.k_group && x.split_image == y.split_image && x.explicit_gemm == y.explicit_gemm;
 }
 
+// Of what proposals for one signature differ in most.
+uint64_t rough_hash(const KernelConfig& config) {
+  const GemmConfig& g = config.gemm;
+  uint64_t hash = 0;
+  for (const int value : {int{g.tile.m}, int{g.tile.n}, int{g.tile.k}, int{g.warps.m}, int{g.warps.n}, int{g.mma.n},
+                          int{g.stages}, int{g.ping_pong}, int{g.swizzle_a}, int{g.vector_a}, int{g.vector_b},
+                          int(g.staging), int(g.loader_a), int(g.split_k), int{g.load_warps}, int{config.min_blocks},
+                          int{config.direct.tile_h}, int{config.direct.sub_w}, int{config.direct.vector_in}})
+    hash = mix64(hash ^ static_cast<uint64_t>(value));
+  return hash;
+}
+
 // Valid on their target, in order of preference, each once.
 Proposals propose(const KernelConfig& signature, Candidates which) {
   std::vector<KernelConfig> all;
@@ -47,9 +60,14 @@ Proposals propose(const KernelConfig& signature, Candidates which) {
   }
   Proposals valid;
   std::vector<Proposal>& list = valid.list;
-  std::set<KernelConfig, ConfigLess> seen;
+  std::unordered_multimap<uint64_t, size_t> seen;  // WHY not a set by ConfigLess: that compares field by field by name
   for (const KernelConfig& config : all) {
-    if (is_valid(config) && seen.insert(config).second) list.push_back({config, cost_correction(config)});
+    const uint64_t hash = rough_hash(config);
+    const auto [first, last] = seen.equal_range(hash);
+    if (std::any_of(first, last, [&](const auto& item) { return list[item.second].config == config; })) continue;
+    if (!is_valid(config)) continue;
+    seen.emplace(hash, list.size());
+    list.push_back({config, cost_correction(config)});
   }
   for (const Proposal& proposal : list) {
     const auto group = std::ranges::find_if(

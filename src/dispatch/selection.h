@@ -24,8 +24,8 @@ struct RankedConfig {
 std::vector<RankedConfig> rank(const ConvProblem& problem, Target target, int multiprocessors,
                                const PlanOptions& options, Candidates which = Candidates::kAll);
 
-// The first of that list that `allowed` lets pass; nothing where there is none. `allowed` is asked only of what would be
-// faster than the best so far.
+// The first of that list that `allowed` lets pass; nothing where there is none. `allowed` is asked only of what would
+// be faster than the best so far.
 std::optional<RankedConfig> pick(const ConvProblem& problem, Target target, int multiprocessors,
                                  const PlanOptions& options, const std::function<bool(const KernelConfig&)>& allowed);
 

@@ -61,7 +61,7 @@ def random_layers(count, seed):
         out = ((height + 2 * pad - taps) // stride + 1) * ((size + 2 * pad - taps) // stride + 1)
         gflop = 2e-9 * batch * out * k * (c // groups) * taps * taps
         elements = batch * max(c * height * size, k * out)
-        if gflop > 400 or elements > 3e8 or gflop < 0.005 or text in layers:
+        if gflop > 200 or elements > 1e8 or gflop < 0.005 or text in layers:
             continue
         layers.append(text)
     return layers

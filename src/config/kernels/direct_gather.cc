@@ -18,14 +18,15 @@ struct Variant {
   short pixels;  // of a thread; taps in backward weight
   bool few;
   bool sliding = false;  // along rows without stride and dilation; forward and backward data
+  unsigned char min_blocks = 2;
 };
 
 // Channels-last. Input vectors are for a multiplier of one; 1 and 1 takes any channel count.
 constexpr Variant kLast[] = {
-    {4, 4, 4, false},       {8, 8, 4, false},       {8, 8, 2, false},       {4, 4, 8, false},
-    {1, 4, 4, false},       {1, 1, 4, true},        {1, 1, 8, false},       {2, 2, 4, false},
-    {4, 4, 8, false, true}, {8, 8, 4, false, true}, {2, 2, 8, false, true}, {1, 4, 4, false, true},
-    {1, 1, 8, false, true},
+    {4, 4, 4, false},       {8, 8, 4, false},       {8, 8, 2, false},          {4, 4, 8, false},
+    {1, 4, 4, false},       {1, 1, 4, true},        {1, 1, 8, false},          {2, 2, 4, false},
+    {4, 4, 4, false, true}, {8, 8, 2, false, true}, {4, 4, 8, false, true, 1}, {2, 2, 8, false, true},
+    {1, 4, 4, false, true}, {1, 1, 8, false, true},
 };
 constexpr Variant kFirst[] = {
     {1, 1, 4, true}, {1, 1, 2, false}, {1, 1, 8, false}, {1, 1, 8, false, true}, {1, 1, 4, false, true}};
@@ -45,7 +46,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
     config.direct.sub_w = variant.pixels;
     config.direct.block_size = 256;
     if (variant.sliding) config.direct.stride_w = config.direct.dilation_w = 1;
-    config.min_blocks = 2;
+    config.min_blocks = variant.min_blocks;
     configs.push_back(config);
   }
 }

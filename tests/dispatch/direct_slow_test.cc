@@ -118,6 +118,37 @@ TEST(DirectGather, StagesLargeFiltersInParts) {
   }
 }
 
+// Random data, blocks and warps in three orders: the same bits.
+TEST(DirectWeight, DoesNotDependOnTheOrderOfBlocks) {
+  for (const auto& [text, design] : {std::pair{"bwd_weight bf16>fp32 n3 c8 k8 g8 i13x12 f3x3 p1", kStream},
+                                     std::pair{"bwd_weight bf16 n9 c8 k8 g8 i13x12 f5x5 p2", kBanded},
+                                     std::pair{"bwd_weight bf16>fp32 n3 c8 k8 g8 i13x12 f4x3 p1", kGather}}) {
+    const ConvProblem problem = problem_of(text);
+    const auto kernels = direct_kernels(problem, Target::kSm90a, design);
+    ASSERT_FALSE(kernels.empty()) << text;
+    std::vector<std::byte> first;
+    for (const char* seed : {"1", "2", "3"}) {
+      ::setenv("WAVETILE_SIM_SEED", seed, 1);
+      const auto device = open_device("sim:sm_90a");
+      ASSERT_TRUE(device.ok());
+      const auto plan = make_kernel_plan(*device, problem, kernels.front().config, "tested");
+      ASSERT_TRUE(plan.ok()) << plan.status().message();
+      const auto tensors = TrialTensors::make(*device, problem, false, 5);
+      ASSERT_TRUE(tensors.ok());
+      TrialOptions options;
+      options.seed = 5;
+      options.time = false;
+      const TrialResult result = run_trial(**tensors, **plan, options);
+      ASSERT_TRUE(result.verified) << text << ": " << result.status.message();
+      const Buffer& dw = output_of(problem, (*tensors)->host());
+      const std::vector<std::byte> bytes(dw.data(), dw.data() + dw.size());
+      if (first.empty()) first = bytes;
+      EXPECT_TRUE(bytes == first) << text << ", seed " << seed;
+    }
+    ::unsetenv("WAVETILE_SIM_SEED");
+  }
+}
+
 #if WT_HAVE_NVRTC
 // One of each direction, design and filter that a 16-bit layer can have.
 TEST(DirectSpills, NoneInASample) {

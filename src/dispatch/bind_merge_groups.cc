@@ -13,7 +13,8 @@
 namespace wt {
 
 ConvProblem merged_problem(const KernelConfig& config, ConvProblem problem) {
-  problem.g /= config.gemm.groups_per_tile;
+  // WHY the least: a prediction may come before the constraint that the groups divide.
+  problem.g = std::max<int64_t>(1, problem.g / config.gemm.groups_per_tile);
   return problem;
 }
 

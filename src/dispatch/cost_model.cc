@@ -26,9 +26,12 @@ constexpr double kFillBytesPerCycleAll = 7700;  // to all of them together, wher
 constexpr double kLeastRowBytes = 95;           // a row of a bulk copy costs as much as one of so many bytes
 constexpr double kShallowRing = 0.46;           // of a stage's time is lost, divided by the number of stages
 constexpr double kTallTile = 1.15;              // stages of 256 rows took so much longer than predicted
+constexpr double kThreeConsumers = 1.08;        // the same of 192 rows
+constexpr double kRaggedColumns = 1.3;          // and of columns read across, where the last block of 64 is not full
 constexpr double kStoreBytesPerCycle = 40;
 constexpr double kDirectStorePenalty = 2.5;    // stores of two columns instead of whole rows
-constexpr double kCopiedRowPenalty = 1.4;      // vectors of staged rows instead of bulk stores
+constexpr double kCopyCycles = 1100;           // copying staged rows: for a tile, and for 64 rows of 64 columns
+constexpr double kCopiedBlockCycles = 4400;    // of the latter, divided by the elements of a vector
 constexpr double kMemoryBytesPerCycle = 2424;  // of the whole device, read plus write
 constexpr double kTileCycles = 215;  // per tile of a persistent block: coordinates, barriers, drained pipeline
 constexpr double kOverlap = 2.5;     // the power by which work and memory traffic add up; max would be infinite
@@ -70,16 +73,19 @@ double stage_cycles(const KernelConfig& config, double blocks) {
   const double bytes =
       (gemm.tile.m * narrow + tma_layout::b_columns(config) * (tma_layout::b_is_mn_major(config) ? 1 : narrow)) * deep;
   const double fill = bytes / std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::max(1.0, blocks));
-  const double tall = gemm.tile.m > 192 ? kTallTile : 1;
-  return std::max(mma_cycles(gemm, deep), fill) * (1 + kShallowRing / gemm.stages) * tall;
+  const double tall = gemm.tile.m > 192 ? kTallTile : gemm.tile.m > 128 ? kThreeConsumers : 1;
+  const double ragged = tma_layout::b_is_mn_major(config) && gemm.tile.n % 64 != 0 ? kRaggedColumns : 1;
+  return std::max(mma_cycles(gemm, deep), fill) * (1 + kShallowRing / gemm.stages) * tall * ragged;
 }
 
 double output_cycles(const KernelConfig& config) {
-  const double bytes = double{1} * config.gemm.tile.m * config.gemm.tile.n * size_of(output_type(config));
-  const double cycles = bytes / kStoreBytesPerCycle;
-  return cycles * (config.gemm.staging == Staging::kDirect   ? kDirectStorePenalty
-                   : config.gemm.staging == Staging::kShared ? kCopiedRowPenalty
-                                                             : 1);
+  const GemmConfig& gemm = config.gemm;
+  // Each consumer copies its own rows, one block after the other.
+  if (gemm.staging == Staging::kShared)
+    return kCopyCycles +
+           tma_layout::rows_of_consumer(config) / 64.0 * gemm.tile.n / 64.0 * kCopiedBlockCycles / gemm.vector_c;
+  const double bytes = double{1} * gemm.tile.m * gemm.tile.n * size_of(output_type(config));
+  return bytes / kStoreBytesPerCycle * (gemm.staging == Staging::kDirect ? kDirectStorePenalty : 1);
 }
 
 double memory_cycles(const ConvProblem& problem) {
@@ -153,8 +159,7 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
 
 // A patch of the image and nine taps of the filter at a time; tiles are 8 pixels wide and hang over the edges.
 double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
-  // Fitted by hand on eight timed runs: what a tap takes beside its products, and a tile's rows, copied one by one.
-  constexpr double kTapCycles = 110, kCopyCycles = 1200, kCopiedRows = 2.4;
+  constexpr double kTapCycles = 110;  // beside its products; fitted by hand on eight timed runs
   const ConvProblem problem = merged_problem(config, whole);
   const GemmConfig& gemm = config.gemm;
   const bool forward = problem.direction == Direction::kForward;
@@ -172,7 +177,7 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
   const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));
   const double waves = std::ceil(static_cast<double>(tiles) / units);
   const double tile = blocks * std::max(products, bytes / rate);
-  const double output = kCopyCycles + output_cycles(config) * kCopiedRows;  // hidden only by the other consumer
+  const double output = output_cycles(config);  // hidden only by the other consumer
   const double shown = gemm.ping_pong ? output / waves + std::max(0.0, output - tile) : output;
   const double busy = waves * (tile + shown + kTileCycles);
   const double launches = gemm.groups_per_tile > 1 ? 1.5 : 1;
@@ -191,12 +196,17 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int m
   const auto units = static_cast<double>(multiprocessors);
   const auto items = static_cast<double>(tiles * splits);
   const double waves = std::ceil(items / units);
-  const double stage = stage_cycles(config, std::min(items, units));
+  // Not fitted as those above: rates of microbenchmarks, a guess for a tile.
+  constexpr double kFill = 67, kStore = 30, kTile = 700;
+  const double deep = gemm.tile.k * size_of(operand_a(config));
+  const double fill =
+      (gemm.tile.m + gemm.tile.n) * deep / std::min(kFill, kFillBytesPerCycleAll / std::min(items, units));
+  const double stage = std::max(mma_cycles(gemm, deep), fill);
   const double output =
-      double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2) * (split ? 1 : kDirectStorePenalty) / kStoreBytesPerCycle;
+      double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2) * (split ? 1 : kDirectStorePenalty) / kStore;
   const double busy =
-      waves * (std::ceil(static_cast<double>(depth) / static_cast<double>(splits)) * stage + output + kTileCycles);
-  double cycles = kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(problem));
+      waves * (std::ceil(static_cast<double>(depth) / static_cast<double>(splits)) * stage + output + kTile);
+  double cycles = kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(whole));
   if (split) {
     const double bytes = static_cast<double>(problem.w_elements()) * 4 * (static_cast<double>(splits) + 1);
     cycles += kLaunchCycles / 2 + bytes / kMemoryBytesPerCycle;

@@ -202,7 +202,8 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
         if (breadth == Breadth::kFew && loader == Loader::kTmaTiled) continue;
         if (shape.other >= least) propose_shape(base, shape, swizzle, loader, Staging::kShared, configs);
         // For outputs of odd channel counts, which only forward has; as a best guess, they go to pipeline wavelet.
-        if (breadth == Breadth::kAll && base.direction == Direction::kForward && shape.other >= kCore)
+        if (breadth == Breadth::kAll && base.direction == Direction::kForward && shape.m == 128 && !shape.ping_pong &&
+            shape.blocks == 1)
           propose_shape(base, shape, swizzle, loader, Staging::kDirect, configs);
       }
     }

@@ -7,7 +7,7 @@
 #define WT_DEVICE __attribute__((device, always_inline)) inline
 #define WT_OUTLINED __attribute__((device, noinline)) inline
 #define WT_UNROLL _Pragma("unroll")
-#define WT_KEEP_LOOP _Pragma("unroll 1")
+#define WT_UNROLL_FEW _Pragma("unroll 4")
 #define WT_ROLLED _Pragma("nounroll")
 
 // The one entry of a generated source: WT_KERNEL(name, class with kThreads, kMinBlocks, Params and run).

@@ -7,7 +7,7 @@
 #define WT_DEVICE __device__ __forceinline__
 #define WT_OUTLINED __device__ __noinline__
 #define WT_UNROLL _Pragma("unroll")
-#define WT_KEEP_LOOP _Pragma("unroll 1")
+#define WT_UNROLL_FEW _Pragma("unroll 4")
 #define WT_ROLLED _Pragma("unroll 1")
 
 // The one entry of a generated source: WT_KERNEL(name, class with kThreads, kMinBlocks, Params and run).

@@ -8,7 +8,7 @@
 #define WT_DEVICE inline __attribute__((always_inline))
 #define WT_OUTLINED inline
 #define WT_UNROLL
-#define WT_KEEP_LOOP
+#define WT_UNROLL_FEW
 #define WT_ROLLED
 
 // The one entry of a generated source: WT_KERNEL(name, class with kThreads, kMinBlocks, Params and run). The library

@@ -150,8 +150,8 @@ struct TmaOutput {
     const i64 start = rows.offset(warp * kRows + lane % kRows);
     const i64 channel = first_channel(p, place);
     device::sync_warp();
-    // WHY a loop: unrolled, its addresses push the accumulators of the other fragments out of the registers.
-    WT_KEEP_LOOP for (int first = 0; first < kRows * kVectors; first += 32) {
+    // WHY few: unrolled as a whole, its addresses push the accumulators of the other fragments out of the registers.
+    WT_UNROLL_FEW for (int first = 0; first < kRows * kVectors; first += 32) {
       const int at = first + lane, in_warp = at / kVectors % kRows, column = at % kVectors * kWidth;
       const u32 low = device::shuffle(static_cast<u32>(start), in_warp);
       const u32 high = device::shuffle(static_cast<u32>(static_cast<u64>(start) >> 32), in_warp);

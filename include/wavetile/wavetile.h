@@ -47,6 +47,13 @@
 #define WAVETILE_API
 #endif
 
+/* In C++ every int is a value of the enumerations too, so that a wrong one is refused and not undefined. */
+#ifdef __cplusplus
+#define WAVETILE_AN_INT : int
+#else
+#define WAVETILE_AN_INT
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -54,7 +61,7 @@ extern "C" {
 /* Status and version. */
 
 /* The first five are also the exit codes of the wavetile command. */
-typedef enum wavetile_status {
+typedef enum wavetile_status WAVETILE_AN_INT {
   WAVETILE_OK = 0,
   WAVETILE_VERIFICATION_FAILED = 1, /* a result is wrong */
   WAVETILE_BAD_INPUT = 2,           /* the caller's text, value, pointer or file */
@@ -85,7 +92,7 @@ WAVETILE_API void wavetile_string_free(char* text);
 
 /* What this machine can do. */
 
-typedef enum wavetile_capability {
+typedef enum wavetile_capability WAVETILE_AN_INT {
   WAVETILE_CAPABILITY_CUDA_DRIVER = 0,   /* an NVIDIA driver with at least one GPU */
   WAVETILE_CAPABILITY_NVRTC = 1,         /* compile kernels for NVIDIA GPUs */
   WAVETILE_CAPABILITY_HOST_COMPILER = 2, /* compile kernels for the simulator */
@@ -102,7 +109,7 @@ WAVETILE_API wavetile_status wavetile_capability_query(wavetile_capability capab
 
 typedef struct wavetile_device wavetile_device;
 
-typedef enum wavetile_device_kind {
+typedef enum wavetile_device_kind WAVETILE_AN_INT {
   WAVETILE_DEVICE_CPU = 0,
   WAVETILE_DEVICE_GPU = 1,
   WAVETILE_DEVICE_SIMULATOR = 2
@@ -173,13 +180,13 @@ WAVETILE_API wavetile_status wavetile_event_elapsed(wavetile_event* start, wavet
 
 /* Problems. */
 
-typedef enum wavetile_direction {
+typedef enum wavetile_direction WAVETILE_AN_INT {
   WAVETILE_FORWARD = 0,        /* x, w -> y */
   WAVETILE_BACKWARD_DATA = 1,  /* dy, w -> dx: the gradients stand in the places of y and x */
   WAVETILE_BACKWARD_WEIGHT = 2 /* x, dy -> dw */
 } wavetile_direction;
 
-typedef enum wavetile_type {
+typedef enum wavetile_type WAVETILE_AN_INT {
   WAVETILE_F32 = 0,
   WAVETILE_TF32 = 1, /* stored as fp32, multiplied as tf32 */
   WAVETILE_F16 = 2,
@@ -188,12 +195,12 @@ typedef enum wavetile_type {
   WAVETILE_E5M2 = 5  /* OCP fp8: infinities, saturates at 57344 */
 } wavetile_type;
 
-typedef enum wavetile_layout {
+typedef enum wavetile_layout WAVETILE_AN_INT {
   WAVETILE_CHANNELS_LAST = 0, /* NWC, NHWC, NDHWC; filters K(DH)WC */
   WAVETILE_CHANNELS_FIRST = 1 /* NCW, NCHW, NCDHW; filters KC(DH)W */
 } wavetile_layout;
 
-typedef enum wavetile_activation {
+typedef enum wavetile_activation WAVETILE_AN_INT {
   WAVETILE_ACTIVATION_NONE = 0,
   WAVETILE_ACTIVATION_RELU = 1,
   WAVETILE_ACTIVATION_LEAKY_RELU = 2, /* slope */
@@ -204,7 +211,7 @@ typedef enum wavetile_activation {
   WAVETILE_ACTIVATION_TANH = 7
 } wavetile_activation;
 
-typedef enum wavetile_padding {
+typedef enum wavetile_padding WAVETILE_AN_INT {
   WAVETILE_PADDING_EXPLICIT = 0, /* pad_lower and pad_upper as given */
   WAVETILE_PADDING_SAME = 1,     /* output = ceil(input / stride); the odd element goes to the upper side */
   WAVETILE_PADDING_VALID = 2,    /* none */
@@ -278,7 +285,7 @@ WAVETILE_API wavetile_status wavetile_problem_output_size(const wavetile_problem
 WAVETILE_API double wavetile_problem_flops(const wavetile_problem* problem);
 
 /* The tensors of a problem by their role. */
-typedef enum wavetile_role {
+typedef enum wavetile_role WAVETILE_AN_INT {
   WAVETILE_ROLE_X = 0,        /* x, or dx */
   WAVETILE_ROLE_W = 1,        /* w, or dw */
   WAVETILE_ROLE_Y = 2,        /* y, or dy */
@@ -288,7 +295,7 @@ typedef enum wavetile_role {
   WAVETILE_ROLE_AMAX = 6      /* one fp32 value, written */
 } wavetile_role;
 
-typedef enum wavetile_use {
+typedef enum wavetile_use WAVETILE_AN_INT {
   WAVETILE_UNUSED = 0, /* the problem has no such tensor */
   WAVETILE_READ = 1,
   WAVETILE_WRITTEN = 2
@@ -327,7 +334,7 @@ WAVETILE_API wavetile_status wavetile_to_float(wavetile_type type, const void* v
 
 typedef struct wavetile_plan wavetile_plan;
 
-typedef enum wavetile_tuning {
+typedef enum wavetile_tuning WAVETILE_AN_INT {
   WAVETILE_TUNING_OFF = 0,      /* the cost model alone */
   WAVETILE_TUNING_CACHED = 1,   /* earlier measurements where there are any, else the cost model */
   WAVETILE_TUNING_FIRST_USE = 2 /* where there are none, measure the candidates now, verify them, remember the best */
@@ -404,7 +411,7 @@ WAVETILE_API wavetile_status wavetile_plan_get_info(const wavetile_plan* plan, w
 /* The same, with problem and device, as one JSON object. It belongs to the plan; NULL for NULL. */
 WAVETILE_API const char* wavetile_plan_json(const wavetile_plan* plan);
 
-typedef enum wavetile_format {
+typedef enum wavetile_format WAVETILE_AN_INT {
   WAVETILE_FORMAT_TEXT = 0, /* for people */
   WAVETILE_FORMAT_JSON = 1
 } wavetile_format;
@@ -417,7 +424,7 @@ WAVETILE_API wavetile_status wavetile_explain(wavetile_device* device, const wav
 
 /* Verification. */
 
-typedef enum wavetile_fill {
+typedef enum wavetile_fill WAVETILE_AN_INT {
   WAVETILE_FILL_RANDOM = 0, /* signed reals whose results have a magnitude of about one */
   WAVETILE_FILL_EXACT = 1,  /* small integers: every sum is exact, in whichever order it is made */
   WAVETILE_FILL_ZERO = 2

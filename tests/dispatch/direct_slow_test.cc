@@ -11,17 +11,12 @@
 #include "dispatch/candidates.h"
 #include "dispatch/kernel_plan.h"
 #include "dispatch/trial.h"
+#include "exact_trial.h"
 #include "kernel/direct/arguments.h"
 #include "tests/dispatch/spills.h"
 
 namespace wt {
 namespace {
-
-ConvProblem problem_of(const std::string& text) {
-  auto problem = parse_problem(text);
-  EXPECT_TRUE(problem.ok()) << text << ": " << problem.status().message();
-  return *problem;
-}
 
 // The accepting kernels of the direct family, best guess first.
 std::vector<RankedCandidate> direct_kernels(const ConvProblem& problem, Target target, DirectDesign design) {
@@ -30,19 +25,6 @@ std::vector<RankedCandidate> direct_kernels(const ConvProblem& problem, Target t
     return !c.accepts() || c.config.family != Family::kDirect || c.config.direct.design != design;
   });
   return kernels;
-}
-
-void expect_exact(const std::shared_ptr<Device>& device, const ConvProblem& problem, const KernelConfig& config) {
-  auto plan = make_kernel_plan(device, problem, config, "tested");
-  ASSERT_TRUE(plan.ok()) << plan.status().message();
-  auto tensors = TrialTensors::make(device, problem, true, 7);
-  ASSERT_TRUE(tensors.ok()) << tensors.status().message();
-  TrialOptions options;
-  options.exact = true;
-  options.seed = 7;
-  options.time = false;
-  const TrialResult result = run_trial(**tensors, **plan, options);
-  EXPECT_TRUE(result.verified) << to_text(problem) << " by " << name_of(config) << ": " << result.status.message();
 }
 
 struct EdgeCase {

@@ -170,12 +170,12 @@ constexpr Constraint kRows[] = {
                           text_of(at.config.gemm.specialization));
      }},
 
-    {"vector-channels", "a vector lies inside one group's channels",
+    {"vector-channels", "a vector lies inside the channels of one group, or of those merged",
      [](const Case& at) { return is_gemm(at) && at.config.gemm.pipeline != Pipeline::kWavelet; },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return channels_a(*at.problem) % gemm.vector_a == 0 && channels_b(*at.problem) % gemm.vector_b == 0 &&
-              channels_out(*at.problem) % gemm.vector_c == 0;
+              channels_out(*at.problem) * gemm.groups_per_tile % gemm.vector_c == 0;
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;

@@ -83,8 +83,9 @@ std::optional<ConvProblem> problem_for(const KernelConfig& config) {
   for (const Size& size : kSizes) {
     std::string image = size.image;
     for (int i = 1; i < config.dims; ++i) image += fmt::format("x{}", size.image);
-    const auto problem = parse_problem(fmt::format("{} {} n1 i{} {} {}{}", text_of(config.direction), types_of(config),
-                                                   image, size.rest, layout, epilogue_of(config.epilogue)));
+    const auto problem = parse_problem(fmt::format("{} {} n1 g{} i{} {} {}{}", text_of(config.direction),
+                                                   types_of(config), int{config.gemm.groups_per_tile}, image, size.rest,
+                                                   layout, epilogue_of(config.epilogue)));
     if (problem.ok() && accepts(config, *problem)) return *problem;
   }
   return std::nullopt;

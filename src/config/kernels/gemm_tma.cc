@@ -103,7 +103,7 @@ void propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Lo
 
 // 3x3 filters with stride 1, whose patches are loaded once for all taps: for few channels and small images.
 constexpr Shape kHaloShapes[] = {
-    {256, 64, false, kSearch, kSearch}, {128, 64, false, kCommon, kCommon}, {128, 40, false, kSearch, kSearch},
+    {256, 64, false, kSearch, kSearch}, {128, 64, false, kSearch, kSearch}, {128, 40, false, kSearch, kSearch},
     {64, 64, false, kSearch, kSearch},  {64, 32, false, kSearch, kSearch},  {64, 128, false, kSearch, kSearch},
     {128, 16, false, kSearch, kSearch}, {128, 96, false, kSearch, kSearch}, {128, 128, false, kSearch, kSearch},
     {256, 40, false, kSearch, kSearch}, {256, 96, false, kSearch, kSearch}, {256, 128, false, kSearch, kSearch},
@@ -126,7 +126,8 @@ void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<Kerne
   for (const Shape& shape : kMergedShapes) {
     if (shape.offer < wanted(base, breadth)) continue;
     for (const unsigned char groups : {2, 4, 8, 16}) {
-      if (groups == 16 && breadth == Breadth::kFew) continue;  // four channels a group are rare
+      // As best guesses: four channels a group are rare, and 32 do as well by themselves.
+      if ((groups == 2 || groups == 16) && breadth == Breadth::kFew) continue;
       // WHY only these stores: backward data is mostly strided, and forward's outputs are whole vectors.
       const bool forward = base.direction == Direction::kForward;
       propose_shape(base, shape, 128, Loader::kTmaIm2col, forward ? Staging::kTmaStore : Staging::kShared, configs);
@@ -200,6 +201,8 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
         if (shape.offer >= least) propose_shape(base, shape, swizzle, loader, Staging::kTmaStore, configs);
         // WHY: the general loader serves the rare outputs of unit filters too, with half the kernels in a pack.
         if (breadth == Breadth::kFew && loader == Loader::kTmaTiled) continue;
+        // As best guesses, forward's outputs that bulk stores cannot write are narrow.
+        if (breadth == Breadth::kFew && base.direction == Direction::kForward && shape.n > 64) continue;
         if (shape.other >= least) propose_shape(base, shape, swizzle, loader, Staging::kShared, configs);
         // For outputs of odd channel counts, which only forward has; as a best guess, they go to pipeline wavelet.
         if (breadth == Breadth::kAll && base.direction == Direction::kForward && shape.m == 128 && !shape.ping_pong &&

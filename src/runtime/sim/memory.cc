@@ -2,6 +2,9 @@
 #include "runtime/sim/memory.h"
 
 #include <sys/mman.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include <algorithm>
 #include <cstring>
@@ -36,6 +39,10 @@ Result<void*> GlobalMemory::allocate(size_t bytes) {
   }
   char* const mapping = static_cast<char*>(mapped);
   char* const start = mapping + kPage + pages - body;
+#if defined(__SANITIZE_ADDRESS__)
+  // WHY: a stack of fibres may have been unmapped here before, and its shadow is still that of a stack.
+  __asan_unpoison_memory_region(mapping, pages + 2 * kPage);
+#endif
   std::memset(start, 0xff, body);
   const auto low = reinterpret_cast<uintptr_t>(start);
   buffers_[low] = {low, low + size, mapping, pages + 2 * kPage};

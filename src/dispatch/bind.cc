@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 #include "base/check.h"
 #include "config/fields.h"
@@ -65,8 +64,7 @@ Binding bind_basic(const KernelConfig& config, const ConvProblem& problem) {
   launch.shape.threads =
       static_cast<uint32_t>(gemm.warps.m * gemm.warps.n * gemm.warps.k * info_of(config.target).warp_size);
   launch.shape.shared_bytes = static_cast<uint32_t>(shared_bytes(config));
-  launch.params.resize(sizeof arguments);
-  std::memcpy(launch.params.data(), &arguments, sizeof arguments);
+  set_params(launch, arguments);
 
   const Tensor a = problem.direction == Direction::kForward ? Tensor::kX : Tensor::kY;
   const Tensor b = problem.direction == Direction::kBackwardWeight ? Tensor::kX : Tensor::kW;

@@ -2,9 +2,8 @@
 // dispatch/bind_direct.h - launches of the direct kernels.
 #pragma once
 
-#include <cstring>
-
 #include "dispatch/bind.h"
+#include "dispatch/conv_arguments.h"
 
 namespace wt {
 
@@ -22,11 +21,5 @@ void bind_direct_sum(Binding& binding, const KernelConfig& config, const ConvPro
 Binding bind_direct_stream(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
 Binding bind_direct_banded(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
 Binding bind_direct_gather(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
-
-template <class Arguments>
-void set_params(Launch& launch, const Arguments& arguments) {
-  launch.params.resize(sizeof arguments);
-  std::memcpy(launch.params.data(), &arguments, sizeof arguments);
-}
 
 }  // namespace wt

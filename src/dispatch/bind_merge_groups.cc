@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 #include "base/check.h"
 #include "config/fields.h"
+#include "dispatch/conv_arguments.h"
 #include "dispatch/tma_maps.h"
 #include "kernel/merge_groups_arguments.h"
 
@@ -34,8 +34,7 @@ Binding with_merged_filter(const KernelConfig& config, const ConvProblem& proble
   merge.shape.threads = kMergeThreads;
   merge.shape.grid[0] = static_cast<uint32_t>(
       std::min<int64_t>(ceil_div(arguments.elements, kMergeThreads), int64_t{device.multiprocessors} * 8));
-  merge.params.resize(sizeof arguments);
-  std::memcpy(merge.params.data(), &arguments, sizeof arguments);
+  set_params(merge, arguments);
   merge.pointers.push_back({offsetof(MergeGroupsArguments, w), Tensor::kW, 0});
   merge.pointers.push_back({offsetof(MergeGroupsArguments, merged), Tensor::kWorkspace, 0});
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 #include "config/fields.h"
 #include "dispatch/conv_arguments.h"
@@ -27,8 +26,7 @@ Launch split_sum_launch(const KernelConfig& config, const ConvProblem& problem, 
   launch.shape.threads = kSplitSumThreads;
   const int64_t blocks = ceil_div(arguments.elements, kSplitSumThreads * kSplitSumWidth);
   launch.shape.grid[0] = static_cast<uint32_t>(std::min<int64_t>(blocks, int64_t{device.multiprocessors} * 8));
-  launch.params.resize(sizeof arguments);
-  std::memcpy(launch.params.data(), &arguments, sizeof arguments);
+  set_params(launch, arguments);
   launch.pointers.push_back({offsetof(SplitSumArguments, partials), Tensor::kWorkspace, 0});
   launch.pointers.push_back({offsetof(SplitSumArguments, out), Tensor::kW, 0});
   bind_epilogue(launch, problem, offsetof(SplitSumArguments, epilogue));

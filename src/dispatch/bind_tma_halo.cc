@@ -3,7 +3,6 @@
 // (kernel/gemm/tma/halo_kernel.h).
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 #include "config/fields.h"
 #include "dispatch/bind_tma.h"
@@ -66,8 +65,7 @@ Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& problem, co
       static_cast<uint32_t>(std::min<int64_t>(tiles, int64_t{device.multiprocessors} * config.min_blocks));
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
-  launch.params.resize(sizeof arguments);
-  std::memcpy(launch.params.data(), &arguments, sizeof arguments);
+  set_params(launch, arguments);
   binding.launches.push_back(std::move(launch));
   return binding;
 }

@@ -3,7 +3,6 @@
 // them.
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 #include "config/fields.h"
 #include "dispatch/bind_merge_groups.h"
@@ -17,12 +16,6 @@
 
 namespace wt {
 namespace {
-
-template <class Arguments>
-void set_params(Launch& launch, const Arguments& arguments) {
-  launch.params.resize(sizeof arguments);
-  std::memcpy(launch.params.data(), &arguments, sizeof arguments);
-}
 
 // tile.k pixels as steps of the walk (n, d, h, w), so that the kernel moves on by addition with carry.
 void set_advance(TmaWeightArguments& arguments, int64_t depth) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 #include "base/check.h"
 #include "config/fields.h"
@@ -91,8 +90,7 @@ Binding bind_phases(const KernelConfig& config, const ConvProblem& problem, cons
       static_cast<uint32_t>(std::min<int64_t>(tiles, int64_t{device.multiprocessors} * config.min_blocks));
   launch.shape.threads = static_cast<uint32_t>(wavelet_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(wavelet_layout::shared_bytes(config));
-  launch.params.resize(sizeof arguments);
-  std::memcpy(launch.params.data(), &arguments, sizeof arguments);
+  set_params(launch, arguments);
   binding.launches.push_back(std::move(launch));
   return binding;
 }

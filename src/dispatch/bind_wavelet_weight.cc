@@ -3,7 +3,6 @@
 // adds them.
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 #include "base/check.h"
 #include "config/fields.h"
@@ -98,8 +97,7 @@ Binding bind_wavelet_weight(const KernelConfig& config, const ConvProblem& probl
   launch.shape.grid[0] = static_cast<uint32_t>(std::min<int64_t>(tiles * splits, blocks));
   launch.shape.threads = static_cast<uint32_t>(wavelet_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(wavelet_layout::shared_bytes(config));
-  launch.params.resize(sizeof arguments);
-  std::memcpy(launch.params.data(), &arguments, sizeof arguments);
+  set_params(launch, arguments);
   binding.launches.push_back(std::move(launch));
   if (split) binding.launches.push_back(split_sum_launch(config, problem, device, splits));
   return binding;

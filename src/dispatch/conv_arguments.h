@@ -2,6 +2,8 @@
 // dispatch/conv_arguments.h - the parts of a parameter block that every kernel of every family shares.
 #pragma once
 
+#include <cstring>
+
 #include "kernel/arguments.h"
 #include "problem/problem.h"
 #include "runtime/launch.h"
@@ -14,6 +16,13 @@ ConvShape conv_shape(const ConvProblem& problem);
 TensorStrides tensor_strides(const ConvProblem& problem, Tensor tensor);
 
 EpilogueArguments epilogue_arguments(const Epilogue& epilogue);
+
+// The launch's template of its parameter block.
+template <class Arguments>
+void set_params(Launch& launch, const Arguments& arguments) {
+  launch.params.resize(sizeof arguments);
+  std::memcpy(launch.params.data(), &arguments, sizeof arguments);
+}
 
 // Adds to `launch` the pointers that the epilogue of `problem` reads and writes, and clears amax before it.
 // `at` is the offset of the EpilogueArguments in the parameter block.

@@ -149,29 +149,29 @@ constexpr Shape kWeightShapes[] = {
 };
 
 // Both operands lie across their channels, in blocks of 64; k runs over pixels.
+void propose_weight_shape(const KernelConfig& base, const Shape& shape, SplitK split, unsigned char groups,
+                          std::vector<KernelConfig>& configs) {
+  propose_shape(base, shape, 128, Loader::kTmaTiled, Staging::kDirect, configs);
+  GemmConfig& gemm = configs.back().gemm;
+  gemm.loader_b = Loader::kTmaIm2col;
+  gemm.specialization = Specialization::kDefault;
+  gemm.split_k = split;
+  gemm.groups_per_tile = groups;
+}
+
 void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (!is_16_bit(base.x) || base.x != base.y) return;
+  const Offer least = wanted(base, breadth);
   for (const Shape& shape : kWeightShapes) {
-    if (shape.other < wanted(base, breadth)) continue;
-    for (const SplitK split : {SplitK::kWorkspace, SplitK::kNone}) {
-      propose_shape(base, shape, 128, Loader::kTmaTiled, Staging::kDirect, configs);
-      GemmConfig& gemm = configs.back().gemm;
-      gemm.loader_b = Loader::kTmaIm2col;
-      gemm.specialization = Specialization::kDefault;
-      gemm.split_k = split;
-    }
+    if (shape.other < least) continue;
+    for (const SplitK split : {SplitK::kWorkspace, SplitK::kNone}) propose_weight_shape(base, shape, split, 1, configs);
   }
   // Small groups together: the products of different groups are dropped with the partial sums.
+  if (least == kCore) return;
   for (const unsigned char groups : {2, 4, 8, 16}) {
     for (const short columns : {192, 64}) {
-      if ((columns != 192 || groups == 16) && wanted(base, breadth) != kSearch) continue;
-      if (wanted(base, breadth) == kCore) continue;
-      propose_shape(base, {64, columns, false, kSearch, kSearch}, 128, Loader::kTmaTiled, Staging::kDirect, configs);
-      GemmConfig& gemm = configs.back().gemm;
-      gemm.loader_b = Loader::kTmaIm2col;
-      gemm.specialization = Specialization::kDefault;
-      gemm.split_k = SplitK::kWorkspace;
-      gemm.groups_per_tile = groups;
+      if ((columns != 192 || groups == 16) && least != kSearch) continue;
+      propose_weight_shape(base, {64, columns, false, kSearch, kSearch}, SplitK::kWorkspace, groups, configs);
     }
   }
 }

@@ -59,15 +59,7 @@ struct TmaHaloGemm {
   static constexpr int kPatchStride = tma_layout::aligned(kPatchBytes);
   static_assert(kConfig.gemm.swizzle_a == 128 && kConfig.gemm.staging == Staging::kShared);
 
-  template <bool kMn, class Unused = void>
-  struct BOf {
-    using Type = KMajor<kConfig.gemm.swizzle_a>;
-  };
-  template <class Unused>
-  struct BOf<true, Unused> {
-    using Type = MnMajor<kBox>;
-  };
-  using B = typename BOf<tma_layout::b_is_mn_major(kConfig)>::Type;
+  using B = FilterLayout<kConfig>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
   using Output = TmaOutput<kConfig, Params>;
   using PatchRing = Ring<tma_layout::kHaloPatches>;

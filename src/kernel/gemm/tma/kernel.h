@@ -51,15 +51,7 @@ struct TmaGemm {
   static constexpr bool kMoveRegisters = kConsumers > 1;
 
   using A = KMajor<kConfig.gemm.swizzle_a>;
-  template <bool kMn, class Unused = void>
-  struct BOf {
-    using Type = KMajor<kConfig.gemm.swizzle_a>;
-  };
-  template <class Unused>
-  struct BOf<true, Unused> {
-    using Type = MnMajor<kBox>;
-  };
-  using B = typename BOf<tma_layout::b_is_mn_major(kConfig)>::Type;
+  using B = FilterLayout<kConfig>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
   using Output = TmaOutput<kConfig, Params>;
   using SlotRing = Ring<kStages>;

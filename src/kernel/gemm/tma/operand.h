@@ -39,6 +39,12 @@ struct MnMajor {
   }
 };
 
+// How operand B lies in its stage: the filter along its channels, or across them.
+template <KernelConfig kConfig, bool kAcross = tma_layout::b_is_mn_major(kConfig)>
+struct FilterLayout : KMajor<kConfig.gemm.swizzle_a> {};
+template <KernelConfig kConfig>
+struct FilterLayout<kConfig, true> : MnMajor<tma_layout::box_k(kConfig)> {};
+
 // Where a region's walk over an image starts for GEMM row m.
 struct WalkStart {
   i32 at[3];  // d, h, w

@@ -42,7 +42,8 @@ constexpr EnumName kSplitKs[] = {
 constexpr EnumName kStreamKs[] = {{"off", "kOff"}, {"linear", "kLinear"}, {"tree", "kTree"}};
 constexpr EnumName kRasters[] = {{"along_m", "kAlongM"}, {"along_n", "kAlongN"}};
 constexpr EnumName kStagings[] = {{"direct", "kDirect"}, {"shared", "kShared"}, {"tma_store", "kTmaStore"}};
-constexpr EnumName kDirectDesigns[] = {{"gather", "kGather"}, {"stream", "kStream"}, {"banded", "kBanded"}};
+constexpr EnumName kDirectDesigns[] = {
+    {"gather", "kGather"}, {"stream", "kStream"}, {"banded", "kBanded"}, {"groups", "kGroups"}};
 
 // Each list reaches its enumeration's last value.
 template <class Enum, size_t kCount>
@@ -56,7 +57,7 @@ static_assert(reaches(kPipelines, Pipeline::kTma) && reaches(kSchedulers, Schedu
 static_assert(reaches(kLoaders, Loader::kRegister) && reaches(kSpecializations, Specialization::kPatch));
 static_assert(reaches(kSplitKs, SplitK::kAtomic) && reaches(kStreamKs, StreamK::kTree));
 static_assert(reaches(kRasters, Raster::kAlongN) && reaches(kStagings, Staging::kTmaStore));
-static_assert(reaches(kDirectDesigns, DirectDesign::kBanded));
+static_assert(reaches(kDirectDesigns, DirectDesign::kGroups));
 
 }  // namespace
 

@@ -77,6 +77,7 @@ enum class DirectDesign : unsigned char {
   kGather,  // every tap looked up: any filter, stride, dilation, multiplier, layout
   kStream,  // a thread takes a strip of columns and walks down the rows; filter and stride at compile time
   kBanded,  // matrix instructions over a banded filter
+  kGroups,  // matrix instructions over small groups, the halo in shared memory
 };
 
 struct Extent3 {

@@ -48,6 +48,8 @@ Binding bind_direct(const KernelConfig& config, const ConvProblem& problem, cons
       return bind_direct_stream(config, problem, device);
     case DirectDesign::kBanded:
       return bind_direct_banded(config, problem, device);
+    case DirectDesign::kGroups:
+      break;
   }
   WT_CHECK(false, "no launch for {}", name_of(config));
 }

@@ -104,6 +104,7 @@ double predicted_direct_us(const KernelConfig& config, const ConvProblem& proble
       case DirectDesign::kBanded:
         return banded_us(config, problem, multiprocessors);
       case DirectDesign::kGather:
+      case DirectDesign::kGroups:
         break;
     }
     // WHY: measured once, on one input channel of 32 outputs, whose image is read again for each.

@@ -20,6 +20,11 @@ std::span<const Constraint> direct_problem_rows();   // constraints_direct.cc
 inline bool is_tma(Loader loader) {
   return loader == Loader::kTmaTiled || loader == Loader::kTmaIm2col || loader == Loader::kTmaHalo;
 }
-inline bool is_wide(Loader loader) { return loader == Loader::kVector || loader == Loader::kAsync; }
+inline bool is_buffer(Loader loader) {
+  return loader == Loader::kBufferRows || loader == Loader::kBufferUniform || loader == Loader::kBufferLane;
+}
+inline bool is_wide(Loader loader) {
+  return loader == Loader::kVector || loader == Loader::kAsync || is_buffer(loader);
+}
 
 }  // namespace wt

@@ -186,8 +186,8 @@ constexpr Constraint kRows[] = {
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
-           "vector_a={} with loader {} and vector_b={} with loader {}: only vector and async load more than "
-           "one element",
+           "vector_a={} with loader {} and vector_b={} with loader {}: only vector, async and the buffer "
+           "loaders load more than one element",
            gemm.vector_a, text_of(gemm.loader_a), gemm.vector_b, text_of(gemm.loader_b));
      }},
 

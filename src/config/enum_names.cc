@@ -27,11 +27,14 @@ constexpr EnumName kPipelines[] = {{"basic_v1", "kBasicV1"},
                                    {"comp_async", "kCompAsync"},
                                    {"basic_async_v1", "kBasicAsyncV1"},
                                    {"wavelet", "kWavelet"},
-                                   {"tma", "kTma"}};
+                                   {"tma", "kTma"},
+                                   {"four_wave", "kFourWave"}};
 constexpr EnumName kSchedulers[] = {{"intrawave", "kIntrawave"}, {"interwave", "kInterwave"}};
-constexpr EnumName kLoaders[] = {{"gather", "kGather"},      {"vector", "kVector"},        {"async", "kAsync"},
-                                 {"tma_tiled", "kTmaTiled"}, {"tma_im2col", "kTmaIm2col"}, {"tma_halo", "kTmaHalo"},
-                                 {"register", "kRegister"}};
+constexpr EnumName kLoaders[] = {
+    {"gather", "kGather"},         {"vector", "kVector"},          {"async", "kAsync"},
+    {"tma_tiled", "kTmaTiled"},    {"tma_im2col", "kTmaIm2col"},   {"tma_halo", "kTmaHalo"},
+    {"register", "kRegister"},     {"buffer_rows", "kBufferRows"}, {"buffer_uniform", "kBufferUniform"},
+    {"buffer_lane", "kBufferLane"}};
 constexpr EnumName kSpecializations[] = {{"default", "kDefault"},
                                          {"filter1x1_pad0", "kFilter1x1Pad0"},
                                          {"filter1x1_stride1_pad0", "kFilter1x1Stride1Pad0"},
@@ -53,8 +56,8 @@ constexpr bool reaches(const EnumName (&)[kCount], Enum last) {
 static_assert(reaches(kDirections, Direction::kBackwardWeight) && reaches(kDataTypes, DataType::kE5m2));
 static_assert(reaches(kLayouts, Layout::kChannelsFirst) && reaches(kActivations, Activation::kTanh));
 static_assert(reaches(kTargets, Target::kGfx1250) && reaches(kFamilies, Family::kDirect));
-static_assert(reaches(kPipelines, Pipeline::kTma) && reaches(kSchedulers, Scheduler::kInterwave));
-static_assert(reaches(kLoaders, Loader::kRegister) && reaches(kSpecializations, Specialization::kPatch));
+static_assert(reaches(kPipelines, Pipeline::kFourWave) && reaches(kSchedulers, Scheduler::kInterwave));
+static_assert(reaches(kLoaders, Loader::kBufferLane) && reaches(kSpecializations, Specialization::kPatch));
 static_assert(reaches(kSplitKs, SplitK::kAtomic) && reaches(kStreamKs, StreamK::kTree));
 static_assert(reaches(kRasters, Raster::kAlongN) && reaches(kStagings, Staging::kTmaStore));
 static_assert(reaches(kDirectDesigns, DirectDesign::kGroups));

@@ -40,6 +40,7 @@ enum class Pipeline : unsigned char {
   kBasicAsyncV1,
   kWavelet,
   kTma,
+  kFourWave,
 };
 
 enum class Scheduler : unsigned char { kIntrawave, kInterwave };
@@ -53,6 +54,10 @@ enum class Loader : unsigned char {
   kTmaIm2col,  // bulk tensor copy of an im2col column
   kTmaHalo,    // one patch with its halo serves every tap
   kRegister,   // raw rows in shared memory, fragments gathered in registers
+  // Through a buffer descriptor, whose range answers what lies outside the image with zeros:
+  kBufferRows,     // rows of a matrix: a filter, or an image under a filter of one tap
+  kBufferUniform,  // an image under the taps, a k-block inside one tap
+  kBufferLane,     // the same where a k-block crosses taps: each lane finds its own
 };
 
 enum class Specialization : unsigned char {

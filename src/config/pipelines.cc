@@ -97,6 +97,13 @@ constexpr PipelineInfo kPipelines[] = {
      .persistent = true,
      .min_k_iterations = 1,
      .meaning = "a producer warp copies boxes into a ring, warp groups multiply from shared memory"},
+    {.pipeline = Pipeline::kFourWave,
+     .min_stages = 2,
+     .max_stages = 2,
+     .prefetch = 2,
+     .wave_groups = 1,
+     .min_k_iterations = 1,
+     .meaning = "four waves of four quadrants each; two shared stages, fragments of the next read under this one"},
 };
 
 }  // namespace

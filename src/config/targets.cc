@@ -42,14 +42,14 @@ constexpr MmaShape kGfx942Mma[] = {
     fixed(kF16, {16, 16, 16}, kMfma, kPortable),  fixed(kF16, {32, 32, 8}, kMfma, kPortable),
     fixed(kBf16, {16, 16, 16}, kMfma, kPortable), fixed(kBf16, {32, 32, 8}, kMfma, kPortable),
     fixed(kF32, {16, 16, 4}, kMfma, kPortable),   fixed(kTf32, {16, 16, 4}, kMfma, kPortable),
-    fixed(kE4m3, {16, 16, 32}, kMfma, kOwn),      fixed(kE5m2, {16, 16, 32}, kMfma, kOwn)};  // FNUZ encodings
+    fixed(kE4m3, {16, 16, 32}, kMfma, kOwn),      fixed(kE4m3, {32, 32, 16}, kMfma, kOwn)};  // FNUZ encodings
 constexpr MmaShape kGfx950Mma[] = {
     fixed(kF16, {16, 16, 16}, kMfma, kPortable),  fixed(kF16, {32, 32, 8}, kMfma, kPortable),
     fixed(kBf16, {16, 16, 16}, kMfma, kPortable), fixed(kBf16, {32, 32, 8}, kMfma, kPortable),
     fixed(kF32, {16, 16, 4}, kMfma, kPortable),   fixed(kTf32, {16, 16, 4}, kMfma, kPortable),
     fixed(kF16, {16, 16, 32}, kMfma, kOwn),       fixed(kF16, {32, 32, 16}, kMfma, kOwn),
     fixed(kBf16, {16, 16, 32}, kMfma, kOwn),      fixed(kBf16, {32, 32, 16}, kMfma, kOwn),
-    fixed(kE4m3, {16, 16, 32}, kMfma, kOwn),      fixed(kE5m2, {16, 16, 32}, kMfma, kOwn)};
+    fixed(kE4m3, {16, 16, 32}, kMfma, kOwn),      fixed(kE4m3, {32, 32, 16}, kMfma, kOwn)};
 
 // RDNA: WMMA for 16-bit types; fp32 and tf32 by multiply-adds.
 constexpr MmaShape kGfx1100Mma[] = {

@@ -63,6 +63,31 @@ struct Mfma16x16x16 {
   static constexpr int c_col(int lane, int) { return lane % 16; }
 };
 
+// AMD MFMA with eight consecutive k a lane, 64 lanes: fp8 from gfx942 on, 16-bit types from gfx950 on. MI300 ISA
+// manual, "Matrix Arithmetic Instructions"; CDNA4 ISA manual, the same chapter.
+template <class T>
+struct Mfma32x32x16 {
+  using Operand = T;
+  static constexpr int kA = 8, kB = 8, kC = 16, kRun = 8;
+  static constexpr int a_row(int lane, int) { return lane % 32; }
+  static constexpr int a_k(int lane, int e) { return lane / 32 * 8 + e; }
+  static constexpr int b_col(int lane, int) { return lane % 32; }
+  static constexpr int b_k(int lane, int e) { return lane / 32 * 8 + e; }
+  static constexpr int c_row(int lane, int e) { return e % 4 + 8 * (e / 4) + 4 * (lane / 32); }
+  static constexpr int c_col(int lane, int) { return lane % 32; }
+};
+template <class T>
+struct Mfma16x16x32 {
+  using Operand = T;
+  static constexpr int kA = 8, kB = 8, kC = 4, kRun = 8;
+  static constexpr int a_row(int lane, int) { return lane % 16; }
+  static constexpr int a_k(int lane, int e) { return lane / 16 * 8 + e; }
+  static constexpr int b_col(int lane, int) { return lane % 16; }
+  static constexpr int b_k(int lane, int e) { return lane / 16 * 8 + e; }
+  static constexpr int c_row(int lane, int e) { return lane / 16 * 4 + e; }
+  static constexpr int c_col(int lane, int) { return lane % 16; }
+};
+
 // AMD MFMA 16x16x4, fp32, 64 lanes.
 struct Mfma16x16x4 {
   using Operand = float;

@@ -6,6 +6,15 @@
 
 #include "target/types.h"
 
+namespace wt {
+
+// The e4m3 of gfx942's matrix unit. Tensors never hold it: kernels make it from e4m3 on the way to the unit.
+struct E4m3Fnuz {
+  u8 bits;
+};
+
+}  // namespace wt
+
 namespace wt::number {
 
 constexpr u32 bits_of(float value) { return __builtin_bit_cast(u32, value); }
@@ -54,7 +63,23 @@ constexpr float to_float(E4m3 value) {
   if ((value.bits & 0x7f) == 0x7f) return float_of(0x7fc00000u | static_cast<u32>(value.bits & 0x80) << 24);
   return widen<4, 3>(value.bits, false);
 }
+// FNUZ: exponents are biased by one more than OCP's, so the same bits mean half; 0x80 is the only NaN, and there is no
+// negative zero.
+constexpr float to_float(E4m3Fnuz value) {
+  if (value.bits == 0x80) return float_of(0x7fc00000u);
+  return widen<4, 3>(value.bits, false) * 0.5f;
+}
 constexpr float to_float(float value) { return value; }
+
+// Four e4m3 numbers as FNUZ numbers of half their value, exactly: the bits stay, but for negative zeros, which become
+// zeros, and NaNs. Every finite e4m3 number has such a half.
+constexpr u32 halved_to_fnuz(u32 four) {
+  const u32 magnitudes = four & 0x7f7f7f7fu;
+  const u32 zeros = ~(magnitudes + 0x7f7f7f7fu) & 0x80808080u;
+  const u32 nans = (magnitudes + 0x01010101u) & 0x80808080u;
+  const u32 nan_bits = nans | (nans - (nans >> 7));
+  return (four & ~zeros & ~nan_bits) | nans;
+}
 
 template <class T>
 struct From;
@@ -86,6 +111,16 @@ struct From<E4m3> {
     if (magnitude > 0x7f800000u) return {static_cast<u8>(sign | 0x7fu)};
     if (magnitude >= 0x43e00000u) return {static_cast<u8>(sign | 0x7eu)};  // 448 and above saturate
     return {static_cast<u8>(sign | narrow_magnitude<4, 3>(magnitude))};
+  }
+};
+template <>
+struct From<E4m3Fnuz> {
+  static constexpr E4m3Fnuz rounded(float value) {
+    const u32 bits = bits_of(value), magnitude = bits & 0x7fffffffu, sign = bits >> 24 & 0x80u;
+    if (magnitude > 0x7f800000u) return {0x80};
+    if (magnitude >= 0x43700000u) return {static_cast<u8>(sign | 0x7fu)};  // 240 and above saturate
+    const u32 kept = narrow_magnitude<4, 3>(bits_of(float_of(magnitude) * 2));
+    return {static_cast<u8>(kept ? sign | kept : 0)};
   }
 };
 template <>

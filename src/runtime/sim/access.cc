@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/sim/access.cc - identity, and loads, stores and atomics on shared and global memory.
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/sim/primitives.h"
 #include "runtime/sim/report.h"
@@ -8,6 +9,8 @@
 namespace wt::sim {
 
 namespace {
+
+constexpr u32 kLongestBuffer = 1u << 31;  // offsets from here on are outside every buffer (target/*/buffer.h)
 
 [[noreturn, gnu::noinline, gnu::cold]] void fail_shared(const Block& block, u32 address, u32 bytes, u32 alignment,
                                                         const char* operation, Site site) {
@@ -108,6 +111,38 @@ const void* read_global(const void* address, u32 bytes, u32 alignment, Site site
 void* write_global(void* address, u32 bytes, u32 alignment, Site site) {
   check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), bytes, alignment, "store_global", site);
   return address;
+}
+
+// Each word is judged by where it starts, as the hardware's range check does for raw buffers.
+void read_buffer(void* to, const void* base, u32 range, u32 offset, u32 bytes, Site site) {
+  Cluster& cluster = *current->block->cluster;
+  const auto low = reinterpret_cast<uintptr_t>(base);
+  const u32 word = std::min(bytes, 4u);
+  if (low % 4 || range > kLongestBuffer) {
+    fail(Fault::kUse, "load_buffer", site,
+         fmt::format("a buffer of {} bytes at {:#x}: buffers start at a multiple of 4 and have at most {} bytes", range,
+                     low, kLongestBuffer));
+  }
+  if (offset % word) {
+    fail(Fault::kAlignment, "load_buffer", site,
+         fmt::format("offset {} of a load of {} bytes is not a multiple of {}", offset, bytes, word));
+  }
+  for (u32 at = 0; at < bytes; at += word) {
+    char* const part = static_cast<char*>(to) + at;
+    const u64 start = u64{offset} + at;
+    if (start >= range) {
+      count_step(cluster, site);
+      std::memset(part, 0, word);
+      continue;
+    }
+    if (start + word > range) {
+      fail(Fault::kBounds, "load_buffer", site,
+           fmt::format("the last word at offset {} starts inside the buffer's {} bytes and ends beyond them", start,
+                       range));
+    }
+    check_global(cluster, low + start, word, word, "load_buffer", site);
+    std::memcpy(part, reinterpret_cast<const void*>(low + start), word);
+  }
 }
 
 float atomic_add_float(float* address, float value, Site site) {

@@ -205,11 +205,11 @@ bool simulated(Target target) {
     case Target::kSm90a:
     case Target::kGfx90a:
     case Target::kGfx942:
+    case Target::kGfx950:
     case Target::kGfx1100:
     case Target::kGfx1201:
       return true;
     case Target::kSm100a:
-    case Target::kGfx950:
     case Target::kGfx1250:
       return false;
   }

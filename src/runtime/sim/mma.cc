@@ -17,7 +17,7 @@
 namespace wt::sim {
 namespace {
 
-enum class Format : uint8_t { kF16, kBf16, kTf32, kF32 };
+enum class Format : uint8_t { kF16, kBf16, kTf32, kF32, kE4m3, kE4m3Fnuz };
 
 // Where each element of each lane lies: A (m, k) as an index, B (k, n) and C (m, n) by row and column.
 struct Layout {
@@ -75,11 +75,11 @@ Layout m16n8k8() {
       [](int lane, int i) { return (i < 2 ? lane / 4 : lane / 4 + 8) * 8 + lane % 4 * 2 + (i & 1); });
 }
 
-// A[i][k]: lane = i + 32 * (k / 4), item k % 4. C[i][j]: lane = j + 32 * ((i / 4) % 2), item i % 4 + 4 * (i / 8).
-Layout mfma32x32x8(Format format) {
+// A[i][k]: lane = i + 32 * (k / run), item k % run. C[i][j]: lane = j + 32 * ((i / 4) % 2), item i % 4 + 4 * (i / 8).
+Layout mfma32x32(Format format, int k, int run) {
   return make(
-      format, 32, 32, 8, 64, 4, 4, 16, [](int lane, int e) { return (lane & 31) * 8 + (lane >> 5) * 4 + e; },
-      [](int lane, int e) { return ((lane >> 5) * 4 + e) * 32 + (lane & 31); },
+      format, 32, 32, k, 64, run, run, 16, [=](int lane, int e) { return (lane & 31) * k + (lane >> 5) * run + e; },
+      [=](int lane, int e) { return ((lane >> 5) * run + e) * 32 + (lane & 31); },
       [](int lane, int e) { return ((e >> 2) * 8 + (lane >> 5) * 4 + (e & 3)) * 32 + (lane & 31); });
 }
 
@@ -114,12 +114,12 @@ struct Instruction {
 
 // In the order of MmaKind.
 const Instruction& instruction(MmaKind kind) {
-  static const std::array<Instruction, 12> all = {{
+  static const std::array<Instruction, 20> all = {{
       {"mma.m16n8k16.f16", m16n8k16(Format::kF16)},
       {"mma.m16n8k16.bf16", m16n8k16(Format::kBf16)},
       {"mma.m16n8k8.tf32", m16n8k8()},
-      {"mfma.32x32x8.f16", mfma32x32x8(Format::kF16)},
-      {"mfma.32x32x8.bf16", mfma32x32x8(Format::kBf16)},
+      {"mfma.32x32x8.f16", mfma32x32(Format::kF16, 8, 4)},
+      {"mfma.32x32x8.bf16", mfma32x32(Format::kBf16, 8, 4)},
       {"mfma.16x16x16.f16", mfma16x16(Format::kF16, 16, 4)},
       {"mfma.16x16x16.bf16", mfma16x16(Format::kBf16, 16, 4)},
       {"mfma.16x16x4.f32", mfma16x16(Format::kF32, 4, 1)},
@@ -127,6 +127,14 @@ const Instruction& instruction(MmaKind kind) {
       {"wmma.16x16x16.bf16", wmma_gfx11(Format::kBf16)},
       {"wmma.16x16x16.f16", wmma_gfx12(Format::kF16)},
       {"wmma.16x16x16.bf16", wmma_gfx12(Format::kBf16)},
+      {"mfma.32x32x16.fp8 (fnuz)", mfma32x32(Format::kE4m3Fnuz, 16, 8)},
+      {"mfma.16x16x32.fp8 (fnuz)", mfma16x16(Format::kE4m3Fnuz, 32, 8)},
+      {"mfma.32x32x16.fp8", mfma32x32(Format::kE4m3, 16, 8)},
+      {"mfma.16x16x32.fp8", mfma16x16(Format::kE4m3, 32, 8)},
+      {"mfma.32x32x16.f16", mfma32x32(Format::kF16, 16, 8)},
+      {"mfma.16x16x32.f16", mfma16x16(Format::kF16, 32, 8)},
+      {"mfma.32x32x16.bf16", mfma32x32(Format::kBf16, 16, 8)},
+      {"mfma.16x16x32.bf16", mfma16x16(Format::kBf16, 32, 8)},
   }};
   return all[static_cast<size_t>(kind)];
 }
@@ -183,8 +191,16 @@ void move_c(const Layout& layout, void** lanes, int first, int count, float* c) 
   move_c<1, kToLanes>(layout, lanes, first, count, c);
 }
 
+template <class T>
+constexpr std::array<float, 256> widened() {
+  std::array<float, 256> values{};
+  for (int bits = 0; bits < 256; ++bits) values[bits] = number::to_float(T{static_cast<u8>(bits)});
+  return values;
+}
+constexpr std::array<float, 256> kWideE4m3 = widened<E4m3>(), kWideE4m3Fnuz = widened<E4m3Fnuz>();
+
 struct Tiles {
-  float a[32 * 16], b[16 * kMostColumns], c[32 * kMostColumns];
+  float a[32 * 16], b[32 * kMostColumns], c[32 * kMostColumns];
 };
 
 void execute(Warp&, void** lanes) {
@@ -206,6 +222,12 @@ void execute(Warp&, void** lanes) {
       case Format::kTf32:  // the unit reads the upper 19 bits
         gather<uint32_t>(layout, lanes, first, count, a, b,
                          [](uint32_t v) { return std::bit_cast<float>(v & 0xffffe000u); });
+        break;
+      case Format::kE4m3:
+        gather<uint8_t>(layout, lanes, first, count, a, b, [](uint8_t v) { return kWideE4m3[v]; });
+        break;
+      case Format::kE4m3Fnuz:
+        gather<uint8_t>(layout, lanes, first, count, a, b, [](uint8_t v) { return kWideE4m3Fnuz[v]; });
         break;
       case Format::kF32:
         gather<float>(layout, lanes, first, count, a, b, [](float value) { return value; });

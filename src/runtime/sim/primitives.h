@@ -17,6 +17,7 @@ const void* read_shared(SharedAddress address, u32 bytes, u32 alignment, Site si
 void* write_shared(SharedAddress address, u32 bytes, u32 alignment, Site site);
 const void* read_global(const void* address, u32 bytes, u32 alignment, Site site);
 void* write_global(void* address, u32 bytes, u32 alignment, Site site);
+void read_buffer(void* to, const void* base, u32 range, u32 offset, u32 bytes, Site site);
 float atomic_add_float(float* address, float value, Site site);
 u32 atomic_add(u32* address, u32 value, Site site);
 u32 atomic_max(u32* address, u32 value, Site site);

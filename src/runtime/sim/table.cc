@@ -16,6 +16,7 @@ const Table& library_table() {
       .write_shared = write_shared,
       .read_global = read_global,
       .write_global = write_global,
+      .read_buffer = read_buffer,
       .atomic_add_float = atomic_add_float,
       .atomic_add = atomic_add,
       .atomic_max = atomic_max,

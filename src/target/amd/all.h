@@ -7,5 +7,6 @@
 #include "target/amd/collective.h"
 #include "target/amd/convert.h"
 #include "target/amd/identity.h"
+#include "target/amd/matrix.h"
 #include "target/amd/memory.h"
 #include "target/amd/mma.h"

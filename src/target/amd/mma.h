@@ -5,6 +5,7 @@
 #include "target/amd/arithmetic.h"
 #include "target/fma_tile.h"
 #include "target/mma_layout.h"
+#include "target/number.h"
 
 namespace wt::device {
 
@@ -44,6 +45,17 @@ WT_MMA(kF16, 16, 16, 16, Mfma16x16x16<F16>, Simd<_Float16 WT_COMMA 4>, __builtin
 WT_MMA(kBf16, 32, 32, 8, Mfma32x32x8<Bf16>, Simd<short WT_COMMA 4>, __builtin_amdgcn_mfma_f32_32x32x8bf16_1k, 0, 0, 0)
 WT_MMA(kBf16, 16, 16, 16, Mfma16x16x16<Bf16>, Simd<short WT_COMMA 4>, __builtin_amdgcn_mfma_f32_16x16x16bf16_1k, 0, 0,
        0)
+#if defined(__gfx942__)
+WT_MMA(kE4m3, 32, 32, 16, Mfma32x32x16<E4m3Fnuz>, long, __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8, 0, 0, 0)
+WT_MMA(kE4m3, 16, 16, 32, Mfma16x16x32<E4m3Fnuz>, long, __builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8, 0, 0, 0)
+#elif defined(__gfx950__)
+WT_MMA(kE4m3, 32, 32, 16, Mfma32x32x16<E4m3>, long, __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8, 0, 0, 0)
+WT_MMA(kE4m3, 16, 16, 32, Mfma16x16x32<E4m3>, long, __builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8, 0, 0, 0)
+WT_MMA(kF16, 32, 32, 16, Mfma32x32x16<F16>, Simd<_Float16 WT_COMMA 8>, __builtin_amdgcn_mfma_f32_32x32x16_f16, 0, 0, 0)
+WT_MMA(kF16, 16, 16, 32, Mfma16x16x32<F16>, Simd<_Float16 WT_COMMA 8>, __builtin_amdgcn_mfma_f32_16x16x32_f16, 0, 0, 0)
+WT_MMA(kBf16, 32, 32, 16, Mfma32x32x16<Bf16>, Simd<__bf16 WT_COMMA 8>, __builtin_amdgcn_mfma_f32_32x32x16_bf16, 0, 0, 0)
+WT_MMA(kBf16, 16, 16, 32, Mfma16x16x32<Bf16>, Simd<__bf16 WT_COMMA 8>, __builtin_amdgcn_mfma_f32_16x16x32_bf16, 0, 0, 0)
+#endif
 template <>
 struct Mma<DataType::kF32, 16, 16, 4> : Mfma16x16x4 {
   WT_DEVICE static void multiply(float (&c)[kC], const float (&a)[kA], const float (&b)[kB]) {

@@ -6,6 +6,9 @@
 
 namespace wt::device {
 
+inline constexpr bool kMatrixLoads =
+    kTarget == Target::kSm80 || kTarget == Target::kSm90a || kTarget == Target::kSm100a;
+
 template <bool kTransposed>
 WT_DEVICE void load_matrix(u32 (&to)[4], SharedAddress row, WT_SITE) {
   sim::table->load_matrix(to, 4, kTransposed, row, site);

@@ -6,12 +6,15 @@
 
 #include "target/fma_tile.h"
 #include "target/mma_layout.h"
+#include "target/number.h"
 #include "target/sim/arithmetic.h"
 
 namespace wt::device {
 
 inline constexpr bool kNvidia = kTarget == Target::kSm80 || kTarget == Target::kSm90a || kTarget == Target::kSm100a;
 inline constexpr bool kCdna = kWarpSize == 64;
+inline constexpr bool kFnuz = kTarget == Target::kGfx942;  // whose matrix unit reads FNUZ numbers
+inline constexpr bool kCdna4 = kTarget == Target::kGfx950;
 inline constexpr bool kRdna3 = kTarget == Target::kGfx1100;
 inline constexpr bool kRdna4 = kTarget == Target::kGfx1201 || kTarget == Target::kGfx1250;
 
@@ -76,6 +79,26 @@ struct MmaOf<DataType::kF16, 32, 32, 8> : Present<kCdna, MmaInstruction<Mfma32x3
 template <>
 struct MmaOf<DataType::kBf16, 32, 32, 8>
     : Present<kCdna, MmaInstruction<Mfma32x32x8<Bf16>, MmaKind::kMfma32x32x8Bf16>> {};
+template <>
+struct MmaOf<DataType::kE4m3, 32, 32, 16>
+    : Either<kFnuz, Present<true, MmaInstruction<Mfma32x32x16<E4m3Fnuz>, MmaKind::kMfma32x32x16E4m3Fnuz>>,
+             Present<kCdna4, MmaInstruction<Mfma32x32x16<E4m3>, MmaKind::kMfma32x32x16E4m3>>> {};
+template <>
+struct MmaOf<DataType::kE4m3, 16, 16, 32>
+    : Either<kFnuz, Present<true, MmaInstruction<Mfma16x16x32<E4m3Fnuz>, MmaKind::kMfma16x16x32E4m3Fnuz>>,
+             Present<kCdna4, MmaInstruction<Mfma16x16x32<E4m3>, MmaKind::kMfma16x16x32E4m3>>> {};
+template <>
+struct MmaOf<DataType::kF16, 32, 32, 16>
+    : Present<kCdna4, MmaInstruction<Mfma32x32x16<F16>, MmaKind::kMfma32x32x16F16>> {};
+template <>
+struct MmaOf<DataType::kF16, 16, 16, 32>
+    : Present<kCdna4, MmaInstruction<Mfma16x16x32<F16>, MmaKind::kMfma16x16x32F16>> {};
+template <>
+struct MmaOf<DataType::kBf16, 32, 32, 16>
+    : Present<kCdna4, MmaInstruction<Mfma32x32x16<Bf16>, MmaKind::kMfma32x32x16Bf16>> {};
+template <>
+struct MmaOf<DataType::kBf16, 16, 16, 32>
+    : Present<kCdna4, MmaInstruction<Mfma16x16x32<Bf16>, MmaKind::kMfma16x16x32Bf16>> {};
 // 16x16x16 is laid out differently in each of AMD's generations.
 template <>
 struct MmaOf<DataType::kF16, 16, 16, 16>

@@ -36,6 +36,14 @@ enum class MmaKind : int {
   kWmma16x16x16Bf16Gfx11,
   kWmma16x16x16F16Gfx12,
   kWmma16x16x16Bf16Gfx12,
+  kMfma32x32x16E4m3Fnuz,
+  kMfma16x16x32E4m3Fnuz,
+  kMfma32x32x16E4m3,
+  kMfma16x16x32E4m3,
+  kMfma32x32x16F16,
+  kMfma16x16x32F16,
+  kMfma32x32x16Bf16,
+  kMfma16x16x32Bf16,
 };
 
 // A bulk tensor load. Coordinates and, for im2col, the tap's offsets: innermost first.
@@ -81,6 +89,8 @@ struct Table {
   void* (*write_shared)(SharedAddress address, u32 bytes, u32 alignment, Site site);
   const void* (*read_global)(const void* address, u32 bytes, u32 alignment, Site site);
   void* (*write_global)(void* address, u32 bytes, u32 alignment, Site site);
+  // `bytes` at `offset` of a buffer of `range` bytes from `base` on; zeros for words beyond it.
+  void (*read_buffer)(void* to, const void* base, u32 range, u32 offset, u32 bytes, Site site);
 
   float (*atomic_add_float)(float* address, float value, Site site);
   u32 (*atomic_add)(u32* address, u32 value, Site site);
@@ -136,6 +146,6 @@ struct Table {
   void (*set_registers)(int count, bool take, Site site);
 };
 
-inline constexpr u32 kTableVersion = 5;
+inline constexpr u32 kTableVersion = 6;
 
 }  // namespace wt::sim

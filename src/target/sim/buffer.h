@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// target/sim/buffer.h - loads through a buffer descriptor, which answers offsets beyond its range with zeros.
+#pragma once
+
+#include "target/sim/identity.h"
+
+namespace wt::device {
+
+// An offset that is outside every buffer: buffers have at most so many bytes.
+inline constexpr u32 kOutside = 1u << 31;
+
+struct BufferView {
+  const void* base;
+  u32 bytes;
+};
+
+WT_DEVICE BufferView buffer_view(const void* base, u32 bytes) { return {base, bytes}; }
+
+// A T at `offset` bytes, a multiple of its size or of 4. Words that start at or beyond the end are zeros.
+template <class T>
+WT_DEVICE T load_buffer(const BufferView& view, u32 offset, WT_SITE) {
+  static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
+                "buffer loads have 1, 2, 4, 8 or 16 bytes");
+  T value;
+  sim::table->read_buffer(&value, view.base, view.bytes, offset, sizeof(T), site);
+  return value;
+}
+
+// There is no speed here, and so no priority.
+template <int kPriority>
+WT_DEVICE void set_priority() {}
+
+}  // namespace wt::device

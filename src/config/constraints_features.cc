@@ -116,10 +116,10 @@ constexpr Constraint kRows[] = {
            at.target.name, pipeline_name(at), text_of(at.config.gemm.staging));
      }},
 
-    {"tma-loader", "TMA loaders go with pipeline tma, and it with them", is_gemm,
-     [](const Case& at) { return has_tma(at) == (at.config.gemm.pipeline == Pipeline::kTma); },
+    {"tma-loader", "TMA loaders go with pipelines tma and taps, and they with them", is_gemm,
+     [](const Case& at) { return has_tma(at) == pipeline(at).bulk_tensor_copy; },
      [](const Case& at) {
-       return fmt::format("loaders {} and {} with pipeline {}; tma loaders and pipeline tma go together",
+       return fmt::format("loaders {} and {} with pipeline {}; tma loaders and pipelines tma and taps go together",
                           text_of(at.config.gemm.loader_a), text_of(at.config.gemm.loader_b), pipeline_name(at));
      }},
 

@@ -41,6 +41,7 @@ enum class Pipeline : unsigned char {
   kWavelet,
   kTma,
   kFourWave,
+  kTaps,
 };
 
 enum class Scheduler : unsigned char { kIntrawave, kInterwave };

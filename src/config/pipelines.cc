@@ -23,8 +23,8 @@ constexpr PipelineInfo kPipelines[] = {
      .min_k_iterations = 1,
      .meaning = "basic_v1 with the next tile's loads issued before the multiplication"},
     {.pipeline = Pipeline::kMem,
-     .min_stages = 1,
-     .max_stages = 1,
+     .min_stages = 2,
+     .max_stages = 8,
      .prefetch = 2,
      .wave_groups = 1,
      .interwave = true,
@@ -104,6 +104,15 @@ constexpr PipelineInfo kPipelines[] = {
      .wave_groups = 1,
      .min_k_iterations = 1,
      .meaning = "four waves of four quadrants each; two shared stages, fragments of the next read under this one"},
+    {.pipeline = Pipeline::kTaps,
+     .min_stages = 2,
+     .max_stages = 12,
+     .prefetch = 2,
+     .bulk_tensor_copy = true,
+     .wave_groups = 1,
+     .load_warps = true,
+     .min_k_iterations = 1,
+     .meaning = "pixels times every tap at once, then sums of neighbouring pixels; for few output channels"},
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "compile/compiler.h"
 #include "config/fields.h"
 #include "dispatch/bind.h"
+#include "dispatch/filled_params.h"
 #include "dispatch/packs.h"
 #include "generate/source.h"
 
@@ -41,6 +42,7 @@ class KernelPlan final : public Plan {
       launch.shape.replay = replay;
       WT_TRY_ASSIGN(const Function* function, module_->find(launch.kernel));
       functions_.push_back(function);
+      filled_.push_back(std::make_unique<FilledParams>(launch.params.size()));
     }
     return {};
   }
@@ -51,30 +53,39 @@ class KernelPlan final : public Plan {
 
   Status execute(const TensorPointers& tensors, Stream stream) const override {
     for (size_t i = 0; i < binding_.launches.size(); ++i) {
-      WT_TRY(send(binding_.launches[i], *functions_[i], tensors, stream));
+      WT_TRY(send(binding_.launches[i], *functions_[i], *filled_[i], tensors, stream));
     }
     return {};
   }
 
  private:
-  Status send(const Launch& launch, const Function& function, const TensorPointers& tensors, Stream stream) const {
+  Status send(const Launch& launch, const Function& function, FilledParams& filled, const TensorPointers& tensors,
+              Stream stream) const {
     alignas(64) std::array<std::byte, kMaxParams> params;
-    std::memcpy(params.data(), launch.params.data(), launch.params.size());
-    for (const Launch::Pointer& pointer : launch.pointers) {
-      WT_TRY(require(tensors, pointer.tensor));
-      const char* address = static_cast<const char*>(tensors[pointer.tensor]) + pointer.byte_offset;
-      std::memcpy(params.data() + pointer.offset, &address, sizeof address);
-    }
-    for (const Launch::Map& map : launch.maps) {
-      WT_TRY(require(tensors, map.tensor));
-      WT_TRY(device_->encode_map(map.spec, static_cast<char*>(tensors[map.tensor]) + map.byte_offset,
-                                 params.data() + map.offset));
+    if (!filled.recall(tensors, params.data())) {
+      WT_TRY(fill(launch, tensors, params.data()));
+      filled.remember(tensors, params.data());
     }
     for (const Launch::Zero& zero : launch.zeros) {
       WT_TRY(require(tensors, zero.tensor));
       WT_TRY(device_->fill(static_cast<char*>(tensors[zero.tensor]) + zero.byte_offset, 0, zero.bytes, stream));
     }
     return device_->launch(function, launch.shape, {params.data(), launch.params.size()}, stream);
+  }
+
+  Status fill(const Launch& launch, const TensorPointers& tensors, std::byte* params) const {
+    std::memcpy(params, launch.params.data(), launch.params.size());
+    for (const Launch::Pointer& pointer : launch.pointers) {
+      WT_TRY(require(tensors, pointer.tensor));
+      const char* address = static_cast<const char*>(tensors[pointer.tensor]) + pointer.byte_offset;
+      std::memcpy(params + pointer.offset, &address, sizeof address);
+    }
+    for (const Launch::Map& map : launch.maps) {
+      WT_TRY(require(tensors, map.tensor));
+      WT_TRY(device_->encode_map(map.spec, static_cast<char*>(tensors[map.tensor]) + map.byte_offset,
+                                 params + map.offset));
+    }
+    return {};
   }
 
   Status require(const TensorPointers& tensors, Tensor tensor) const {
@@ -89,6 +100,7 @@ class KernelPlan final : public Plan {
   Binding binding_;
   std::shared_ptr<LoadedModule> module_;
   std::vector<const Function*> functions_;
+  std::vector<std::unique_ptr<FilledParams>> filled_;  // of each launch
 };
 
 Result<std::shared_ptr<const Plan>> plan_with(const std::shared_ptr<Device>& device, const ConvProblem& problem,

@@ -42,6 +42,7 @@ struct TensorPointers {
   std::array<void*, kTensorCount> at{};
   void*& operator[](Tensor tensor) { return at[static_cast<size_t>(tensor)]; }
   void* operator[](Tensor tensor) const { return at[static_cast<size_t>(tensor)]; }
+  bool operator==(const TensorPointers&) const = default;
 };
 
 // What a plan will run and why; for people and for logs.

@@ -67,6 +67,31 @@ TEST_P(GpuExecute, OnlyEnqueues) {
     EXPECT_TRUE(allowed.count(log.substr(begin, end - begin))) << log.substr(begin, end - begin);
 }
 
+// The block is kept for the tensors it was filled for, and for no others.
+TEST_P(GpuExecute, EncodesMapsAgainOnlyForOtherTensors) {
+  plan(GetParam());
+  const auto params_of_next = [&] {
+    const int first = fake_launch_count();
+    EXPECT_TRUE(plan_->execute(tensors_, stream_).ok());
+    std::vector<std::vector<unsigned char>> blocks;
+    for (int i = first; i < fake_launch_count(); ++i)
+      blocks.emplace_back(fake_launch(i)->params, fake_launch(i)->params + fake_launch(i)->param_bytes);
+    return blocks;
+  };
+  const auto encoded = [] { return fake_calls("cuTensorMapEncodeTiled") + fake_calls("cuTensorMapEncodeIm2col"); };
+  const auto first = params_of_next();
+  const int once = encoded();
+  EXPECT_EQ(params_of_next(), first);
+  EXPECT_EQ(encoded(), once);
+
+  void* const before = tensors_[Tensor::kX];
+  tensors_[Tensor::kX] = *device_->allocate(static_cast<size_t>(x_bytes(problem_)));
+  EXPECT_NE(params_of_next(), first);
+  EXPECT_EQ(encoded(), 2 * once);
+  tensors_[Tensor::kX] = before;
+  EXPECT_EQ(params_of_next(), first);
+}
+
 TEST_P(GpuExecute, IsSafeUnderCapture) {
   plan(GetParam());
   auto graph = device_->capture(stream_, [&] { return plan_->execute(tensors_, stream_); });

@@ -35,7 +35,9 @@ constexpr DataType output_type(const KernelConfig& config) {
 // The type both operands are multiplied in. Mixed 8-bit types meet in fp16, anything with tf32 in tf32.
 // wgmma multiplies fp8 as it is.
 constexpr DataType multiply_type(const KernelConfig& config) {
-  if (config.gemm.pipeline == Pipeline::kTma || config.gemm.pipeline == Pipeline::kWavelet) return operand_a(config);
+  if (config.gemm.pipeline == Pipeline::kTma || config.gemm.pipeline == Pipeline::kWavelet ||
+      config.gemm.pipeline == Pipeline::kTaps)
+    return operand_a(config);
   const DataType a = multiply_type(operand_a(config)), b = multiply_type(operand_b(config));
   if (a == b) return a;
   return a == DataType::kTf32 || b == DataType::kTf32 ? DataType::kTf32 : DataType::kF32;

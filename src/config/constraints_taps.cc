@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/constraints_taps.cc - the rows of Hopper's kernel for few output channels (kernel/gemm/taps).
+#include "config/constraint_rows.h"
+#include "config/enum_names.h"
+#include "config/taps_view.h"
+#include "kernel/gemm/taps/arguments.h"
+#include "kernel/gemm/taps/layout.h"
+
+namespace wt {
+
+namespace {
+
+bool is_taps(const Case& at) { return at.config.family == Family::kGemm && at.config.gemm.pipeline == Pipeline::kTaps; }
+
+constexpr Constraint kTargetRows[] = {
+    {"taps-shape", "64 source pixels of 64 channels, four math warps and one that loads", is_taps,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return gemm.tile.m == taps_layout::kPixels && gemm.tile.k == taps_layout::kDepth && gemm.warps.m == 4 &&
+              gemm.warps.n == 1 && gemm.load_warps == 1 && gemm.swizzle_a == 128 && gemm.swizzle_b == 128 &&
+              gemm.loader_a == Loader::kTmaTiled && gemm.loader_b == Loader::kGather;
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "tile={}x{}x{} warps={}x{} load_warps={} swizzle_a={} swizzle_b={} loaders {} and {}: pipeline taps has "
+           "tile.m=64, tile.k=64, warps=4x1, load_warps=1, swizzles of 128 and loaders tma_tiled and gather",
+           gemm.tile.m, gemm.tile.n, gemm.tile.k, gemm.warps.m, gemm.warps.n, gemm.load_warps, gemm.swizzle_a,
+           gemm.swizzle_b, text_of(gemm.loader_a), text_of(gemm.loader_b));
+     }},
+
+    {"taps-kind", "two dimensions of 16-bit types, forward or backward data", is_taps,
+     [](const Case& at) {
+       return at.config.dims == 2 && at.config.direction != Direction::kBackwardWeight &&
+              size_of(operand_a(at.config)) == 2 && operand_a(at.config) == operand_b(at.config) &&
+              at.config.layout == Layout::kChannelsLast;
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "dims={} direction={} operands {} and {}: pipeline taps takes two dimensions, channels-last, forward or "
+           "backward data, one 16-bit type",
+           at.config.dims, text_of(at.config.direction), text_of(operand_a(at.config)), text_of(operand_b(at.config)));
+     }},
+};
+
+constexpr Constraint kProblemRows[] = {
+    {"taps-columns", "output channels times taps fit the tile's columns, one group", is_taps,
+     [](const Case& at) { return at.problem->g == 1 && taps_view(*at.problem).columns <= at.config.gemm.tile.n; },
+     [](const Case& at) {
+       const TapsView view = taps_view(*at.problem);
+       return fmt::format("{} groups, {} output channels times {}x{} taps: pipeline taps has one group and tile.n={}",
+                          at.problem->g, view.channels, view.h.taps, view.w.taps, at.config.gemm.tile.n);
+     }},
+
+    {"taps-stride", "forward has unit stride, backward data at most 4", is_taps,
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       const int64_t most = p.direction == Direction::kForward ? 1 : kTapsMaxStride;
+       return p.stride[1] <= most && p.stride[2] <= most;
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "stride={}x{}: pipeline taps multiplies every source pixel, so that forward takes stride 1 only, and "
+           "backward data up to {}",
+           at.problem->stride[1], at.problem->stride[2], kTapsMaxStride);
+     }},
+
+    {"taps-width", "a row of taps fits 64 pixels with room for outputs", is_taps,
+     [](const Case& at) { return taps_view(*at.problem).w.reach <= taps_layout::kPixels / 2; },
+     [](const Case& at) {
+       return fmt::format("filter={} with dilation={} along w reaches over {} of 64 pixels; pipeline taps takes half",
+                          at.problem->filter[2], at.problem->dilation[2], taps_view(*at.problem).w.reach);
+     }},
+
+    {"taps-memory", "filter, products and unfinished output rows fit shared memory", is_taps,
+     [](const Case& at) { return taps_shared_bytes(at.config, taps_view(*at.problem)) <= at.target.shared_per_block; },
+     [](const Case& at) {
+       return fmt::format("{} bytes of shared memory for {} channels and {} output rows in the making; there are {}",
+                          taps_shared_bytes(at.config, taps_view(*at.problem)), taps_view(*at.problem).depth,
+                          taps_view(*at.problem).window, at.target.shared_per_block);
+     }},
+};
+
+}  // namespace
+
+std::span<const Constraint> taps_rows() { return kTargetRows; }
+std::span<const Constraint> taps_problem_rows() { return kProblemRows; }
+
+}  // namespace wt

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/taps_view.h"
+
+#include <algorithm>
+
+#include "kernel/gemm/taps/layout.h"
+
+namespace wt {
+namespace {
+
+constexpr int64_t kSharedBytesOfUnit = 228 * 1024, kReservedBytes = 1024;
+constexpr int64_t kThreadsOfUnit = 2048;
+constexpr int64_t kStartRows = 12;  // that the filter's way into shared memory takes as long as
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -ceil_div(-a, b); }
+
+TapsDim dim_of(const ConvProblem& p, size_t i) {
+  const bool forward = p.direction == Direction::kForward;
+  const int64_t span = (p.filter[i] - 1) * p.dilation[i];
+  TapsDim dim{};
+  dim.taps = p.filter[i];
+  dim.dilation = p.dilation[i];
+  dim.stride = forward ? 1 : p.stride[i];
+  dim.shift = forward ? span - p.pad_lower[i] : p.pad_lower[i];
+  dim.size = forward ? p.out()[i] : p.in[i];
+  dim.first_unit = floor_div(dim.shift, dim.stride);
+  dim.units = floor_div(dim.shift + dim.size - 1, dim.stride) - dim.first_unit + 1;
+  dim.reach = span / dim.stride;
+  return dim;
+}
+
+}  // namespace
+
+TapsView taps_view(const ConvProblem& p) {
+  const bool forward = p.direction == Direction::kForward;
+  TapsView view{};
+  view.h = dim_of(p, 1);
+  view.w = dim_of(p, 2);
+  view.depth = forward ? p.c : p.k;
+  view.depth_blocks = ceil_div(view.depth, taps_layout::kDepth);
+  view.channels = forward ? p.k : p.c;
+  view.columns = view.channels * view.h.taps * view.w.taps;
+  const int64_t most = taps_layout::kPixels - view.w.reach;
+  if (most > 0) {
+    // As even as the number of strips allows.
+    view.strips = ceil_div(view.w.units, most);
+    view.strip_units = ceil_div(view.w.units, view.strips);
+  }
+  view.window = std::max((view.h.taps - 1) * view.h.dilation + 1, view.h.stride);
+  view.window_numbers = view.window * view.channels * view.w.stride * view.strip_units;
+  return view;
+}
+
+int64_t taps_shared_bytes(const KernelConfig& config, const TapsView& view) {
+  return taps_layout::shared_bytes(config, static_cast<int>(view.depth_blocks), view.window_numbers);
+}
+
+int64_t taps_resident(const KernelConfig& config, const TapsView& view) {
+  const int64_t by_memory = kSharedBytesOfUnit / (taps_shared_bytes(config, view) + kReservedBytes);
+  return std::max<int64_t>(1, std::min(by_memory, kThreadsOfUnit / taps_layout::threads(config)));
+}
+
+int64_t taps_segment_units(const KernelConfig& config, const ConvProblem& problem, const TapsView& view,
+                           int multiprocessors) {
+  const int64_t resident = multiprocessors * taps_resident(config, view), across = problem.n * view.strips;
+  int64_t best = view.h.units, best_rows = -1;
+  for (int64_t segments = 1; segments <= view.h.units; ++segments) {
+    const int64_t units = ceil_div(view.h.units, segments);
+    const int64_t blocks = across * ceil_div(view.h.units, units);
+    const int64_t rows = ceil_div(blocks, resident) * (units + view.h.reach + kStartRows);
+    if (best_rows < 0 || rows < best_rows) best = units, best_rows = rows;
+    if (blocks > 4 * resident) break;
+  }
+  return best;
+}
+
+}  // namespace wt

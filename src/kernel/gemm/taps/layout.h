@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/taps/layout.h - how a taps kernel divides its shared memory.
+//
+//   source slots | filter | products | window of output rows | barriers
+//
+// Freestanding: the host asks for bytes by the same functions that the kernel lays out by.
+#pragma once
+
+#include "kernel/gemm/storage.h"
+
+namespace wt::taps_layout {
+
+inline constexpr int kPixels = 64;  // source pixels of a fragment
+inline constexpr int kDepth = 64;   // channels of one copy: 128 bytes
+inline constexpr int kSlotBytes = kPixels * 128;
+inline constexpr int kMathThreads = 128;
+
+// WHY 4 more than the pixels: the eight rows and four columns that the lanes of a warp store then lie in 32 banks.
+inline constexpr int kProductPitch = kPixels + 4;
+
+constexpr int threads(const KernelConfig& config) { return kMathThreads + 32 * config.gemm.load_warps; }
+constexpr int filter_bytes(const KernelConfig& config, int depth_blocks) {
+  return depth_blocks * config.gemm.tile.n * 128;
+}
+constexpr int product_bytes(const KernelConfig& config) { return config.gemm.tile.n * kProductPitch * 4; }
+constexpr int source_bytes(const KernelConfig& config) { return config.gemm.stages * kSlotBytes; }
+
+// `window`: fp32 numbers of the output rows in the making.
+constexpr long long shared_bytes(const KernelConfig& config, int depth_blocks, long long window) {
+  return 1024 + source_bytes(config) + filter_bytes(config, depth_blocks) + product_bytes(config) + 4 * window +
+         16 * config.gemm.stages + 8;
+}
+
+}  // namespace wt::taps_layout

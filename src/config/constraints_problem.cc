@@ -6,7 +6,7 @@
 #include "config/enum_names.h"
 #include "config/pipelines.h"
 #include "config/signature.h"
-#include "kernel/gemm/storage.h"
+#include "kernel/gemm/portable/layout.h"
 #include "problem/gemm_view.h"
 
 namespace wt {
@@ -171,7 +171,9 @@ constexpr Constraint kRows[] = {
      }},
 
     {"vector-channels", "a vector lies inside the channels of one group, or of those merged",
-     [](const Case& at) { return is_gemm(at) && at.config.gemm.pipeline != Pipeline::kWavelet; },
+     [](const Case& at) {
+       return is_gemm(at) && at.config.gemm.pipeline != Pipeline::kWavelet && !portable_layout::serves(at.config);
+     },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return channels_a(*at.problem) % gemm.vector_a == 0 && channels_b(*at.problem) % gemm.vector_b == 0 &&

@@ -9,7 +9,7 @@
 #include "config/fields.h"
 #include "config/kernels.h"
 #include "config/storage.h"
-#include "kernel/gemm/storage.h"
+#include "kernel/gemm/portable/layout.h"
 
 namespace wt {
 
@@ -96,8 +96,8 @@ bool loads_by_threads(const Case& at) {
     return loader == Loader::kGather || loader == Loader::kVector || loader == Loader::kAsync;
   };
   // Load warps of pipeline wavelet leave out what lies beyond the tile.
-  return is_sound_gemm(at) && at.config.gemm.pipeline != Pipeline::kWavelet && by_threads(at.config.gemm.loader_a) &&
-         by_threads(at.config.gemm.loader_b);
+  return is_sound_gemm(at) && at.config.gemm.pipeline != Pipeline::kWavelet && !portable_layout::serves(at.config) &&
+         by_threads(at.config.gemm.loader_a) && by_threads(at.config.gemm.loader_b);
 }
 
 constexpr Constraint kRows[] = {

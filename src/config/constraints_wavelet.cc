@@ -10,7 +10,8 @@ namespace wt {
 namespace {
 
 bool is_wavelet(const Case& at) {
-  return at.config.family == Family::kGemm && at.config.gemm.pipeline == Pipeline::kWavelet;
+  return at.config.family == Family::kGemm && at.config.gemm.pipeline == Pipeline::kWavelet &&
+         at.config.target == Target::kSm90a;  // others: constraints_portable.cc
 }
 bool is_weight(const Case& at) { return at.config.direction == Direction::kBackwardWeight; }
 bool is_forward(const Case& at) { return at.config.direction == Direction::kForward; }

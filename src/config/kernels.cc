@@ -9,6 +9,8 @@ namespace wt {
 
 extern const KernelKind kGemmTma;       // config/kernels/gemm_tma.cc
 extern const KernelKind kGemmWavelet;   // config/kernels/gemm_wavelet.cc
+extern const KernelKind kGemmPortable;  // config/kernels/gemm_portable.cc
+extern const KernelKind kGemmPortableWavelet;
 extern const KernelKind kGemmBasic;     // config/kernels/gemm_basic.cc
 extern const KernelKind kDirectStream;  // config/kernels/direct_stream.cc
 extern const KernelKind kDirectBanded;  // config/kernels/direct_banded.cc
@@ -17,7 +19,8 @@ extern const KernelKind kDirectGather;  // config/kernels/direct_gather.cc
 namespace {
 
 constexpr const KernelKind* kKinds[] = {
-    &kGemmTma, &kGemmWavelet, &kGemmBasic, &kDirectStream, &kDirectBanded, &kDirectGather,
+    &kGemmTma,   &kGemmWavelet,  &kGemmPortable, &kGemmPortableWavelet,
+    &kGemmBasic, &kDirectStream, &kDirectBanded, &kDirectGather,
 };
 
 // What every kernel's device code reads.

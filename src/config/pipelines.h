@@ -13,7 +13,7 @@ namespace wt {
 
 struct PipelineInfo {
   Pipeline pipeline;
-  int min_stages, max_stages;  // tiles in flight in shared memory
+  int min_stages, max_stages;  // tiles in flight in shared memory; of mem, in registers
   int prefetch;                // tiles ahead of the multiplication, the least
   bool double_buffer;          // shared memory is doubled by definition
   bool async_copy;             // needs global-to-shared copies without registers

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernel/gemm/portable/layout.h"
 #include "kernel/gemm/storage.h"
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/gemm/wavelet/layout.h"
@@ -33,6 +34,7 @@ int64_t shared_bytes_of(const KernelConfig& config) {
   if (gemm.pipeline == Pipeline::kBasicV1) return shared_bytes(config);
   // Without a swizzle there is no box to count; the constraint tma-swizzle says so.
   if (gemm.pipeline == Pipeline::kTma && tma_layout::box_k(config) > 0) return tma_layout::shared_bytes(config);
+  if (portable_layout::serves(config)) return portable_layout::shared_bytes(config);
   if (gemm.pipeline == Pipeline::kWavelet) return wavelet_layout::shared_bytes(config);
   const int64_t stages = int64_t{gemm.stages} * gemm_storage::tile_bytes(config);
   const int64_t out_m = gemm.out_tile_m ? gemm.out_tile_m : gemm.tile.m;
@@ -51,6 +53,14 @@ int registers_of(const KernelConfig& config) {
   // wgmma and tcgen05 read their operands from shared memory.
   if (mma && (mma->path == MmaPath::kWgmma || mma->path == MmaPath::kTcgen05)) return kAddressRegisters + accumulators;
   const int fragments = ceil_divide((m + n) * gemm.mma.k * size_of(multiply_type(config)), int64_t{warp} * 4);
+  if (portable_layout::serves(config)) {
+    // Whole chunks wait in registers; compv3 and interwave hold every fragment of a tile.
+    const int chunks =
+        portable_layout::chunks_of_thread(config, gemm.tile.m) + portable_layout::chunks_of_thread(config, gemm.tile.n);
+    const bool all = gemm.pipeline == Pipeline::kCompV3 || gemm.scheduler == Scheduler::kInterwave;
+    const int slices = all ? gemm.tile.k / gemm.mma.k : 2;
+    return kAddressRegisters + accumulators + fragments * slices + 4 * chunks * portable_layout::register_tiles(config);
+  }
   // Elements on their way to shared memory wait in registers, one each; they and the fragments do not live together.
   const bool through_registers = gemm.loader_a == Loader::kGather || gemm.loader_b == Loader::kGather;
   const int64_t loading = int64_t{warp} * (gemm.load_warps ? gemm.load_warps : product(gemm.warps));
@@ -63,7 +73,8 @@ int registers_of(const KernelConfig& config) {
 int register_limit(const KernelConfig& config) {
   if (config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kTma)
     return tma_layout::consumer_registers(config);
-  if (config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kWavelet && config.gemm.warps.m >= 4)
+  if (config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kWavelet && config.gemm.warps.m >= 4 &&
+      !portable_layout::serves(config))
     return wavelet_layout::math_registers(config);
   const TargetInfo& info = info_of(config.target);
   const int blocks = std::max<int>(config.min_blocks, 1);

@@ -8,11 +8,12 @@
 #include "config/fields.h"
 #include "config/targets.h"
 #include "dispatch/bind_direct.h"
+#include "dispatch/bind_portable.h"
 #include "dispatch/bind_tma.h"
 #include "dispatch/bind_wavelet.h"
 #include "dispatch/conv_arguments.h"
 #include "kernel/gemm/arguments.h"
-#include "kernel/gemm/storage.h"
+#include "kernel/gemm/portable/layout.h"
 
 namespace wt {
 namespace {
@@ -92,6 +93,7 @@ Tensor output_tensor(Direction direction) {
 
 Binding bind(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
   if (config.family == Family::kDirect) return bind_direct(config, problem, device);
+  if (portable_layout::serves(config)) return bind_portable(config, problem, device);
   switch (config.gemm.pipeline) {
     case Pipeline::kBasicV1:
       return bind_basic(config, problem);

@@ -142,6 +142,7 @@ void set_walk(WaveletArguments<kPhases>& arguments, const KernelConfig& config, 
   arguments.out_vector = out_vector(out.spatial[2], view.columns);
 }
 template void set_walk<3>(WaveletArguments<3>&, const KernelConfig&, const WaveletView&);
+template void set_walk<96>(WaveletArguments<96>&, const KernelConfig&, const WaveletView&);
 
 Binding bind_wavelet(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
   if (problem.direction == Direction::kForward) return bind_phases<3>(config, problem, device);

@@ -9,11 +9,17 @@ namespace wt {
 template <int kPhases>
 struct WaveletArguments;
 struct WaveletView;
+struct WaveletWeightArguments;
+struct WaveletWeightView;
 
 // The walk over the gathered tensor, as it is in every parameter block.
 template <int kPhases>
 void set_walk(WaveletArguments<kPhases>& arguments, const KernelConfig& config, const WaveletView& view);
 extern template void set_walk<3>(WaveletArguments<3>&, const KernelConfig&, const WaveletView&);
+extern template void set_walk<96>(WaveletArguments<96>&, const KernelConfig&, const WaveletView&);
+
+// The walk of a weight gradient and where its sums lie in dw; how the work is divided is the caller's.
+WaveletWeightArguments weight_arguments(const KernelConfig& config, const WaveletWeightView& view);
 
 Binding bind_wavelet(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
 // Weight gradients: bind_wavelet_weight.cc.

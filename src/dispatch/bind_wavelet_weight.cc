@@ -31,6 +31,8 @@ void set_output(WaveletWeightArguments& arguments, const WaveletWeightView& view
   arguments.plain_pitch = static_cast<i32>(view.gathers_outputs ? p.c : p.k);
 }
 
+}  // namespace
+
 WaveletWeightArguments weight_arguments(const KernelConfig& config, const WaveletWeightView& view) {
   const ConvProblem& p = view.walk.problem;
   WaveletWeightArguments arguments{};
@@ -47,8 +49,6 @@ WaveletWeightArguments weight_arguments(const KernelConfig& config, const Wavele
   arguments.elements = p.w_elements();
   return arguments;
 }
-
-}  // namespace
 
 Binding bind_wavelet_weight(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
   const GemmConfig& gemm = config.gemm;

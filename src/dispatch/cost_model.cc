@@ -9,6 +9,7 @@
 #include "dispatch/bind_merge_groups.h"
 #include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
+#include "kernel/gemm/portable/layout.h"
 #include "kernel/gemm/tma/layout.h"
 #include "problem/gemm_view.h"
 
@@ -218,6 +219,7 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int m
 
 double predicted_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
   if (config.family == Family::kDirect) return predicted_direct_us(config, problem, multiprocessors);
+  if (portable_layout::serves(config)) return predicted_portable_us(config, problem, multiprocessors);
   if (config.gemm.pipeline == Pipeline::kWavelet) return predicted_wavelet_us(config, problem, multiprocessors);
   if (config.gemm.pipeline != Pipeline::kTma) return predicted_generic_us(config, problem, multiprocessors);
   double cycles = 0;

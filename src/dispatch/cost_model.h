@@ -20,6 +20,7 @@ double predicted_direct_us(const KernelConfig& config, const ConvProblem& proble
 
 // Of the gemm family's generic kernel and its pipeline wavelet: cost_model_generic.cc, cost_model_wavelet.cc.
 double predicted_generic_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
+double predicted_portable_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 double predicted_wavelet_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 
 }  // namespace wt

@@ -9,6 +9,8 @@
 
 namespace wt::device {
 
+inline constexpr bool kMatrixLoads = true;
+
 template <bool kTransposed>
 WT_DEVICE void load_matrix(u32 (&to)[4], SharedAddress row) {
   if constexpr (kTransposed) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/portable_view.h"
+
+#include <utility>
+
+namespace wt {
+
+namespace {
+
+// WHY: rows of taps that only together make vectors need what the portable loaders have not, a place for every tap.
+bool is_plain(const WaveletView& view) { return !view.padded() && !view.row_is_one_run; }
+
+}  // namespace
+
+std::optional<WaveletView> portable_view(const KernelConfig& config, const ConvProblem& problem) {
+  const std::optional<WaveletView>& view = wavelet_view(config, problem);
+  return view && is_plain(*view) ? view : std::nullopt;
+}
+
+std::optional<WaveletWeightView> portable_weight_view(const KernelConfig& config, const ConvProblem& problem) {
+  KernelConfig gathering = config;  // its A is what is gathered
+  std::swap(gathering.gemm.vector_a, gathering.gemm.vector_b);
+  const std::optional<WaveletWeightView>& view = wavelet_weight_view(gathering, problem);
+  return view && is_plain(view->walk) ? view : std::nullopt;
+}
+
+}  // namespace wt

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/portable_view.h - a convolution as the portable kernels see it: the walk of wavelet_view.h where every tap's
+// channels are whole vectors.
+#pragma once
+
+#include "config/wavelet_view.h"
+
+namespace wt {
+
+// Forward and backward data. Nothing where vectors of `vector_a` do not fit the channels that are summed over.
+std::optional<WaveletView> portable_view(const KernelConfig& config, const ConvProblem& problem);
+
+// Backward weight: A is dy by vectors of `vector_a`, B is x, gathered, by vectors of `vector_b`.
+std::optional<WaveletWeightView> portable_weight_view(const KernelConfig& config, const ConvProblem& problem);
+
+}  // namespace wt

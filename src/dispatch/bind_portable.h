@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/bind_portable.h - launches of the portable pipelines (kernel/gemm/portable).
+#pragma once
+
+#include "dispatch/bind.h"
+
+namespace wt {
+
+Binding bind_portable(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
+
+// How a weight gradient is divided; the cost model asks too.
+struct PortableParts {
+  int64_t tiles_n = 0, tiles = 0;            // of one part
+  int64_t pixel_blocks = 0;                  // k-blocks of a whole sum
+  int64_t blocks_per_split = 0, splits = 1;  // k-blocks of a part, parts
+};
+PortableParts portable_parts(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
+
+}  // namespace wt

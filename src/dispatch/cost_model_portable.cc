@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/cost_model_portable.cc - predicted times of the portable pipelines (kernel/gemm/portable).
+//
+// Nothing here is measured. Rates of the units come from the vendors' data sheets; what of them a pipeline reaches,
+// and the price of a k-block's barriers, are guesses that err on the slow side, so that on Hopper these kernels stand
+// behind those that were timed.
+#include <algorithm>
+#include <cmath>
+
+#include "config/portable_view.h"
+#include "config/storage.h"
+#include "config/targets.h"
+#include "dispatch/bind_portable.h"
+#include "dispatch/cost_model.h"
+#include "kernel/gemm/portable/layout.h"
+
+namespace wt {
+namespace {
+
+// Of one multiprocessor (workgroup processor of RDNA): multiply-adds a cycle by type; of the device: bytes a cycle.
+struct Rates {
+  Target target;
+  double clock_mhz;
+  double macs16, macs_tf32, macs32;
+  double memory_bytes;
+};
+constexpr Rates kRates[] = {
+    {Target::kSm80, 1410, 1024, 512, 64, 1100},     {Target::kSm90a, 1755, 1229, 614, 128, 2424},
+    {Target::kSm100a, 1850, 1229, 614, 128, 3900},  {Target::kGfx90a, 1700, 512, 128, 128, 900},
+    {Target::kGfx942, 2100, 1024, 128, 128, 2300},  {Target::kGfx950, 2400, 1024, 128, 128, 3000},
+    {Target::kGfx1100, 2500, 512, 128, 128, 350},   {Target::kGfx1201, 2900, 1024, 128, 128, 200},
+    {Target::kGfx1250, 2400, 1024, 128, 128, 3000},
+};
+
+constexpr double kLaunchCycles = 9000;
+constexpr double kFirstDataCycles = 5000;
+constexpr double kFillBytesPerCycle = 48;      // from the L2 to one multiprocessor
+constexpr double kStoreBytesPerCycle = 24;     // of outputs, of one multiprocessor
+constexpr double kScatteredStore = 3;          // direct stores of single elements
+constexpr double kInstructionsPerVector = 10;  // address, test, load, store
+constexpr double kLanesPerCycle = 80;          // of 128 that can start an instruction
+constexpr double kTileCycles = 1500;           // coordinates, first and last barriers
+constexpr double kUnmeasuredOnHopper = 1.6;
+
+const Rates& rates_of(Target target) { return kRates[static_cast<size_t>(target)]; }
+
+// What of the matrix units' rate a loop reaches, and the cycles of a k-block that nothing of its own block hides.
+struct LoopRates {
+  double share, exposed;
+};
+LoopRates loop_of(const KernelConfig& config) {
+  const bool deep = portable_layout::buffers(config) > 2;
+  switch (config.gemm.pipeline) {
+    case Pipeline::kCompAsync:
+      return {0.62, deep ? 120.0 : 250.0};
+    case Pipeline::kCompV4:
+      return {0.58, 200};
+    case Pipeline::kCompV6:
+      return {0.58, 150};
+    case Pipeline::kCompV3:
+      return {0.55, 300};
+    case Pipeline::kCompV5:
+      return {0.55, 250};
+    case Pipeline::kWavelet:
+      return {0.55, deep ? 150.0 : 250.0};
+    case Pipeline::kMem:
+      return {0.45, 350};
+    default:
+      return {0.4, portable_layout::is_async(config) ? 900.0 : 500.0};
+  }
+}
+
+double macs_of(const Rates& rates, DataType type) {
+  if (type == DataType::kF32) return rates.macs32;
+  return type == DataType::kTf32 ? rates.macs_tf32 : rates.macs16;
+}
+
+double ceil_div(double a, double b) { return std::ceil(a / b); }
+
+// Tiles of the launch and the k-blocks of all of them.
+struct Work {
+  double tiles = 0, blocks = 0;
+};
+Work work_of(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  const GemmConfig& gemm = config.gemm;
+  Work work;
+  if (problem.direction == Direction::kBackwardWeight) {
+    const PortableParts parts = portable_parts(config, problem, multiprocessors);
+    work.tiles = static_cast<double>(parts.tiles * parts.splits);
+    work.blocks = static_cast<double>(parts.tiles * parts.pixel_blocks);
+    return work;
+  }
+  const auto view = portable_view(config, problem);
+  if (!view) return work;
+  const double tiles_n = ceil_div(static_cast<double>(view->columns), gemm.tile.n) * static_cast<double>(problem.g);
+  for (const WalkPhase& d : view->dim[0].phases) {
+    for (const WalkPhase& h : view->dim[1].phases) {
+      for (const WalkPhase& w : view->dim[2].phases) {
+        const double tiles =
+            ceil_div(static_cast<double>(view->problem.n * d.size * h.size * w.size), gemm.tile.m) * tiles_n;
+        const auto numbers = static_cast<double>(d.taps * h.taps * w.taps * view->run);
+        work.tiles += tiles;
+        work.blocks += tiles * std::max(1.0, ceil_div(numbers, gemm.tile.k));
+      }
+    }
+  }
+  return work;
+}
+
+double vectors_cycles(double elements, int vector) {
+  return elements / vector * kInstructionsPerVector / kLanesPerCycle;
+}
+
+// Blocks that a multiprocessor holds at a time.
+double resident_blocks(const KernelConfig& config) {
+  const TargetInfo& info = info_of(config.target);
+  const double threads = threads_of(config);
+  const double by_shared =
+      std::floor(static_cast<double>(info.shared_per_unit) / (static_cast<double>(shared_bytes_of(config)) + 1024));
+  const double by_registers = std::floor(info.registers_per_unit / (threads * registers_of(config)));
+  return std::clamp(std::min({by_shared, by_registers, std::floor(info.threads_per_unit / threads)}), 1.0, 8.0);
+}
+
+double memory_cycles(const ConvProblem& p, const Rates& rates) {
+  const double bytes = static_cast<double>(p.x_elements()) * size_of(p.x) +
+                       static_cast<double>(p.w_elements()) * size_of(p.w) +
+                       static_cast<double>(p.y_elements()) * size_of(p.y);
+  return bytes / rates.memory_bytes;
+}
+
+}  // namespace
+
+double predicted_portable_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  const GemmConfig& gemm = config.gemm;
+  const Rates& rates = rates_of(config.target);
+  const LoopRates loop = loop_of(config);
+  const Work work = work_of(config, problem, multiprocessors);
+  if (work.tiles == 0) return kLaunchCycles / rates.clock_mhz;
+  const double rows = gemm.tile.m, columns = gemm.tile.n, deep = gemm.tile.k;
+  const double products = rows * columns * deep / (macs_of(rates, multiply_type(config)) * loop.share);
+  const double loads = vectors_cycles(rows * deep, gemm.vector_a) + vectors_cycles(columns * deep, gemm.vector_b);
+  const double fill = (rows + columns) * deep * portable_layout::element_bytes(config) / kFillBytesPerCycle;
+  const bool split = gemm.split_k == SplitK::kWorkspace;
+  const double out = rows * columns * (split ? 4 : size_of(output_type(config))) / kStoreBytesPerCycle *
+                     (gemm.staging == Staging::kDirect ? kScatteredStore : 1);
+  // Blocks of one multiprocessor share its rates and hide each other's waits.
+  const double resident = resident_blocks(config);
+  const double mean = work.blocks / work.tiles;
+  const double waves = ceil_div(work.tiles, multiprocessors * resident);
+  const double held = std::min(resident, ceil_div(work.tiles, multiprocessors));
+  const double shared_rate = held * (mean * std::max({products, loads, fill}) + out);
+  const double alone = mean * (std::max(products, loads) + loop.exposed) + out + kTileCycles;
+  double cycles = kLaunchCycles + kFirstDataCycles +
+                  std::max(waves * std::max(shared_rate + kTileCycles, alone), memory_cycles(problem, rates));
+  if (split) {
+    const double parts =
+        work.tiles / std::max(1.0, static_cast<double>(portable_parts(config, problem, multiprocessors).tiles));
+    cycles += kLaunchCycles / 2 + static_cast<double>(problem.w_elements()) * 4 * (parts + 1) / rates.memory_bytes;
+  }
+  const bool hopper = config.target == Target::kSm90a || config.target == Target::kSm100a;
+  return cycles / rates.clock_mhz * (hopper ? kUnmeasuredOnHopper : 1);
+}
+
+}  // namespace wt

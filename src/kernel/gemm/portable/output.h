@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/portable/output.h - accumulators on their way to global memory.
+//
+//   shared: registers --> rows of fp32 (shared) --epilogue--> 16 bytes of a row --> global      direct: registers -->
+//   global
+#pragma once
+
+#include "kernel/epilogue.h"
+#include "kernel/gemm/portable/product.h"
+
+namespace wt {
+
+// A row of the tile in the output: where its first column lies, and which channel the epilogue gives it.
+struct PortableLine {
+  bool exists;
+  i64 offset;
+  i64 channel;
+};
+
+template <KernelConfig kConfig, Direction kDirection = kConfig.direction>
+struct PortableLines {
+  using Arguments = typename PortableProblem<kConfig>::Arguments;
+  static constexpr int kChannelStep = 1;  // columns are channels
+
+  WT_DEVICE static PortableLine line(const Arguments& p, const PortableTask& task, int row) {
+    const u32 at = task.tile.row + static_cast<u32>(row);
+    const i64 channel = static_cast<i64>(task.tile.group) * p.columns + task.tile.column;
+    if (at >= task.tile.rows) return {false, 0, channel};
+    return {true, wavelet_out(p, task.tile, at) + channel, channel};
+  }
+  WT_DEVICE static i32 columns(const Arguments& p, const PortableTask& task) { return p.columns - task.tile.column; }
+};
+
+// dw: rows are output channels, columns the numbers of one's filter as they lie.
+template <KernelConfig kConfig>
+struct PortableLines<kConfig, Direction::kBackwardWeight> {
+  using Arguments = WaveletWeightArguments;
+  static constexpr int kChannelStep = 0;
+
+  WT_DEVICE static PortableLine line(const Arguments& p, const PortableTask& task, int row) {
+    const i32 at = static_cast<i32>(task.tile.row) + row;
+    const i64 channel = static_cast<i64>(task.tile.group) * p.outputs + at;
+    const i64 part = kConfig.gemm.split_k == SplitK::kWorkspace ? task.split * p.elements : 0;
+    return {at < p.walk.columns, part + channel * p.column_step + task.tile.column, channel};
+  }
+  WT_DEVICE static i32 columns(const Arguments& p, const PortableTask& task) { return p.numbers - task.tile.column; }
+};
+
+template <KernelConfig kConfig>
+struct PortableOutput {
+  using Problem = PortableProblem<kConfig>;
+  using Arguments = typename Problem::Arguments;
+  using Lines = PortableLines<kConfig>;
+  using Product = PortableProduct<kConfig>;
+  using Mma = typename Product::Mma;
+  using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
+  static constexpr bool kSplit = kConfig.gemm.split_k == SplitK::kWorkspace;
+  static constexpr int kRows = portable_layout::out_rows(kConfig), kPitch = portable_layout::out_pitch(kConfig);
+  static constexpr int kTileN = kConfig.gemm.tile.n, kThreads = portable_layout::threads(kConfig);
+  static constexpr int kRounds = Product::kTilesM;
+
+  // Every thread of the block calls this, after the last barrier of its pipeline. `group`: which sum of compv5's two
+  // it holds; -1: none.
+  WT_DEVICE static void store(const Arguments& p, const PortableTask& task, const Product& product, int group) {
+    Steps steps;
+    if constexpr (kConfig.gemm.staging == Staging::kShared) {
+      WT_UNROLL for (int round = 0; round < kRounds; ++round) {
+        if (round > 0) device::sync_block();
+        if (group == 0) stage<false>(product, round);
+        device::sync_block();
+        if constexpr (kConfig.gemm.wave_groups > 1) {
+          if (group == 1) stage<true>(product, round);
+          device::sync_block();
+        }
+        copy_out(p, task, round, steps);
+      }
+    } else {
+      if (group == 0) store_direct(p, task, product, steps);
+    }
+    if constexpr (!kSplit) steps.finish(Problem::walk(p).epilogue);  // parts are finished by split_sum.h
+  }
+
+ private:
+  using Element = typename Steps::Element;
+  static constexpr int kChunk = 16 / (kSplit ? 4 : static_cast<int>(sizeof(Element)));  // columns of one store
+
+  // The round-th matrix instruction's rows of this warp to shared memory, or added to what is there.
+  template <bool kAdd>
+  WT_DEVICE static void stage(const Product& product, int round) {
+    const int lane = device::lane_index(), m0 = Product::warp() % kConfig.gemm.warps.m * kConfig.gemm.mma.m;
+    const int n0 = Product::origin_n();
+    WT_UNROLL for (int j = 0; j < Product::kTilesN; ++j) {
+      WT_UNROLL for (int e = 0; e < Mma::kC; ++e) {
+        const int row = m0 + Mma::c_row(lane, e), column = n0 + j * kConfig.gemm.mma.n + Mma::c_col(lane, e);
+        const SharedAddress to = device::shared_base() + static_cast<u32>((row * kPitch + column) * 4);
+        float value = product.c[round][j][e];
+        if constexpr (kAdd) value += device::load_shared<float>(to);
+        device::store_shared(to, value);
+      }
+    }
+  }
+
+  // The row of the tile that row `staged` of a round holds.
+  WT_DEVICE static int row_of(int round, int staged) {
+    constexpr int kM = kConfig.gemm.mma.m;
+    return (staged / kM * Product::kTilesM + round) * kM + staged % kM;
+  }
+
+  WT_DEVICE static void copy_out(const Arguments& p, const PortableTask& task, int round, Steps& steps) {
+    constexpr int kAcross = kTileN / kChunk;
+    const i32 columns = Lines::columns(p, task);
+    const bool whole = Problem::walk(p).out_vector % kChunk == 0;  // chunks are aligned and end with the row
+    for (int index = device::thread_index(); index < kRows * kAcross; index += kThreads) {
+      const int staged = index / kAcross, column = index % kAcross * kChunk;
+      const PortableLine line = Lines::line(p, task, row_of(round, staged));
+      if (!line.exists || column >= columns) continue;
+      float value[kChunk];
+      WT_UNROLL for (int i = 0; i < kChunk; i += 4) {
+        const auto four = device::load_shared<Vector<float, 4>>(device::shared_base() +
+                                                                static_cast<u32>((staged * kPitch + column + i) * 4));
+        WT_UNROLL for (int j = 0; j < 4; ++j) value[i + j] = four.at[j];
+      }
+      if (whole) {
+        store_chunk(p, line, column, value, steps);
+      } else {
+        WT_UNROLL for (int i = 0; i < kChunk; ++i) {
+          if (column + i < columns) store_one(p, line, column + i, value[i], steps);
+        }
+      }
+    }
+  }
+
+  WT_DEVICE static void store_chunk(const Arguments& p, const PortableLine& line, int column,
+                                    const float (&value)[kChunk], Steps& steps) {
+    if constexpr (kSplit) {
+      device::store_global(reinterpret_cast<Vector<float, 4>*>(p.partials + line.offset + column),
+                           Vector<float, 4>{{value[0], value[1], value[2], value[3]}});
+    } else {
+      const EpilogueArguments& e = Problem::walk(p).epilogue;
+      using Out = Vector<Element, kChunk>;
+      Out out, residual{};
+      if constexpr (kConfig.epilogue.residual) {
+        residual = device::load_global(
+            reinterpret_cast<const Out*>(static_cast<const Element*>(e.residual) + line.offset + column));
+      }
+      WT_UNROLL for (int i = 0; i < kChunk; ++i) {
+        const i64 channel = line.channel + (column + i) * Lines::kChannelStep;
+        float scale = 1, bias = 0;
+        if constexpr (kConfig.epilogue.scale) scale = device::load_global(e.scale + channel);
+        if constexpr (kConfig.epilogue.bias) bias = device::load_global(e.bias + channel);
+        out.at[i] = steps.apply(e, value[i], scale, bias, device::to_float(residual.at[i]));
+      }
+      device::store_global(reinterpret_cast<Out*>(static_cast<Element*>(Problem::walk(p).out) + line.offset + column),
+                           out);
+    }
+  }
+
+  WT_DEVICE static void store_one(const Arguments& p, const PortableLine& line, int column, float value, Steps& steps) {
+    const i64 at = line.offset + column;
+    if constexpr (kSplit) {
+      device::store_global(p.partials + at, value);
+    } else {
+      device::store_global(
+          static_cast<Element*>(Problem::walk(p).out) + at,
+          steps.apply(Problem::walk(p).epilogue, value, at, line.channel + column * Lines::kChannelStep));
+    }
+  }
+
+  WT_DEVICE static void store_direct(const Arguments& p, const PortableTask& task, const Product& product,
+                                     Steps& steps) {
+    const int lane = device::lane_index(), m0 = Product::origin_m(), n0 = Product::origin_n();
+    const i32 columns = Lines::columns(p, task);
+    WT_UNROLL for (int i = 0; i < Product::kTilesM; ++i) {
+      WT_UNROLL for (int e = 0; e < Mma::kC; ++e) {
+        const PortableLine line = Lines::line(p, task, m0 + i * kConfig.gemm.mma.m + Mma::c_row(lane, e));
+        WT_UNROLL for (int j = 0; j < Product::kTilesN; ++j) {
+          const int column = n0 + j * kConfig.gemm.mma.n + Mma::c_col(lane, e);
+          if (line.exists && column < columns) store_one(p, line, column, product.c[i][j][e], steps);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace wt

@@ -18,15 +18,31 @@ import zlib
 from pathlib import Path
 
 
+def start(command):
+    """What the browser printed. One that dies before it drew anything is started once more: that is its own fault."""
+    for last in (False, True):
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+            if done.returncode == 0 or last:
+                return done
+            print(f"the browser left with {done.returncode}:\n{done.stderr[-2000:]}")
+        except subprocess.TimeoutExpired:
+            if last:
+                raise
+            print("the browser hangs")
+    return None
+
+
 def browse(browser, page, screenshot, height):
     """The page's DOM after its scripts ran, and what the console said."""
     base = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-extensions",
+            # A profile of its own and no shared memory: nothing that another browser or a small /dev/shm could break.
+            f"--user-data-dir={page.parent / 'profile'}", "--disable-dev-shm-usage",
             f"--window-size=1280,{height}", "--virtual-time-budget=10000", "--enable-logging=stderr",
             # A page that needs the network must fail here.
             "--host-resolver-rules=MAP * ~NOTFOUND"]
-    dom = subprocess.run(base + ["--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=120)
-    shot = subprocess.run(base + [f"--screenshot={screenshot}", page.as_uri()], capture_output=True, text=True,
-                          timeout=120)
+    dom = start(base + ["--dump-dom", page.as_uri()])
+    shot = start(base + [f"--screenshot={screenshot}", page.as_uri()])
     console = [line for line in (dom.stderr + shot.stderr).splitlines() if ":CONSOLE" in line]
     return dom.stdout, console
 

@@ -17,6 +17,7 @@
 #include "config/targets.h"
 #include "dispatch/candidates.h"
 #include "dispatch/cost_correction.h"
+#include "dispatch/transposed_plan.h"
 
 namespace wt::cli {
 
@@ -69,6 +70,19 @@ std::string chosen_because(const RankedCandidate& candidate) {
   return fmt::format("least predicted time, {}; nothing is tuned for this problem", time_text(candidate.predicted_us));
 }
 
+// What a channels-first problem may do instead of taking one of its own kernels (dispatch/plan.cc decides).
+void print_transpositions(const Explanation& explanation) {
+  const ConvProblem last = channels_last(explanation.problem);
+  const auto inner = rank_candidates(last, *explanation.target, {}, Candidates::kAll);
+  if (inner.empty() || !inner.front().accepts()) return;
+  const double between = transposition_us(explanation.problem);
+  print_line("or", fmt::format("{} between transpositions, {} + {}", inner.front().name,
+                               time_text(inner.front().predicted_us), time_text(between)));
+  const bool faster = explanation.accepting() == 0 ||
+                      inner.front().predicted_us + between < explanation.candidates.front().predicted_us;
+  print_line("", faster ? "a plan takes that where its workspace limit allows" : "a plan takes the kernel above");
+}
+
 void print_candidates(const Explanation& explanation) {
   const int columns = output_columns();
   const std::vector<RankedCandidate>& candidates = explanation.candidates;
@@ -78,6 +92,7 @@ void print_candidates(const Explanation& explanation) {
   print_line("target", fmt::format("{} ({})", target.name, target.hardware));
   print_line("chosen", accepting > 0 ? candidates.front().name : "none");
   if (accepting > 0) print_line("because", chosen_because(candidates.front()));
+  if (explanation.problem.layout == Layout::kChannelsFirst) print_transpositions(explanation);
   print_line("accepting", fmt::format("{} of {} kernels, in order of preference", accepting, candidates.size()));
   if (accepting > 0) fmt::print("       {:>9}  {:>9}  kernel\n", "predicted", "measured");
   for (size_t i = 0; i < accepting; ++i) {

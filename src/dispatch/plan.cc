@@ -11,6 +11,7 @@
 #include "dispatch/kernel_plan.h"
 #include "dispatch/packs.h"
 #include "dispatch/selection.h"
+#include "dispatch/transposed_plan.h"
 #include "dispatch/tuning/first_use.h"
 #include "dispatch/tuning/lookup.h"
 
@@ -114,11 +115,56 @@ PlanResult predicted_plan(const std::shared_ptr<Device>& device, const ConvProbl
   }
 }
 
+// The kernel that the caller named; a channels-last one serves a channels-first problem between transpositions.
+PlanResult named_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem, const PlanOptions& options) {
+  constexpr const char* kReason = "asked for by name";
+  const Result<RankedCandidate> own = named_candidate(problem, device->info(), options);
+  if (own.ok()) return make_kernel_plan(device, problem, own->config, kReason);
+  if (problem.layout == Layout::kChannelsLast) return own.status();
+  const ConvProblem last = channels_last(problem);
+  const Result<RankedCandidate> inner = named_candidate(last, device->info(), options);
+  if (!inner.ok()) return own.status();
+  WT_TRY_ASSIGN(std::shared_ptr<const Plan> plan, make_kernel_plan(device, last, inner->config, kReason));
+  return make_transposed_plan(device, problem, std::move(plan));
+}
+
+// What the kernel that would be chosen takes, measured or predicted; nothing: there is none.
+Result<std::optional<double>> expected_us(const DeviceInfo& info, const ConvProblem& problem,
+                                          const PlanOptions& options) {
+  if (options.tuning != Tuning::kOff) {
+    const tuning::Tuned tuned = tuning::find_tuned(info, problem, options);
+    if (tuned.config) return std::optional(tuned.entry->best.median_us);
+  }
+  WT_TRY_ASSIGN(Filter filter, Filter::make(info, problem, options));
+  const std::optional<RankedConfig> best = pick(problem, info.target, info.multiprocessors, options,
+                                                [&](const KernelConfig& c) { return filter.allows(c); });
+  return best ? std::optional(best->predicted_us) : std::nullopt;
+}
+
+// The options of a channels-last plan between transpositions, where that should be faster than any channels-first
+// kernel and fits the workspace; else nothing.
+Result<std::optional<PlanOptions>> options_between_transpositions(const DeviceInfo& info, const ConvProblem& problem,
+                                                                  const PlanOptions& options) {
+  const std::optional<PlanOptions> no;
+  if (problem.layout == Layout::kChannelsLast || !compile::available(backend_for(info), info.target).ok()) return no;
+  PlanOptions inner = options;
+  if (inner.workspace_limit) {
+    *inner.workspace_limit -= transposition_bytes(problem);
+    if (*inner.workspace_limit < 0) return no;
+  }
+  WT_TRY_ASSIGN(const std::optional<double> own, expected_us(info, problem, options));
+  WT_TRY_ASSIGN(const std::optional<double> last, expected_us(info, channels_last(problem), inner));
+  if (!last || (own && *own <= *last + transposition_us(problem))) return no;
+  return std::optional(inner);
+}
+
 PlanResult choose(const std::shared_ptr<Device>& device, const ConvProblem& problem, const PlanOptions& options) {
   const DeviceInfo& info = device->info();
-  if (!options.kernel.empty()) {
-    WT_TRY_ASSIGN(const RankedCandidate candidate, named_candidate(problem, info, options));
-    return make_kernel_plan(device, problem, candidate.config, "asked for by name");
+  if (!options.kernel.empty()) return named_plan(device, problem, options);
+  WT_TRY_ASSIGN(const std::optional<PlanOptions> between, options_between_transpositions(info, problem, options));
+  if (between) {
+    WT_TRY_ASSIGN(std::shared_ptr<const Plan> inner, choose(device, channels_last(problem), *between));
+    return make_transposed_plan(device, problem, std::move(inner));
   }
   std::string note;
   if (options.tuning != Tuning::kOff) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "dispatch/bind.h"
+#include "dispatch/filled_params.h"
 #include "dispatch/plan.h"
 #include "problem/tensor_data.h"
 #include "runtime/timer.h"
@@ -67,29 +68,35 @@ TEST_P(GpuExecute, OnlyEnqueues) {
     EXPECT_TRUE(allowed.count(log.substr(begin, end - begin))) << log.substr(begin, end - begin);
 }
 
-// The block is kept for the tensors it was filled for, and for no others.
 TEST_P(GpuExecute, EncodesMapsAgainOnlyForOtherTensors) {
   plan(GetParam());
-  const auto params_of_next = [&] {
-    const int first = fake_launch_count();
+  const auto encoded = [&] {
+    fake_clear_calls();
     EXPECT_TRUE(plan_->execute(tensors_, stream_).ok());
-    std::vector<std::vector<unsigned char>> blocks;
-    for (int i = first; i < fake_launch_count(); ++i)
-      blocks.emplace_back(fake_launch(i)->params, fake_launch(i)->params + fake_launch(i)->param_bytes);
-    return blocks;
+    return fake_calls("cuTensorMapEncodeTiled") + fake_calls("cuTensorMapEncodeIm2col");
   };
-  const auto encoded = [] { return fake_calls("cuTensorMapEncodeTiled") + fake_calls("cuTensorMapEncodeIm2col"); };
-  const auto first = params_of_next();
-  const int once = encoded();
-  EXPECT_EQ(params_of_next(), first);
-  EXPECT_EQ(encoded(), once);
-
-  void* const before = tensors_[Tensor::kX];
+  const int maps = encoded();
+  EXPECT_EQ(encoded(), 0);
   tensors_[Tensor::kX] = *device_->allocate(static_cast<size_t>(x_bytes(problem_)));
-  EXPECT_NE(params_of_next(), first);
-  EXPECT_EQ(encoded(), 2 * once);
-  tensors_[Tensor::kX] = before;
-  EXPECT_EQ(params_of_next(), first);
+  EXPECT_EQ(encoded(), maps);
+  EXPECT_EQ(encoded(), 0);
+}
+
+TEST(FilledParams, AreThoseOfTheTensorsTheyWereFilledFor) {
+  FilledParams filled(4);
+  TensorPointers first, second;
+  second[Tensor::kX] = &second;
+  const std::array<std::byte, 4> one{std::byte{1}}, two{std::byte{2}};
+  std::array<std::byte, 4> found{};
+  EXPECT_FALSE(filled.recall(first, found.data())) << "nothing was filled yet";
+  filled.remember(first, one.data());
+  EXPECT_FALSE(filled.recall(second, found.data()));
+  ASSERT_TRUE(filled.recall(first, found.data()));
+  EXPECT_EQ(found, one);
+  filled.remember(second, two.data());
+  EXPECT_FALSE(filled.recall(first, found.data()));
+  ASSERT_TRUE(filled.recall(second, found.data()));
+  EXPECT_EQ(found, two);
 }
 
 TEST_P(GpuExecute, IsSafeUnderCapture) {

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/transposed_plan.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/check.h"
+#include "compile/compiler.h"
+#include "dispatch/bind.h"
+#include "dispatch/packs.h"
+#include "kernel/transpose_arguments.h"
+
+namespace wt {
+namespace {
+
+constexpr int64_t kAlignment = 256;
+// Guesses until they are measured: what a transposition reads and writes a microsecond, and its launch.
+constexpr double kBytesPerUs = 2.2e6, kLaunchUs = 2;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t aligned(int64_t bytes) { return ceil_div(bytes, kAlignment) * kAlignment; }
+int64_t pixels(const Spatial& size) { return size[0] * size[1] * size[2]; }
+
+// A tensor of the problem as matrices of channels times positions.
+struct Matrices {
+  Tensor tensor;
+  int64_t batch, channels, positions;
+  int bytes;  // of an element
+  bool output;
+
+  int64_t size() const { return batch * channels * positions * bytes; }
+  // One row or one column lies in memory the same either way.
+  bool alike() const { return channels == 1 || positions == 1; }
+};
+
+Matrices matrices_of(const ConvProblem& p, Tensor tensor, bool output) {
+  if (tensor == Tensor::kX) return {tensor, p.n, p.c, pixels(p.in), size_of(p.x), output};
+  if (tensor == Tensor::kW) return {tensor, p.k, p.c_per_group(), pixels(p.filter), size_of(p.w), output};
+  return {tensor, p.n, p.k, pixels(p.out()), size_of(p.y), output};
+}
+
+// Those that must be turned round, the output last.
+std::vector<Matrices> turned(const ConvProblem& problem) {
+  std::vector<Matrices> list;
+  const Tensor output = output_tensor(problem.direction);
+  for (const Tensor tensor : {Tensor::kX, Tensor::kW, Tensor::kY})
+    if (tensor != output) list.push_back(matrices_of(problem, tensor, false));
+  if (problem.epilogue.residual) {
+    list.push_back(matrices_of(problem, output, false));
+    list.back().tensor = Tensor::kResidual;
+  }
+  list.push_back(matrices_of(problem, output, true));
+  std::erase_if(list, [](const Matrices& m) { return m.alike() || m.size() == 0; });
+  return list;
+}
+
+std::string entry_name(int bytes) { return fmt::format("transpose_{}_bytes", bytes); }
+
+compile::Source source_of(Target target, const std::vector<Matrices>& list) {
+  std::string text = "// SPDX-License-Identifier: Apache-2.0\n#include \"kernel/transpose.h\"\n\n";
+  for (const int bytes : {1, 2, 4}) {
+    if (std::ranges::any_of(list, [&](const Matrices& m) { return m.bytes == bytes; }))
+      text += fmt::format("WT_KERNEL({}, wt::Transpose<{}>)\n", entry_name(bytes), bytes);
+  }
+  return {"transpose", std::move(text), target};
+}
+
+class TransposedPlan final : public Plan {
+ public:
+  TransposedPlan(std::shared_ptr<Device> device, ConvProblem problem, std::shared_ptr<const Plan> inner)
+      : device_(std::move(device)),
+        problem_(std::move(problem)),
+        inner_(std::move(inner)),
+        description_(inner_->description()) {}
+
+  Status prepare() {
+    const std::vector<Matrices> list = turned(problem_);
+    std::shared_ptr<LoadedModule>& module = module_;
+    if (!list.empty()) {
+      WT_TRY_ASSIGN(const compile::Module compiled,
+                    compile::compile(backend_for(device_->info()), source_of(device_->info().target, list)));
+      WT_TRY_ASSIGN(module, device_->load(compiled));
+      description_.compile_seconds += compiled.resources.compile_seconds;
+    }
+    int64_t offset = aligned(inner_->workspace_bytes());
+    for (const Matrices& matrices : list) {
+      WT_TRY_ASSIGN(const Function* function, module->find(entry_name(matrices.bytes)));
+      steps_.push_back({matrices, function, offset, shape_of(matrices), arguments_of(matrices)});
+      offset += aligned(matrices.size());
+    }
+    workspace_bytes_ = steps_.empty() ? inner_->workspace_bytes() : offset;
+    description_.launches += static_cast<int>(steps_.size());
+    description_.reason =
+        fmt::format("channels-last kernel between {} transpositions: {}", steps_.size(), inner_->description().reason);
+    if (description_.predicted_us > 0) description_.predicted_us += transposition_us(problem_);
+    return {};
+  }
+
+  const ConvProblem& problem() const override { return problem_; }
+  const PlanDescription& description() const override { return description_; }
+  int64_t workspace_bytes() const override { return workspace_bytes_; }
+
+  Status execute(const TensorPointers& tensors, Stream stream) const override {
+    TensorPointers inner = tensors;
+    for (const Step& step : steps_) {
+      const Tensor tensor = step.matrices.tensor;
+      if (!tensors[tensor] || !tensors[Tensor::kWorkspace])
+        return bad_input("execute needs every tensor of {} and {} bytes of workspace, but a pointer is null",
+                         to_text(problem_), workspace_bytes_);
+      inner[tensor] = static_cast<char*>(tensors[Tensor::kWorkspace]) + step.offset;
+      if (!step.matrices.output) WT_TRY(transpose(step, tensors[tensor], inner[tensor], stream));
+    }
+    WT_TRY(inner_->execute(inner, stream));
+    if (!steps_.empty() && steps_.back().matrices.output) {
+      const Tensor tensor = steps_.back().matrices.tensor;
+      WT_TRY(transpose(steps_.back(), inner[tensor], tensors[tensor], stream));
+    }
+    return {};
+  }
+
+ private:
+  struct Step {
+    Matrices matrices;
+    const Function* function;
+    int64_t offset;  // in the workspace
+    LaunchShape shape;
+    TransposeArguments arguments;
+  };
+
+  // Inputs come as (channels, positions), the output leaves as (positions, channels).
+  static TransposeArguments arguments_of(const Matrices& m) {
+    TransposeArguments arguments{};
+    arguments.rows = m.output ? m.positions : m.channels;
+    arguments.columns = m.output ? m.channels : m.positions;
+    arguments.tiles_rows = ceil_div(arguments.rows, kTransposeEdge);
+    arguments.tiles_columns = ceil_div(arguments.columns, kTransposeEdge);
+    arguments.tiles = m.batch * arguments.tiles_rows * arguments.tiles_columns;
+    return arguments;
+  }
+
+  LaunchShape shape_of(const Matrices& m) const {
+    const int64_t most = int64_t{device_->info().multiprocessors} * 8;
+    const int word = m.bytes < 4 ? 4 / m.bytes : 1;
+    return {.grid = {static_cast<uint32_t>(std::min<int64_t>(arguments_of(m).tiles, most)), 1, 1},
+            .threads = kTransposeThreads,
+            .shared_bytes = static_cast<uint32_t>(kTransposeEdge * (kTransposeEdge + word) * m.bytes)};
+  }
+
+  Status transpose(const Step& step, const void* from, void* to, Stream stream) const {
+    TransposeArguments arguments = step.arguments;
+    arguments.in = from;
+    arguments.out = to;
+    return device_->launch(*step.function, step.shape, std::as_bytes(std::span(&arguments, 1)), stream);
+  }
+
+  std::shared_ptr<Device> device_;
+  ConvProblem problem_;
+  std::shared_ptr<const Plan> inner_;
+  PlanDescription description_;
+  std::shared_ptr<LoadedModule> module_;
+  std::vector<Step> steps_;
+  int64_t workspace_bytes_ = 0;
+};
+
+}  // namespace
+
+ConvProblem channels_last(const ConvProblem& problem) {
+  ConvProblem last = problem;
+  last.layout = Layout::kChannelsLast;
+  return last;
+}
+
+int64_t transposition_bytes(const ConvProblem& problem) {
+  int64_t bytes = 0;
+  for (const Matrices& matrices : turned(problem)) bytes += aligned(matrices.size());
+  return bytes;
+}
+
+double transposition_us(const ConvProblem& problem) {
+  double us = 0;
+  for (const Matrices& matrices : turned(problem))
+    us += kLaunchUs + 2 * static_cast<double>(matrices.size()) / kBytesPerUs;
+  return us;
+}
+
+Result<std::shared_ptr<const Plan>> make_transposed_plan(const std::shared_ptr<Device>& device,
+                                                         const ConvProblem& problem,
+                                                         std::shared_ptr<const Plan> inner) {
+  auto plan = std::make_shared<TransposedPlan>(device, problem, std::move(inner));
+  WT_TRY(plan->prepare());
+  return std::shared_ptr<const Plan>(std::move(plan));
+}
+
+}  // namespace wt

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/dispatch/taps_test.cc - the kernel for few output channels: exact on its edges, and where it is chosen.
+#include <gtest/gtest.h>
+
+#include "config/taps_view.h"
+#include "dispatch/candidates.h"
+#include "exact_trial.h"
+
+namespace wt {
+namespace {
+
+std::vector<RankedCandidate> taps_kernels(const ConvProblem& problem) {
+  std::vector<RankedCandidate> kernels = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
+  std::erase_if(kernels, [](const RankedCandidate& c) {
+    return !c.accepts() || c.config.family != Family::kGemm || c.config.gemm.pipeline != Pipeline::kTaps;
+  });
+  return kernels;
+}
+
+class TapsExact : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(TapsExact, OnTheSimulator) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  const ConvProblem problem = problem_of(GetParam());
+  const auto kernels = taps_kernels(problem);
+  ASSERT_FALSE(kernels.empty());
+  expect_exact(*device, problem, kernels.front().config);
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, TapsExact,
+                         ::testing::Values("fwd bf16 n1 c72 k3 i12x70 f3x3 p1",               // a block and a tail of k
+                                           "fwd bf16 n1 c64 k3 i12x70 f9x9 p4 +bias+relu",    // 243 columns
+                                           "fwd fp16 n2 c8 k1 i5x3 f5x5 p4 d2",               // filter over the image
+                                           "fwd bf16 n1 c136 k5 i7x130 f3x3 p3:0x0:3",        // strips, uneven padding
+                                           "fwd bf16 n1 c8 k3 i20x40 f3x3 d7 p20 +residual",  // padding over the reach
+                                           "fwd bf16 n1 c8 k8 i1x1 f3x3 p1",                  // one pixel
+                                           "bwd_data bf16 n2 c3 k64 i37x41 f7x7 s2 p3",       // phases
+                                           "bwd_data bf16 n1 c2 k24 i19x75 f3x3 s3 d2 p2",    // stride and dilation
+                                           "bwd_data bf16 n1 c2 k24 i19x30 f1x2 s4x3",        // pixels that meet no tap
+                                           "bwd_data bf16 n1 c2 k24 i11x30 f3x3 s2 d2 p1"));  // rests that meet no tap
+
+TEST(TapsChoice, FewOutputChannelsOnly) {
+  const auto chosen = [](const char* text) {
+    const auto ranked = rank_candidates(problem_of(text), Target::kSm90a, {}, Candidates::kAll);
+    return ranked.front().config.gemm.pipeline;
+  };
+  EXPECT_EQ(chosen("fwd bf16 n1 c128 k3 i1024x1024 f3x3 p1"), Pipeline::kTaps);
+  EXPECT_EQ(chosen("fwd bf16 n4 c64 k3 i256x256 f9x9 p4"), Pipeline::kTaps);
+  EXPECT_EQ(chosen("bwd_data bf16 n64 c1 k32 i28x28 f5x5 p2"), Pipeline::kTaps);
+  EXPECT_NE(chosen("fwd bf16 n16 c256 k36 i100x100 f3x3 p1"), Pipeline::kTaps);
+  EXPECT_NE(chosen("fwd bf16 n16 c256 k16 i100x100 f1x1"), Pipeline::kTaps);
+}
+
+// A segment's first rows are multiplied twice, so that a block takes many where there are enough blocks.
+TEST(TapsView, SegmentsFillTheMultiprocessors) {
+  const ConvProblem large = problem_of("fwd bf16 n1 c128 k3 i1024x1024 f3x3 p1");
+  const ConvProblem many = problem_of("fwd bf16 n512 c128 k3 i64x64 f3x3 p1");
+  const auto units = [](const ConvProblem& problem) {
+    return taps_segment_units(taps_kernels(problem).front().config, problem, taps_view(problem), 132);
+  };
+  EXPECT_LT(units(large), 128);
+  EXPECT_GT(units(large), 16);
+  EXPECT_EQ(units(many), 64);
+}
+
+}  // namespace
+}  // namespace wt

@@ -94,6 +94,43 @@ constexpr Constraint kTargetRows[] = {
            at.config.gemm.groups_per_tile, text_of(at.config.gemm.split_k));
      }},
 
+    {"tma-split", "parts of a sum leave as fp32, by registers",
+     [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.split_k != SplitK::kNone; },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       if (at.config.direction == Direction::kBackwardWeight) return gemm.split_k == SplitK::kWorkspace;
+       return gemm.split_k != SplitK::kAtomic && gemm.staging == Staging::kDirect && !gemm.ping_pong &&
+              gemm.groups_per_tile == 1 && at.config.min_blocks == 1;
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "split_k={} with direction={} staging={} ping_pong={} groups_per_tile={} min_blocks={}: weight gradients "
+           "take "
+           "workspace; others cluster or workspace, with staging=direct, no ping_pong, 1 and 1",
+           text_of(gemm.split_k), text_of(at.config.direction), text_of(gemm.staging), gemm.ping_pong,
+           gemm.groups_per_tile, at.config.min_blocks);
+     }},
+
+    {"tma-sharing", "two blocks of a cluster share the tiles of one operand",
+     [](const Case& at) { return is_tma_kernel(at) && tma_layout::sharing_blocks(at.config) != 1; },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       const bool b = gemm.cluster_m == 2 && gemm.cluster_n == 1 && gemm.multicast_b && !gemm.multicast_a;
+       const bool a = gemm.cluster_m == 1 && gemm.cluster_n == 2 && gemm.multicast_a && !gemm.multicast_b;
+       return (a || b) && !tma_layout::is_halo(at.config) && at.config.direction != Direction::kBackwardWeight &&
+              gemm.split_k == SplitK::kNone && at.config.min_blocks == 1 && gemm.tile.n % 16 == 0;
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "cluster of {}x{} blocks with multicast_a={} multicast_b={} tile.n={} loader_a={} split_k={}: forward and "
+           "backward data without halo or split take 2x1 with multicast_b or 1x2 with multicast_a, one block a "
+           "multiprocessor and halves of 8 columns",
+           gemm.cluster_m, gemm.cluster_n, gemm.multicast_a, gemm.multicast_b, gemm.tile.n, text_of(gemm.loader_a),
+           text_of(gemm.split_k));
+     }},
+
     {"tma-store-type", "16-bit outputs are staged in shared memory", stages_output,
      [](const Case& at) { return size_of(output_type(at.config)) == 2; },
      [](const Case& at) {

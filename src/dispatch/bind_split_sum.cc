@@ -13,10 +13,17 @@ namespace wt {
 
 Launch split_sum_launch(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device, int splits) {
   SplitSumArguments arguments{};
-  arguments.elements = problem.w_elements();
+  const Tensor out = output_tensor(problem.direction);
   arguments.splits = splits;
-  arguments.channel_span = problem.w_elements() / problem.k;
-  arguments.channels = problem.k;
+  if (out == Tensor::kW) {
+    arguments.elements = problem.w_elements();
+    arguments.channel_span = problem.w_elements() / problem.k;
+    arguments.channels = problem.k;
+  } else {  // channels-last
+    arguments.elements = out == Tensor::kY ? problem.y_elements() : problem.x_elements();
+    arguments.channel_span = 1;
+    arguments.channels = out == Tensor::kY ? problem.k : problem.c;
+  }
   arguments.taps = static_cast<i32>(pixels(problem.filter));
   arguments.group_channels = static_cast<i32>(problem.c_per_group());
   arguments.group_filters = static_cast<i32>(problem.k_per_group());
@@ -28,7 +35,7 @@ Launch split_sum_launch(const KernelConfig& config, const ConvProblem& problem, 
   launch.shape.grid[0] = static_cast<uint32_t>(std::min<int64_t>(blocks, int64_t{device.multiprocessors} * 8));
   set_params(launch, arguments);
   launch.pointers.push_back({offsetof(SplitSumArguments, partials), Tensor::kWorkspace, 0});
-  launch.pointers.push_back({offsetof(SplitSumArguments, out), Tensor::kW, 0});
+  launch.pointers.push_back({offsetof(SplitSumArguments, out), out, 0});
   bind_epilogue(launch, problem, offsetof(SplitSumArguments, epilogue));
   return launch;
 }

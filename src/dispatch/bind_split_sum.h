@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// dispatch/bind_split_sum.h - the launch that adds the partial sums of a split weight gradient (kernel/split_sum.h).
+// dispatch/bind_split_sum.h - the launch that adds the partial sums of a split kernel (kernel/split_sum.h).
 #pragma once
 
 #include "dispatch/bind.h"
 
 namespace wt {
 
-// `splits` parts of dw, one after the other in the workspace, become dw.
+// `splits` parts of the output, one after the other in the workspace, become the output.
 Launch split_sum_launch(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device, int splits);
 
 }  // namespace wt

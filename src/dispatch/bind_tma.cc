@@ -7,7 +7,10 @@
 #include "base/check.h"
 #include "config/fields.h"
 #include "dispatch/bind_merge_groups.h"
+#include "dispatch/bind_split_sum.h"
 #include "dispatch/conv_arguments.h"
+#include "dispatch/cost_model.h"
+#include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
 #include "kernel/gemm/tma/arguments.h"
 #include "kernel/gemm/tma/layout.h"
@@ -105,8 +108,13 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   arguments.depth = static_cast<i32>(forward ? problem.c_per_group() : problem.k_per_group());
   arguments.depth_blocks = static_cast<i32>(ceil_div(arguments.depth, tma_layout::box_k(config)));
   arguments.columns = static_cast<i32>(forward ? problem.k_per_group() : problem.c_per_group());
-  arguments.tiles_n = ceil_div(arguments.columns, gemm.tile.n);
-  arguments.epilogue = epilogue_arguments(problem.epilogue);
+  // Blocks that share operands take as many tiles each, so that some may lie past the edge.
+  arguments.tiles_n = ceil_div(arguments.columns, gemm.tile.n * gemm.cluster_n) * gemm.cluster_n;
+  const bool parts = gemm.split_k == SplitK::kWorkspace, cluster_sum = gemm.split_k == SplitK::kCluster;
+  arguments.splits =
+      static_cast<i32>(parts || cluster_sum ? planned_splits(config, problem, device.multiprocessors) : 1);
+  arguments.part_elements = forward ? problem.y_elements() : problem.x_elements();
+  arguments.epilogue = epilogue_arguments(parts ? Epilogue{} : problem.epilogue);
 
   Launch launch;
   launch.kernel = name_of(config);
@@ -115,16 +123,17 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   for (size_t i = 0; i < regions.size(); ++i) {
     TmaRegion& region = regions[i].region;
     region.first_tile = arguments.tiles_m;
-    arguments.tiles_m += ceil_div(region.rows, gemm.tile.m);
+    arguments.tiles_m += ceil_div(region.rows, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m;
     arguments.regions[i] = region;
     if (!regions[i].has_taps) continue;
     TensorMapSpec map;
     if (gemm.loader_a == Loader::kTmaTiled) {
       map = dense_map(image.type, {image.channels, region.rows}, gemm.swizzle_a);
-      map.box = {static_cast<uint32_t>(tma_layout::box_k(config)), static_cast<uint32_t>(gemm.tile.m)};
+      map.box = {static_cast<uint32_t>(tma_layout::box_k(config)),
+                 static_cast<uint32_t>(tma_layout::a_box_rows(config))};
     } else {
       map = im2col_map(problem, image, Walk{region.size, region.start, region.step}, config.gemm.swizzle_a,
-                       tma_layout::box_k(config), gemm.tile.m);
+                       tma_layout::box_k(config), tma_layout::a_box_rows(config));
     }
     const size_t offset = offsetof(Arguments, regions) + i * sizeof(TmaRegion) + offsetof(TmaRegion, a);
     launch.maps.push_back({static_cast<uint32_t>(offset), a, 0, map});
@@ -142,18 +151,26 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
       launch.maps.push_back({offsetof(Arguments, out_tail), out, 0, store});
     }
   }
-  launch.pointers.push_back({offsetof(Arguments, y), out, 0});
-  bind_epilogue(launch, problem, offsetof(Arguments, epilogue));
+  launch.pointers.push_back({offsetof(Arguments, y), parts ? Tensor::kWorkspace : out, 0});
+  if (!parts) bind_epilogue(launch, problem, offsetof(Arguments, epilogue));
 
   Binding binding;
   const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
   if (tiles == 0) return binding;
-  launch.shape.grid[0] =
-      static_cast<uint32_t>(std::min<int64_t>(tiles, int64_t{device.multiprocessors} * config.min_blocks));
+  const int members = cluster_sum ? arguments.splits : tma_layout::sharing_blocks(config);
+  const int64_t at_once = members > 1 ? resident_clusters(device.multiprocessors, members)
+                                      : int64_t{device.multiprocessors} * config.min_blocks;
+  const int64_t work = parts ? tiles * arguments.splits : tiles / tma_layout::sharing_blocks(config);
+  launch.shape.grid[0] = static_cast<uint32_t>(std::min(work, at_once) * members);
+  launch.shape.cluster[0] = static_cast<uint32_t>(members);
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
   set_params(launch, arguments);
   binding.launches.push_back(std::move(launch));
+  if (parts) {
+    binding.workspace_bytes = arguments.splits * arguments.part_elements * static_cast<int64_t>(sizeof(float));
+    binding.launches.push_back(split_sum_launch(config, problem, device, arguments.splits));
+  }
   return binding;
 }
 
@@ -174,7 +191,7 @@ TensorMapSpec filter_map(const KernelConfig& config, const ConvProblem& problem)
   if (across) {
     filter.box = {64, 1, box};
   } else {
-    filter.box = {box, 1, static_cast<uint32_t>(config.gemm.tile.n)};
+    filter.box = {box, 1, static_cast<uint32_t>(tma_layout::b_box_rows(config))};
   }
   return filter;
 }

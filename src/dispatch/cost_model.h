@@ -3,7 +3,7 @@
 //
 //   config + problem + multiprocessors --> microseconds: launch, first data, products or copies, output, sum of parts
 //
-// Plain functions; cost_model.cc says which constants are measured and which are guesses. They rank, they promise
+// Plain functions; the cost_model_*.cc say which constants are measured and which are guesses. They rank, they promise
 // nothing.
 #pragma once
 
@@ -18,9 +18,16 @@ double predicted_us(const KernelConfig& config, const ConvProblem& problem, int 
 // Of the direct family: cost_model_direct.cc.
 double predicted_direct_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 
-// Of the gemm family's generic kernel and its pipeline wavelet: cost_model_generic.cc, cost_model_wavelet.cc.
+// Of the gemm family's generic kernel and its pipelines: cost_model_generic.cc, cost_model_taps.cc,
+// cost_model_wavelet.cc.
 double predicted_generic_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
+double predicted_taps_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 double predicted_portable_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
+double predicted_tma_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 double predicted_wavelet_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
+
+// Into how many parts the sums of a forward or backward-data kernel with split_k go: the count with the least predicted
+// time, which the launch then has too.
+int64_t planned_splits(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 
 }  // namespace wt

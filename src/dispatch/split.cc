@@ -2,7 +2,11 @@
 #include "dispatch/split.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <vector>
+
+#include "base/check.h"
 
 namespace wt {
 namespace {
@@ -49,8 +53,24 @@ int64_t find_split_count(const SplitInput& input) {
 
 }  // namespace
 
+int64_t requested_splits() {
+  const char* text = std::getenv("WAVETILE_SPLITS");
+  return text ? std::clamp<int64_t>(std::strtoll(text, nullptr, 10), 0, kMaxSplits) : 0;
+}
+
+int64_t resident_clusters(int64_t multiprocessors, int members) {
+  // Blocks that an H200 with 132 multiprocessors holds at once, by the size of their clusters: its processing clusters
+  // are not all of one size, and a cluster lies in one of them.
+  constexpr int64_t kMeasuredOn = 132;
+  constexpr std::array<int64_t, 9> kBlocks = {0, 132, 132, 117, 120, 110, 102, 105, 120};
+  WT_CHECK(members >= 1 && members < static_cast<int>(kBlocks.size()), "clusters of {}", members);
+  return std::max<int64_t>(1, multiprocessors * kBlocks[static_cast<size_t>(members)] / kMeasuredOn / members);
+}
+
 // WHY remembered: a choice asks for the same tiles once for each way to load them, and each answer costs a loop.
 int64_t split_count(const SplitInput& input) {
+  if (const int64_t asked = requested_splits())
+    return std::clamp<int64_t>(asked, 1, std::max<int64_t>(1, input.blocks));
   struct Known {
     SplitInput input{};
     int64_t count = 0;  // 0: empty

@@ -16,6 +16,12 @@ struct SplitInput {
   bool operator==(const SplitInput&) const = default;
 };
 
+// What WAVETILE_SPLITS asks for, to measure and to test with; 0: nothing. Kept within what a kernel can do.
+int64_t requested_splits();
+
+// Clusters of so many blocks that run at once on a device of this many multiprocessors.
+int64_t resident_clusters(int64_t multiprocessors, int members);
+
 // The count with the least predicted time: waves of blocks, work of a part, and the price of adding the parts.
 int64_t split_count(const SplitInput& input);
 

@@ -41,9 +41,8 @@ struct SplitSum {
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
   using Element = typename Steps::Element;
 
-  WT_DEVICE static void finish_one(const Params& p, i64 at, float sum, Steps& steps) {
-    device::store_global(static_cast<Element*>(p.out) + at,
-                         steps.apply(p.epilogue, sum, at, at / p.channel_span % p.channels));
+  WT_DEVICE static Element finish(const Params& p, i64 at, float sum, Steps& steps) {
+    return steps.apply(p.epilogue, sum, at, at / p.channel_span % p.channels);
   }
   // Where the sums of output element `at` lie in a part, and how long a part is.
   static constexpr int kMerged = kConfig.gemm.groups_per_tile;
@@ -56,7 +55,7 @@ struct SplitSum {
     float sum = 0;
     const float* from = p.partials + place(p, at);
     for (i32 split = 0; split < p.splits; ++split) sum += device::load_global(from + split * p.elements * kMerged);
-    finish_one(p, at, sum, steps);
+    device::store_global(static_cast<Element*>(p.out) + at, finish(p, at, sum, steps));
   }
   WT_DEVICE static void sum_vector(const Params& p, i64 at, Steps& steps) {
     using Vector4 = Vector<float, kWidth>;
@@ -66,7 +65,9 @@ struct SplitSum {
       const Vector4 part = device::load_global(reinterpret_cast<const Vector4*>(from + split * p.elements * kMerged));
       WT_UNROLL for (int i = 0; i < kWidth; ++i) sum.at[i] += part.at[i];
     }
-    WT_UNROLL for (int i = 0; i < kWidth; ++i) finish_one(p, at + i, sum.at[i], steps);
+    Vector<Element, kWidth> out;
+    WT_UNROLL for (int i = 0; i < kWidth; ++i) out.at[i] = finish(p, at + i, sum.at[i], steps);
+    device::store_global(reinterpret_cast<Vector<Element, kWidth>*>(static_cast<Element*>(p.out) + at), out);
   }
 };
 

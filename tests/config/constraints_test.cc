@@ -149,6 +149,17 @@ const RowCase kTargetCases[] = {
        });
      },
      "direction=bwd_data sums across channels"},
+    {"tma-split", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.split_k = SplitK::kCluster; }); },
+     "split_k=cluster with direction=fwd staging=tma_store"},
+    {"tma-sharing",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.cluster_m = 2;
+         t.gemm.cluster_n = 2;
+         t.gemm.multicast_a = true;
+       });
+     },
+     "cluster of 2x2 blocks with multicast_a=true multicast_b=false"},
     {"tma-store-type", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.y = DataType::kF32; }); },
      "staging=tma_store with output fp32"},
     {"tma-merge",

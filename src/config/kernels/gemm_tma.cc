@@ -12,15 +12,16 @@ namespace {
 constexpr Pipeline kPipelines[] = {Pipeline::kTma};
 constexpr Target kTargets[] = {Target::kSm90a};
 constexpr std::string_view kReadFields[] = {
-    "gemm.tile",           "gemm.warps",      "gemm.mma",           "gemm.pipeline",   "gemm.stages",
-    "gemm.wave_groups",    "gemm.loader_a",   "gemm.loader_b",      "gemm.ping_pong",  "gemm.swizzle_a",
-    "gemm.swizzle_b",      "gemm.raster",     "gemm.block_swizzle", "gemm.persistent", "gemm.staging",
-    "gemm.specialization", "gemm.load_warps", "gemm.split_k",       "gemm.vector_c",   "gemm.groups_per_tile",
-    "finite_only"};
+    "gemm.tile",           "gemm.warps",      "gemm.mma",           "gemm.pipeline",    "gemm.stages",
+    "gemm.wave_groups",    "gemm.loader_a",   "gemm.loader_b",      "gemm.ping_pong",   "gemm.swizzle_a",
+    "gemm.swizzle_b",      "gemm.raster",     "gemm.block_swizzle", "gemm.persistent",  "gemm.staging",
+    "gemm.specialization", "gemm.load_warps", "gemm.split_k",       "gemm.vector_c",    "gemm.groups_per_tile",
+    "gemm.cluster_m",      "gemm.cluster_n",  "gemm.multicast_a",   "gemm.multicast_b", "finite_only"};
 
 constexpr int64_t kSharedBytes = 228 * 1024;  // of a multiprocessor
 constexpr int64_t kReservedBytes = 1024;      // of them, for each block
 constexpr int kMaxStages = 8;
+constexpr int kLeastStages = 4;  // of a ring that shares its room with other buffers
 
 // Which of the lists has a shape.
 enum class Offer {
@@ -141,6 +142,56 @@ void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<Kerne
   }
 }
 
+// Sums divided among blocks, where tiles are too few for all multiprocessors. Over a cluster small tiles are best,
+// since blocks of a cluster hold each other's sums; through the workspace larger ones, which leave fewer sums to add.
+struct SplitShape {
+  short m, n;
+  Offer cluster, workspace;
+};
+constexpr SplitShape kSplitShapes[] = {
+    {64, 64, kCommon, kSearch},  {128, 128, kSearch, kCommon}, {64, 128, kSearch, kSearch},  {64, 32, kSearch, kSearch},
+    {64, 40, kSearch, kSearch},  {64, 72, kSearch, kSearch},   {128, 64, kSearch, kSearch},  {64, 96, kSearch, kSearch},
+    {128, 96, kSearch, kSearch}, {128, 160, kSearch, kSearch}, {128, 192, kSearch, kSearch},
+};
+
+// WHY the general loader alone: it serves unit filters too, and as well.
+void propose_splits(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  const Offer least = wanted(base, breadth);
+  if (least == kCore) return;
+  for (const SplitShape& shape : kSplitShapes) {
+    for (const SplitK split : {SplitK::kCluster, SplitK::kWorkspace}) {
+      if ((split == SplitK::kCluster ? shape.cluster : shape.workspace) < least) continue;
+      propose_shape(base, {shape.m, shape.n, false, kSearch, kSearch}, 128, Loader::kTmaIm2col, Staging::kDirect,
+                    configs);
+      configs.back().gemm.split_k = split;
+      const int stages = most_stages(configs.back());
+      configs.back().gemm.stages = static_cast<unsigned char>(stages);
+      if (stages < kLeastStages) configs.pop_back();  // the exchange takes their room
+    }
+  }
+}
+
+// Two blocks that share the tiles of one operand, each loading half of them for both: where filling shared memory is
+// the limit. Their worth is not known here yet, so that only a search tries them.
+constexpr Shape kSharingShapes[] = {
+    {128, 128, false, kSearch, kSearch}, {128, 128, true, kSearch, kSearch},  {128, 256, false, kSearch, kSearch},
+    {256, 128, false, kSearch, kSearch}, {128, 160, false, kSearch, kSearch}, {128, 192, false, kSearch, kSearch},
+};
+
+void propose_sharing(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew) return;
+  const Staging staging = is_16_bit(output_type(base)) ? Staging::kTmaStore : Staging::kDirect;
+  for (const Shape& shape : kSharingShapes) {
+    for (const bool share_a : {false, true}) {
+      propose_shape(base, shape, 128, Loader::kTmaIm2col, staging, configs);
+      GemmConfig& gemm = configs.back().gemm;
+      (share_a ? gemm.cluster_n : gemm.cluster_m) = 2;
+      (share_a ? gemm.multicast_a : gemm.multicast_b) = true;
+      gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
+    }
+  }
+}
+
 constexpr Shape kWeightShapes[] = {
     {128, 128, false, kCore, kCore},     {128, 256, false, kCommon, kCommon}, {64, 128, false, kCommon, kCommon},
     {256, 128, false, kCommon, kCommon}, {64, 64, false, kCore, kCore},       {128, 192, false, kSearch, kSearch},
@@ -211,6 +262,8 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
       }
     }
   }
+  propose_splits(base, breadth, configs);
+  propose_sharing(base, breadth, configs);
 }
 
 }  // namespace

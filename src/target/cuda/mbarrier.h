@@ -36,6 +36,16 @@ WT_DEVICE void mbarrier_arrive_remote(SharedAddress barrier, u32 rank) {
       : "memory");
 }
 
+// The same after this warp's stores into that block's shared memory, which whoever waits by mbarrier_wait_cluster sees.
+WT_DEVICE void mbarrier_arrive_remote_release(SharedAddress barrier, u32 rank) {
+  asm volatile(
+      "{\n.reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
+      "r"(rank)
+      : "memory");
+}
+
 // Whether the phase with this parity has completed.
 WT_DEVICE bool mbarrier_try_wait(SharedAddress barrier, u32 parity) {
   u32 done;
@@ -51,6 +61,20 @@ WT_DEVICE bool mbarrier_try_wait(SharedAddress barrier, u32 parity) {
 
 WT_DEVICE void mbarrier_wait(SharedAddress barrier, u32 parity) {
   while (!mbarrier_try_wait(barrier, parity)) {
+  }
+}
+
+// Waits for a phase that other blocks complete by mbarrier_arrive_remote_release.
+WT_DEVICE void mbarrier_wait_cluster(SharedAddress barrier, u32 parity) {
+  u32 done = 0;
+  while (!done) {
+    asm volatile(
+        "{\n.reg .pred p;\n"
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+        "selp.b32 %0, 1, 0, p;\n}"
+        : "=r"(done)
+        : "r"(barrier), "r"(parity)
+        : "memory");
   }
 }
 

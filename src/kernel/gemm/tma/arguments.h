@@ -41,7 +41,9 @@ struct TmaArguments {
   i32 depth_blocks;  // depth / box, rounded up
   i32 columns;       // output channels of a group
   i64 tiles_m, tiles_n;
-  void* y;
+  i32 splits;         // parts of every tile's sum; 1: it is whole
+  i64 part_elements;  // of the output, which parts in the workspace lie apart
+  void* y;            // or the workspace
   EpilogueArguments epilogue;
 };
 

@@ -14,6 +14,7 @@
 #include "kernel/gemm/tma/halo_arguments.h"
 #include "kernel/gemm/tma/operand.h"
 #include "kernel/gemm/tma/output.h"
+#include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
 
 namespace wt {
@@ -26,22 +27,16 @@ struct TmaHaloGemm {
 
   WT_DEVICE static void run(const Params& p) {
     const Shared shared = layout();
-    if (device::thread_index() == 0) {
-      shared.patches.init(1, 4 * (kPingPong ? 1 : kConsumers));
-      shared.filters.init(1, 4 * (kPingPong ? 1 : kConsumers));
-      device::mbarrier_fence_init();
-    }
-    device::sync_block();
-    const int role = device::warp_index() / 4;
-    if (role == kConsumers) {
-      if constexpr (kMoveRegisters) device::give_registers<tma_layout::producer_registers(kConfig)>();
-      const int producer = device::warp_index() - 4 * kConsumers;
-      if (producer == 0 && device::elect()) produce_patches(p, shared);
-      if (producer == 1 && device::elect()) produce_filters(p, shared);
-    } else {
-      if constexpr (kMoveRegisters) device::take_registers<tma_layout::consumer_registers(kConfig)>();
-      consume(p, shared, role);
-    }
+    run_roles<kConfig>(
+        [&] {
+          shared.patches.init(1, 4 * (kPingPong ? 1 : kConsumers));
+          shared.filters.init(1, 4 * (kPingPong ? 1 : kConsumers));
+        },
+        [&](int producer) {
+          if (producer == 0 && device::elect()) produce_patches(p, shared);
+          if (producer == 1 && device::elect()) produce_filters(p, shared);
+        },
+        [&](int consumer) { consume(p, shared, consumer); });
   }
 
  private:
@@ -50,7 +45,7 @@ struct TmaHaloGemm {
   static constexpr int kFragments = tma_layout::rows_of_consumer(kConfig) / 64;
   static constexpr int kBox = tma_layout::box_k(kConfig), kSteps = kConfig.gemm.swizzle_a / 32;
   static constexpr int kBBytes = tma_layout::b_bytes(kConfig);
-  static constexpr bool kMoveRegisters = kConsumers > 1, kPingPong = kConfig.gemm.ping_pong;
+  static constexpr bool kPingPong = kConfig.gemm.ping_pong;
   static constexpr int kTaps = tma_layout::kHaloFilter * tma_layout::kHaloFilter;
   static constexpr int kEdge = tma_layout::kHaloEdge, kFilter = tma_layout::kHaloFilter;
   static constexpr int kPitch = tma_layout::kHaloPitch;
@@ -99,16 +94,13 @@ struct TmaHaloGemm {
 
   template <class Body>
   WT_DEVICE static void for_tiles(const Params& p, Body&& body) {
-    const i64 tiles = p.tiles_m * p.tiles_n * p.groups, step = device::grid_size().x;
-    int order = 0;
-    for (i64 index = device::block_index().x; index < tiles; index += step, ++order) {
-      const TileIndex at = tile_at<kConfig.gemm.raster, kConfig.gemm.block_swizzle>(index, p.tiles_m, p.tiles_n);
-      const auto m = static_cast<u32>(at.m), tiles_w = static_cast<u32>(p.tiles_w),
+    for_work<kConfig>(p, [&](const Work& work) {
+      const auto m = static_cast<u32>(work.tile.m), tiles_w = static_cast<u32>(p.tiles_w),
                  tiles_h = static_cast<u32>(p.tiles_h);
       const u32 row = m / tiles_w, image = row / tiles_h;
       body(Tile{static_cast<i32>(image), static_cast<i32>(row - image * tiles_h) * kTileH,
-                static_cast<i32>(m - row * tiles_w) * kEdge, at.n, at.group, order, index + step >= tiles});
-    }
+                static_cast<i32>(m - row * tiles_w) * kEdge, work.tile.n, work.tile.group, work.order, work.last});
+    });
   }
 
   WT_DEVICE static void produce_patches(const Params& p, const Shared& shared) {
@@ -148,8 +140,7 @@ struct TmaHaloGemm {
     typename FilterRing::Cursor filter;
     // Ping-pong consumers take tiles in turns, so that one multiplies while the other stores: barrier 1 + c opens for
     // c.
-    const bool any = device::block_index().x < p.tiles_m * p.tiles_n * p.groups;
-    if (kPingPong && consumer == 1 && any) device::arrive_named(1, 256);
+    if (kPingPong && consumer == 1) device::arrive_named(1, 256);
     for_tiles(p, [&](const Tile& tile) {
       if (kPingPong && tile.order % kConsumers != consumer) {
         patch.skip(p.depth_blocks);

@@ -5,11 +5,15 @@
 //
 // Blocks are persistent. Cooperative consumers share a tile's rows; ping-pong consumers take tiles in turns, so that
 // one multiplies while the other stores. Work is a list of regions (arguments.h); weight gradients are weight_kernel.h.
+// Where tiles are few, their sums are divided: over a cluster (exchange.h), or through the workspace
+// (kernel/split_sum.h). Two blocks of a cluster may share the tiles of an operand: each loads half of them for both.
 #pragma once
 
 #include "kernel/gemm/ring.h"
+#include "kernel/gemm/tma/exchange.h"
 #include "kernel/gemm/tma/operand.h"
 #include "kernel/gemm/tma/output.h"
+#include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
 
 namespace wt {
@@ -23,19 +27,16 @@ struct TmaGemm {
 
   WT_DEVICE static void run(const Params& p) {
     const Shared shared = layout();
-    if (device::thread_index() == 0) {
-      shared.ring.init(1, 4 * (kPingPong ? 1 : kConsumers));
-      device::mbarrier_fence_init();
-    }
-    device::sync_block();
-    const int role = device::warp_index() / 4;
-    if (role == kConsumers) {
-      if constexpr (kMoveRegisters) device::give_registers<tma_layout::producer_registers(kConfig)>();
-      if (device::warp_index() == 4 * kConsumers && device::elect()) produce(p, shared);
-    } else {
-      if constexpr (kMoveRegisters) device::take_registers<tma_layout::consumer_registers(kConfig)>();
-      consume(p, shared, role);
-    }
+    run_roles<kConfig>(
+        [&] {
+          shared.ring.init(1, 4 * (kPingPong ? 1 : kConsumers) * tma_layout::sharing_blocks(kConfig));
+          if constexpr (kClusterSum) shared.sum().init();
+          if constexpr (kShares) device::mbarrier_init(shared.cluster, 4 * kConsumers + 1);
+        },
+        [&](int warp) {
+          if (warp == 0 && device::elect()) produce(p, shared);
+        },
+        [&](int consumer) { consume(p, shared, consumer); });
   }
 
  private:
@@ -48,7 +49,10 @@ struct TmaGemm {
   static constexpr int kFragments = tma_layout::rows_of_consumer(kConfig) / 64;  // of 64 rows, a consumer
   static constexpr int kSteps = kConfig.gemm.swizzle_a / 32;                     // wgmmas along k in a box
   static constexpr int kABox = tma_layout::a_box_bytes(kConfig), kBBox = tma_layout::b_box_bytes(kConfig);
-  static constexpr bool kMoveRegisters = kConsumers > 1;
+  static constexpr bool kClusterSum = kConfig.gemm.split_k == SplitK::kCluster;
+  static constexpr bool kParts = kConfig.gemm.split_k == SplitK::kWorkspace;
+  static constexpr bool kShares = tma_layout::sharing_blocks(kConfig) > 1;
+  static_assert(!(kClusterSum || kParts) || (!kPingPong && !kShares && kConfig.gemm.staging == Staging::kDirect));
 
   using A = KMajor<kConfig.gemm.swizzle_a>;
   using B = FilterLayout<kConfig>;
@@ -58,8 +62,10 @@ struct TmaGemm {
   using Cursor = typename SlotRing::Cursor;
 
   struct Shared {  // addresses
-    SharedAddress a, b, out;
+    SharedAddress a, b, out, exchange;
     SlotRing ring;
+    SharedAddress cluster;  // barriers: of exchange.h, or the one of meet_peer
+    WT_DEVICE ClusterSum<kConfig> sum() const { return {exchange, cluster}; }
     WT_DEVICE SharedAddress a_box(int slot, int box) const {
       return a + slot * tma_layout::a_bytes(kConfig) + box * kABox;
     }
@@ -72,71 +78,101 @@ struct TmaGemm {
     const SharedAddress a = (device::shared_base() + 1023) & ~1023u;
     const SharedAddress b = a + kStages * tma_layout::a_bytes(kConfig);
     const SharedAddress out = b + kStages * tma_layout::b_bytes(kConfig);
-    return {a, b, out, {out + tma_layout::out_bytes(kConfig)}};
+    const SharedAddress exchange = out + tma_layout::out_bytes(kConfig);
+    const SharedAddress barriers = exchange + tma_layout::exchange_bytes(kConfig);
+    return {a, b, out, exchange, {barriers}, barriers + SlotRing::kBytes};
   }
 
-  // Stages that a tile of the region takes.
-  WT_DEVICE static i32 stages_of(const Params& p, const TmaRegion& region) {
-    const i32 all = region.taps.count[0] * region.taps.count[1] * region.taps.count[2] * p.depth_blocks;
-    return (all + kBoxes - 1) / kBoxes;
+  // The boxes that a tile of the region sums over.
+  WT_DEVICE static i32 boxes_of(const Params& p, const TmaRegion& region) {
+    return region.taps.count[0] * region.taps.count[1] * region.taps.count[2] * p.depth_blocks;
   }
 
-  // Calls body(tile, order) for this block's tiles; order counts them.
-  template <class Body>
-  WT_DEVICE static void for_tiles(const Params& p, Body&& body) {
-    const i64 tiles = p.tiles_m * p.tiles_n * p.groups, step = device::grid_size().x;
-    int order = 0;
-    for (i64 tile = device::block_index().x; tile < tiles; tile += step, ++order) {
-      body(tile_at<kConfig.gemm.raster, kConfig.gemm.block_swizzle>(tile, p.tiles_m, p.tiles_n), order,
-           tile + step >= tiles);
-    }
+  // The stages of a part of such a sum; parts differ by one at most.
+  struct Range {
+    i32 first, count;
+  };
+  WT_DEVICE static Range stages_of(const Params& p, const TmaRegion& region, i32 part) {
+    const i32 all = (boxes_of(p, region) + kBoxes - 1) / kBoxes;
+    if constexpr (!kClusterSum && !kParts) return {0, all};
+    const auto first = static_cast<i32>(static_cast<i64>(all) * part / p.splits);
+    return {first, static_cast<i32>(static_cast<i64>(all) * (part + 1) / p.splits) - first};
   }
 
   WT_DEVICE static void produce(const Params& p, const Shared& shared) {
+    using Loads = TmaLoads<kConfig>;
     Cursor slot;
-    for_tiles(p, [&](const TileIndex& tile, int, bool) {
+    for_work<kConfig>(p, [&](const Work& work) {
+      const TileIndex& tile = work.tile;
       const TmaRegion& region = region_of(p, tile.m);
-      const i64 row = (tile.m - region.first_tile) * kTileM;
+      const i64 row = (tile.m - region.first_tile) * kTileM + Loads::share_a() * tma_layout::a_box_rows(kConfig);
       const WalkStart start = walk_start(region, row);
       const i32 column = static_cast<i32>(tile.n) * kTileN;
       // Channels that are summed over start here in A; B's filters of this group start at row first_filter.
       const i32 first_channel = tile.group * p.depth;
       const i32 first_filter = tile.group * (tma_layout::b_is_mn_major(kConfig) ? p.depth : p.columns);
+      const Range range = stages_of(p, region, work.part);
       TapCursor at(region.taps);
-      i32 left = region.taps.count[0] * region.taps.count[1] * region.taps.count[2] * p.depth_blocks;
-      for (i32 stage = stages_of(p, region); stage > 0; --stage) {
+      if constexpr (kClusterSum || kParts) {
+        if (range.count > 0) at.seek(region.taps, p.depth_blocks, range.first * kBoxes);
+      }
+      i32 left = boxes_of(p, region) - range.first * kBoxes;
+      for (i32 stage = range.count; stage > 0; --stage) {
         shared.ring.wait_empty(slot);
         const SharedAddress full = shared.ring.full(slot.slot);
         device::mbarrier_arrive_expect(full, kBoxes * (kABox + kBBox));
         WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
           // WHY: boxes past the end are loaded from channels past the end, which are zeros in both operands.
           if (kBoxes > 1 && left <= 0) at.box = kPastEnd;
-          TmaLoads<kConfig>::load_a(shared.a_box(slot.slot, box), region, full, start, row, at, first_channel);
-          TmaLoads<kConfig>::load_b(shared.b_box(slot.slot, box), p.b, full, at.box, at.filter, column, first_filter);
+          Loads::load_a(shared.a_box(slot.slot, box), region, full, start, row, at, first_channel);
+          Loads::load_b(shared.b_box(slot.slot, box), p.b, full, at.box, at.filter, column, first_filter);
           at.next(region.taps, p.depth_blocks);
           --left;
         }
         slot.next();
       }
     });
+    if constexpr (kShares) greet_peer(shared);
   }
 
   WT_DEVICE static void consume(const Params& p, const Shared& shared, int consumer) {
     Cursor slot;
-    if (kPingPong && consumer == 1 && device::block_index().x < p.tiles_m * p.tiles_n * p.groups) pass_turn(0);
-    for_tiles(p, [&](const TileIndex& tile, int order, bool last) {
-      const TmaRegion& region = region_of(p, tile.m);
-      const i32 stages = stages_of(p, region);
-      if (kPingPong && order % kConsumers != consumer) {
+    if (kPingPong && consumer == 1) pass_turn(0);
+    for_work<kConfig>(p, [&](const Work& work) {
+      const TmaRegion& region = region_of(p, work.tile.m);
+      const i32 stages = stages_of(p, region, work.part).count;
+      if (kPingPong && work.order % kConsumers != consumer) {
         slot.skip(stages);
-        return;
+      } else {
+        float d[kFragments][kTileN / 2];
+        if (kPingPong) await_turn(consumer);
+        multiply(shared, slot, stages, kPingPong ? 0 : consumer, d);
+        if (kPingPong && !work.last) pass_turn(consumer ^ 1);
+        if constexpr (kClusterSum) {
+          store_share(p, region, work, consumer, d, shared.sum().sum(d, consumer, work.order, work.last));
+        } else if constexpr (kParts) {
+          store_part(p, region, work, consumer, d);
+        } else {
+          store(p, shared, region, work.tile, consumer, d, work.last);
+        }
       }
-      float d[kFragments][kTileN / 2];
-      if (kPingPong) await_turn(consumer);
-      multiply(shared, slot, stages, kPingPong ? 0 : consumer, d);
-      if (kPingPong && !last) pass_turn(consumer ^ 1);
-      store(p, shared, region, tile, consumer, d, last);
+      if (kShares && work.last) meet_peer(shared);
     });
+  }
+
+  // A slot that has been read: its producers are the blocks that share an operand.
+  WT_DEVICE static void release(const Shared& shared, int slot) {
+    device::mbarrier_arrive(shared.ring.empty(slot));
+    if constexpr (kShares) device::mbarrier_arrive_remote(shared.ring.empty(slot), device::cluster_rank() ^ 1);
+  }
+
+  // WHY: the peer's last copies and releases still come to this block's shared memory; it must not end before.
+  WT_DEVICE static void greet_peer(const Shared& shared) {
+    device::mbarrier_arrive_remote(shared.cluster, device::cluster_rank() ^ 1);
+  }
+  WT_DEVICE static void meet_peer(const Shared& shared) {
+    if (device::lane_index() == 0) greet_peer(shared);
+    device::mbarrier_wait(shared.cluster, 0);
   }
 
   // The order of ping-pong consumers: barrier 1 + g opens for consumer g.
@@ -145,7 +181,7 @@ struct TmaGemm {
 
   WT_DEVICE static void multiply(const Shared& shared, Cursor& slot, i32 stages, int part,
                                  float (&d)[kFragments][kTileN / 2]) {
-    if (kRegions > 1 && stages == 0) {  // no tap reaches these pixels: they are zero
+    if ((kRegions > 1 || kClusterSum || kParts) && stages == 0) {  // no tap reaches these pixels, or an empty part
       WT_UNROLL for (int i = 0; i < kFragments; ++i) { WT_UNROLL for (int e = 0; e < kTileN / 2; ++e) d[i][e] = 0; }
       return;
     }
@@ -165,19 +201,47 @@ struct TmaGemm {
       }
       device::wgmma_commit();
       device::wgmma_wait<1>();  // the stage before this one has been read
-      if (stage > 0 && releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
+      if (stage > 0 && releases) release(shared, slot.previous());
       slot.next();
     }
     device::wgmma_wait<0>();
     WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
-    if (releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
+    if (releases) release(shared, slot.previous());
+  }
+
+  // The fragment's first row in its region.
+  WT_DEVICE static i64 first_row(const TmaRegion& region, const TileIndex& tile, int consumer) {
+    return (tile.m - region.first_tile) * kTileM + (kPingPong ? 0 : consumer * kFragments * 64);
+  }
+
+  WT_DEVICE static void store_share(const Params& p, const TmaRegion& region, const Work& work, int consumer,
+                                    const float (&d)[kFragments][kTileN / 2], const ColumnBlocks& columns) {
+    typename Output::Steps steps;
+    const i64 row = first_row(region, work.tile, consumer);
+    WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+      Output::store_direct(p, RegionRows{region, row + 64 * i}, {work.tile.n * kTileN, work.tile.group}, d[i], steps,
+                           columns);
+    }
+    steps.finish(p.epilogue);
+  }
+
+  WT_DEVICE static void store_part(const Params& p, const TmaRegion& region, const Work& work, int consumer,
+                                   const float (&d)[kFragments][kTileN / 2]) {
+    using Parts = TmaOutput<parts_of(kConfig), Params>;
+    typename Parts::Steps none;
+    const i64 row = first_row(region, work.tile, consumer);
+    WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+      const PartRows rows{{region, row + 64 * i}, work.part * p.part_elements};
+      Parts::store_direct(p, rows, {work.tile.n * kTileN, work.tile.group}, d[i], none);
+    }
   }
 
   WT_DEVICE static void store(const Params& p, const Shared& shared, const TmaRegion& region, const TileIndex& tile,
                               int consumer, const float (&d)[kFragments][kTileN / 2], bool last) {
     typename Output::Steps steps;
     const typename Output::Place place{tile.n * kTileN, tile.group};
-    const i64 row = (tile.m - region.first_tile) * kTileM + (kPingPong ? 0 : consumer * kFragments * 64);
+    const i64 row = first_row(region, tile, consumer);
+    if (kConfig.gemm.cluster_n > 1 && place.column >= p.columns) return;  // of an odd number of tiles, the last one's
     const auto rows = [&](int fragment) { return RegionRows{region, row + 64 * fragment}; };
     if constexpr (kConfig.gemm.staging == Staging::kTmaStore) {
       constexpr int kFragmentBytes = 64 * 128 * tma_layout::out_boxes(kConfig);

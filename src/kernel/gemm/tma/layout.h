@@ -70,11 +70,39 @@ constexpr int halo_tile_height(const KernelConfig& config) { return config.gemm.
 constexpr int halo_patch_height(const KernelConfig& config) { return halo_tile_height(config) + kHaloFilter - 1; }
 constexpr int patch_bytes(const KernelConfig& config) { return halo_patch_height(config) * kHaloPitch * 128; }
 
+// Blocks of a cluster that share an operand's tile: each loads its share of it for all. A sum divided over a cluster
+// has as many blocks as the launch says.
+constexpr int sharing_blocks(const KernelConfig& config) { return config.gemm.cluster_m * config.gemm.cluster_n; }
+constexpr bool in_clusters(const KernelConfig& config) {
+  return config.gemm.split_k == SplitK::kCluster || sharing_blocks(config) > 1;
+}
+// Rows of a copy of A, and of B where it is read along k.
+constexpr int a_box_rows(const KernelConfig& config) { return config.gemm.tile.m / config.gemm.cluster_n; }
+constexpr int b_box_rows(const KernelConfig& config) { return config.gemm.tile.n / config.gemm.cluster_m; }
+
+// A sum divided over a cluster: each block finishes some of the tile's blocks of 8 columns and holds the others' parts
+// of them, 64 rows by 8 columns at a time.
+inline constexpr int kMaxCluster = 8;
+inline constexpr int kPartBytes = 64 * 8 * 4;
+constexpr int blocks_of_member(int blocks, int members) { return (blocks + members - 1) / members; }
+constexpr int exchange_bytes(const KernelConfig& config) {
+  if (config.gemm.split_k != SplitK::kCluster) return 0;
+  int most = 0;
+  for (int members = 2; members <= kMaxCluster; ++members) {
+    const int held = (members - 1) * blocks_of_member(config.gemm.tile.n / 8, members);
+    if (held > most) most = held;
+  }
+  return most * config.gemm.tile.m / 64 * kPartBytes;
+}
+// Barriers beside those of the ring.
+constexpr int cluster_barrier_bytes(const KernelConfig& config) { return in_clusters(config) ? 16 : 0; }
+
 constexpr int shared_bytes(const KernelConfig& config) {
   if (is_halo(config))
     return kHaloPatches * (aligned(patch_bytes(config)) + 16) + config.gemm.stages * (b_bytes(config) + 16) +
            out_bytes(config) + 1024;
-  return config.gemm.stages * (a_bytes(config) + b_bytes(config)) + out_bytes(config) + 16 * config.gemm.stages + 1024;
+  return config.gemm.stages * (a_bytes(config) + b_bytes(config)) + out_bytes(config) + exchange_bytes(config) +
+         16 * config.gemm.stages + cluster_barrier_bytes(config) + 1024;
 }
 
 // Regions that the parameter block has room for.

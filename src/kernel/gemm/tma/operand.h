@@ -72,6 +72,20 @@ struct TapCursor {
     WT_UNROLL for (int i = 0; i < 3; ++i) offset[i] = walk.offset[i];
   }
 
+  // As `next` would after `steps` calls from the start.
+  WT_DEVICE void seek(const TapWalk& walk, i32 depth_blocks, i32 steps) {
+    const i32 rest = steps / depth_blocks;
+    box = steps - rest * depth_blocks;
+    i32 index = rest;
+    WT_UNROLL for (int i = 2; i >= 0; --i) {
+      const i32 above = index / walk.count[i];
+      tap[i] = index - above * walk.count[i];
+      offset[i] += tap[i] * walk.step[i];
+      filter += tap[i] * walk.filter_step[i];
+      index = above;
+    }
+  }
+
   WT_DEVICE void next(const TapWalk& walk, i32 depth_blocks) {
     if (++box < depth_blocks) return;
     box = 0;
@@ -86,25 +100,46 @@ struct TapCursor {
   }
 };
 
+// The copies of a stage. Where blocks of a cluster share an operand, each issues its share of the tile, which lands in
+// all of them.
 template <KernelConfig kConfig>
 struct TmaLoads {
   static constexpr int kBox = tma_layout::box_k(kConfig);
+  static constexpr int kM = kConfig.gemm.cluster_m, kN = kConfig.gemm.cluster_n;
+  static constexpr bool kShareA = kConfig.gemm.multicast_a, kShareB = kConfig.gemm.multicast_b;
 
-  // The A box of `rows` tile.m from the walk's start, at the cursor's tap and channels.
+  // This block's place among those that share A (along n) and B (along m).
+  WT_DEVICE static int share_a() { return kShareA ? static_cast<int>(device::cluster_rank()) / kM : 0; }
+  WT_DEVICE static int share_b() { return kShareB ? static_cast<int>(device::cluster_rank()) % kM : 0; }
+  static constexpr u16 kEveryBlock = (1 << kM * kN) - 1;  // clusters are 2x1 or 1x2: all of it shares
+
+  // The A box at the cursor's tap and channels; `start` and `row` are those of this block's share of the tile's rows.
   WT_DEVICE static void load_a(SharedAddress to, const TmaRegion& region, SharedAddress full, const WalkStart& start,
                                i64 row, const TapCursor& at, i32 first_channel) {
     const i32 channel = first_channel + at.box * kBox;
-    if constexpr (kConfig.gemm.loader_a == Loader::kTmaTiled) {
+    const auto w = static_cast<u16>(at.offset[2]), h = static_cast<u16>(at.offset[1]),
+               d = static_cast<u16>(at.offset[0]);
+    if constexpr (kShareA) {
+      to += share_a() * tma_layout::a_box_rows(kConfig) * kConfig.gemm.swizzle_a;
+      if constexpr (kConfig.gemm.loader_a == Loader::kTmaTiled) {
+        device::tma_load_multicast(to, region.a, full, kEveryBlock, channel, static_cast<i32>(row));
+      } else if constexpr (kConfig.dims == 1) {
+        device::tma_load_im2col_multicast(to, region.a, full, kEveryBlock, channel, start.at[2], start.image, w);
+      } else if constexpr (kConfig.dims == 2) {
+        device::tma_load_im2col_multicast(to, region.a, full, kEveryBlock, channel, start.at[2], start.at[1],
+                                          start.image, w, h);
+      } else {
+        device::tma_load_im2col_multicast(to, region.a, full, kEveryBlock, channel, start.at[2], start.at[1],
+                                          start.at[0], start.image, w, h, d);
+      }
+    } else if constexpr (kConfig.gemm.loader_a == Loader::kTmaTiled) {
       device::tma_load(to, region.a, full, channel, static_cast<i32>(row));
     } else if constexpr (kConfig.dims == 1) {
-      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.image, static_cast<u16>(at.offset[2]));
+      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.image, w);
     } else if constexpr (kConfig.dims == 2) {
-      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.at[1], start.image,
-                              static_cast<u16>(at.offset[2]), static_cast<u16>(at.offset[1]));
+      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.at[1], start.image, w, h);
     } else {
-      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.at[1], start.at[0], start.image,
-                              static_cast<u16>(at.offset[2]), static_cast<u16>(at.offset[1]),
-                              static_cast<u16>(at.offset[0]));
+      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.at[1], start.at[0], start.image, w, h, d);
     }
   }
 
@@ -114,8 +149,18 @@ struct TmaLoads {
     if constexpr (tma_layout::b_is_mn_major(kConfig)) {
       constexpr int kBlockBytes = kBox * 128;
       WT_UNROLL for (int j = 0; j < tma_layout::b_columns(kConfig) / 64; ++j) {
-        device::tma_load(to + j * kBlockBytes, map, full, column + 64 * j, tap, first_filter + box * kBox);
+        if constexpr (kShareB) {
+          if (j % kM == share_b())
+            device::tma_load_multicast(to + j * kBlockBytes, map, full, kEveryBlock, column + 64 * j, tap,
+                                       first_filter + box * kBox);
+        } else {
+          device::tma_load(to + j * kBlockBytes, map, full, column + 64 * j, tap, first_filter + box * kBox);
+        }
       }
+    } else if constexpr (kShareB) {
+      const int rows = share_b() * tma_layout::b_box_rows(kConfig);
+      device::tma_load_multicast(to + rows * kConfig.gemm.swizzle_a, map, full, kEveryBlock, box * kBox, tap,
+                                 first_filter + column + rows);
     } else {
       device::tma_load(to, map, full, box * kBox, tap, first_filter + column);
     }

@@ -39,6 +39,32 @@ struct RegionRows {
   }
 };
 
+// The same rows in one part of the workspace, `base` elements from its start.
+struct PartRows {
+  RegionRows rows;
+  i64 base;
+  WT_DEVICE i64 offset(int row) const {
+    const i64 at = rows.offset(row);
+    return at < 0 ? at : at + base;
+  }
+};
+
+// The blocks of 8 columns that a store writes: all of them, or a range.
+struct AllColumns {
+  WT_DEVICE bool contains(int) const { return true; }
+};
+struct ColumnBlocks {
+  int first, end;
+  WT_DEVICE bool contains(int block) const { return block >= first && block < end; }
+};
+
+// A kernel that writes sums as they are, in fp32; split_sum.h adds them and does the rest.
+constexpr KernelConfig parts_of(KernelConfig config) {
+  config.epilogue = {};
+  (config.direction == Direction::kForward ? config.y : config.x) = DataType::kF32;
+  return config;
+}
+
 // One 64-row fragment of a consumer. Accumulator i: row 16 * warp + lane / 4 + 8 * (i / 2 % 2),
 // column 8 * (i / 4) + 2 * (lane % 4) + i % 2. Rows are RegionRows or alike.
 template <KernelConfig kConfig, class Arguments>
@@ -61,9 +87,9 @@ struct TmaOutput {
     return static_cast<i64>(place.group) * p.columns + place.column;
   }
 
-  template <class Rows>
+  template <class Rows, class Columns = AllColumns>
   WT_DEVICE static void store_direct(const Arguments& p, const Rows& rows, const Place& place,
-                                     const float (&d)[kColumns / 2], Steps& steps) {
+                                     const float (&d)[kColumns / 2], Steps& steps, const Columns& wanted = {}) {
     const int thread = device::thread_index() % 128, lane = thread % 32;
     const i32 columns = columns_left(p, place);
     const i64 channel = first_channel(p, place);
@@ -77,6 +103,7 @@ struct TmaOutput {
       WT_UNROLL for (int j = 0; j < kColumns / 8; ++j) {
         const i32 column = 8 * j + 2 * (lane % 4);
         if (column >= columns) break;
+        if (!wanted.contains(j)) continue;
         const Element low = steps.apply(p.epilogue, d[4 * j + 2 * half], offset + column, channel + column);
         if (column + 1 < columns) {
           const Element high =

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "kernel/gemm/tma/arguments.h"
-#include "target/target.h"
+#include "kernel/gemm/tma/layout.h"
+#include "target/hopper.h"
 
 namespace wt {
 
@@ -26,6 +27,50 @@ WT_DEVICE TileIndex tile_at(i64 index, i64 tiles_m, i64 tiles_n) {
   index -= band * along * kBand;
   const i64 major = index / width, minor = band * kBand + index % width;
   return kRaster == Raster::kAlongM ? TileIndex{major, minor, group} : TileIndex{minor, major, group};
+}
+
+// One tile, or one part of a tile's sum.
+struct Work {
+  TileIndex tile;
+  i32 part;
+  int order;  // among the block's own
+  bool last;  // of them
+};
+
+// Calls body(work) for all that this block does. Blocks of a cluster that share operands take neighbouring tiles, those
+// that divide a sum the parts of one tile. The grid has no more blocks than there is work.
+template <KernelConfig kConfig, class Params, class Body>
+WT_DEVICE void for_work(const Params& p, Body&& body) {
+  constexpr GemmConfig kGemm = kConfig.gemm;
+  constexpr int kM = kGemm.cluster_m, kN = kGemm.cluster_n;
+  i64 index = device::block_index().x, step = device::grid_size().x;
+  i32 rank = 0;
+  if constexpr (tma_layout::in_clusters(kConfig)) {
+    const i64 members = device::cluster_blocks();
+    rank = static_cast<i32>(device::cluster_rank());
+    index /= members;
+    step /= members;
+  }
+  const i64 tiles_m = p.tiles_m / kM, tiles_n = p.tiles_n / kN, tiles = tiles_m * tiles_n * p.groups;
+  i64 items = tiles;
+  if constexpr (kGemm.split_k == SplitK::kWorkspace) items *= p.splits;
+  int order = 0;
+  for (; index < items; index += step, ++order) {
+    Work work{{}, 0, order, index + step >= items};
+    i64 at = index;
+    if constexpr (kGemm.split_k == SplitK::kWorkspace) {
+      work.part = static_cast<i32>(index / tiles);
+      at = index - work.part * tiles;
+    }
+    work.tile = tile_at<kGemm.raster, kGemm.block_swizzle>(at, tiles_m, tiles_n);
+    if constexpr (kGemm.split_k == SplitK::kCluster) {
+      work.part = rank;
+    } else if constexpr (kM * kN > 1) {
+      work.tile.m = work.tile.m * kM + rank % kM;
+      work.tile.n = work.tile.n * kN + rank / kM;
+    }
+    body(work);
+  }
 }
 
 // The region that holds tile m. Few regions, sorted: a linear search.

@@ -12,6 +12,7 @@
 #include "kernel/gemm/ring.h"
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/gemm/tma/operand.h"
+#include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
 #include "kernel/gemm/tma/weight_arguments.h"
 
@@ -25,19 +26,11 @@ struct TmaWeightGemm {
 
   WT_DEVICE static void run(const Params& p) {
     const Shared shared = layout();
-    if (device::thread_index() == 0) {
-      shared.ring.init(1, 4 * kConsumers);
-      device::mbarrier_fence_init();
-    }
-    device::sync_block();
-    const int role = device::warp_index() / 4;
-    if (role == kConsumers) {
-      if constexpr (kMoveRegisters) device::give_registers<tma_layout::producer_registers(kConfig)>();
-      if (device::warp_index() == 4 * kConsumers && device::elect()) produce(p, shared);
-    } else {
-      if constexpr (kMoveRegisters) device::take_registers<tma_layout::consumer_registers(kConfig)>();
-      consume(p, shared, role);
-    }
+    run_roles<kConfig>([&] { shared.ring.init(1, 4 * kConsumers); },
+                       [&](int warp) {
+                         if (warp == 0 && device::elect()) produce(p, shared);
+                       },
+                       [&](int consumer) { consume(p, shared, consumer); });
   }
 
  private:
@@ -48,7 +41,6 @@ struct TmaWeightGemm {
   static constexpr int kBlockBytes = kDepth * 128;  // 64 columns of an operand
   static constexpr int kBlocksM = kTileM / 64, kBlocksN = kTileN / 64;
   static constexpr int kABytes = kBlocksM * kBlockBytes, kBBytes = kBlocksN * kBlockBytes;
-  static constexpr bool kMoveRegisters = kConsumers == 2;
   static constexpr bool kSplit = kConfig.gemm.split_k == SplitK::kWorkspace;
   static_assert(kConsumers <= 2 && kTileN % 64 == 0 && kTileM % 64 == 0);
 
@@ -77,16 +69,15 @@ struct TmaWeightGemm {
 
   template <class Body>
   WT_DEVICE static void for_items(const Params& p, Body&& body) {
-    const i64 tiles = p.tiles_m * p.tiles_n * p.groups, items = tiles * p.splits, step = device::grid_size().x;
-    for (i64 index = device::block_index().x; index < items; index += step) {
+    for_work<kConfig>(p, [&](const Work& work) {
       Item item;
-      item.split = static_cast<i32>(index / tiles);
-      item.tile = tile_at<kConfig.gemm.raster, kConfig.gemm.block_swizzle>(index % tiles, p.tiles_m, p.tiles_n);
+      item.split = work.part;
+      item.tile = work.tile;
       item.first = item.split * p.blocks_per_split;
       const i32 left = p.pixel_blocks - item.first;
       item.count = left < p.blocks_per_split ? left : p.blocks_per_split;
       body(item);
-    }
+    });
   }
 
   // A walk over x in steps of tile.k pixels, by addition with carry.

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/cost_model_tma.cc - predicted times of the Hopper kernels of kernel/gemm/tma, and into how many parts their
+// sums go.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "dispatch/bind_merge_groups.h"
+#include "dispatch/cost_model.h"
+#include "dispatch/split.h"
+#include "dispatch/tma_maps.h"
+#include "kernel/gemm/tma/layout.h"
+#include "problem/gemm_view.h"
+
+namespace wt {
+namespace {
+
+// Cycles and bytes a cycle of one multiprocessor of an H200. Fitted on 178 timed forward and backward-data runs (mean
+// error of the logarithm 0.07): launch, first data, fill, narrow rows, tile, memory and how they add up. The penalty of
+// direct stores is a guess.
+constexpr double kClockMhz = 1755;
+constexpr double kLaunchCycles = 8300;
+constexpr double kFirstDataCycles = 4700;
+constexpr double kFillBytesPerCycle = 56;       // from the L2 to one multiprocessor
+constexpr double kFillBytesPerCycleAll = 7700;  // to all of them together, where blocks share an operand
+constexpr double kLeastRowBytes = 95;           // a row of a bulk copy costs as much as one of so many bytes
+constexpr double kShallowRing = 0.46;           // of a stage's time is lost, divided by the number of stages
+constexpr double kTallTile = 1.15;              // stages of 256 rows took so much longer than predicted
+constexpr double kThreeConsumers = 1.08;        // the same of 192 rows
+constexpr double kRaggedColumns = 1.3;          // and of columns read across, where the last block of 64 is not full
+constexpr double kStoreBytesPerCycle = 40;
+constexpr double kDirectStorePenalty = 2.5;    // stores of two columns instead of whole rows
+constexpr double kCopyCycles = 1100;           // copying staged rows: for a tile, and for 64 rows of 64 columns
+constexpr double kCopiedBlockCycles = 4400;    // of the latter, divided by the elements of a vector
+constexpr double kMemoryBytesPerCycle = 2424;  // of the whole device, read plus write
+constexpr double kTileCycles = 215;  // per tile of a persistent block: coordinates, barriers, drained pipeline
+// Forms that no GPU has timed yet promise less than the figures say: sums in parts, and operands that blocks share,
+// which gained nothing where shared memory was not the limit.
+constexpr double kUntimedParts = 1.05, kUntimedSharing = 1.12;
+constexpr double kOverlap = 2.5;  // the power by which work and memory traffic add up; max would be infinite
+
+// GEMM rows that share their number of k-blocks: all of them, or one phase of strided backward data.
+struct Rows {
+  int64_t count, taps;
+};
+
+// What predictions for one problem share.
+struct Facts {
+  std::vector<Rows> rows;
+  double memory_power = 0;  // cycles that the whole device's memory takes, to the power of kOverlap
+};
+
+Facts make_facts(const ConvProblem& problem);
+
+// Of the last problem that this thread asked about: a choice asks for one problem some hundred times.
+const Facts& facts_of(const ConvProblem& problem) {
+  struct Memory {
+    ConvProblem problem;
+    Facts facts;
+  };
+  // WHY a pointer: a library that is loaded late has next to no room for what is local to a thread.
+  thread_local std::unique_ptr<Memory> last;
+  if (!last || !(last->problem == problem)) last = std::make_unique<Memory>(Memory{problem, make_facts(problem)});
+  return last->facts;
+}
+
+double mma_cycles(const GemmConfig& gemm, double bytes_deep) {
+  return gemm.tile.m / 64.0 * (bytes_deep / 32) * std::max(gemm.tile.n / 2.0, 16 + gemm.tile.n / 4.0);
+}
+
+// One stage of the ring: products against copies, whichever takes longer.
+double stage_cycles(const KernelConfig& config, double blocks) {
+  const GemmConfig& gemm = config.gemm;
+  const double deep = gemm.tile.k * size_of(operand_a(config));
+  const double narrow = std::max(1.0, kLeastRowBytes / gemm.swizzle_a);
+  // Of a tile that two blocks share, each fetches half; a guess: what the other one brings costs a fifth.
+  constexpr double kSharedTile = 0.6;
+  const double rows_a = gemm.tile.m * (gemm.multicast_a ? kSharedTile : 1) * narrow;
+  const double rows_b = tma_layout::b_columns(config) * (gemm.multicast_b ? kSharedTile : 1) *
+                        (tma_layout::b_is_mn_major(config) ? 1 : narrow);
+  const double bytes = (rows_a + rows_b) * deep;
+  const double fill = bytes / std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::max(1.0, blocks));
+  const double tall = gemm.tile.m > 192 ? kTallTile : gemm.tile.m > 128 ? kThreeConsumers : 1;
+  const double ragged = tma_layout::b_is_mn_major(config) && gemm.tile.n % 64 != 0 ? kRaggedColumns : 1;
+  return std::max(mma_cycles(gemm, deep), fill) * (1 + kShallowRing / gemm.stages) * tall * ragged;
+}
+
+double output_cycles(const KernelConfig& config) {
+  const GemmConfig& gemm = config.gemm;
+  // Each consumer copies its own rows, one block after the other.
+  if (gemm.staging == Staging::kShared)
+    return kCopyCycles +
+           tma_layout::rows_of_consumer(config) / 64.0 * gemm.tile.n / 64.0 * kCopiedBlockCycles / gemm.vector_c;
+  const double bytes = double{1} * gemm.tile.m * gemm.tile.n * size_of(output_type(config));
+  return bytes / kStoreBytesPerCycle * (gemm.staging == Staging::kDirect ? kDirectStorePenalty : 1);
+}
+
+double memory_cycles(const ConvProblem& problem) {
+  // Of x only the pixels that some tap reads; backward data writes them all.
+  double x = static_cast<double>(problem.x_elements());
+  if (problem.direction != Direction::kBackwardData) {
+    const Spatial out = problem.out();
+    for (size_t i = 0; i < 3; ++i) {
+      x *= std::min(1.0, static_cast<double>(out[i] * problem.filter[i]) / static_cast<double>(problem.in[i]));
+    }
+  }
+  const double bytes = x * size_of(problem.x) + static_cast<double>(problem.w_elements()) * size_of(problem.w) +
+                       static_cast<double>(problem.y_elements()) * size_of(problem.y);
+  return bytes / kMemoryBytesPerCycle;
+}
+
+Facts make_facts(const ConvProblem& problem) {
+  Facts facts;
+  if (problem.direction == Direction::kForward) {
+    facts.rows.push_back({problem.n * pixels(problem.out()), pixels(problem.filter)});
+  } else if (problem.direction == Direction::kBackwardData) {
+    for (const StridePhase& phase : stride_phases(problem)) {
+      int64_t taps = 1;
+      for (const DimPhase& dim : phase.dim) taps *= dim.tap_count;
+      facts.rows.push_back({phase.gemm.m, taps});
+    }
+  }
+  facts.memory_power = std::pow(memory_cycles(problem), kOverlap);
+  return facts;
+}
+
+double overlapped(double busy, const Facts& facts) {
+  return std::pow(std::pow(busy, kOverlap) + facts.memory_power, 1 / kOverlap);
+}
+
+// The tiles of a forward or backward-data problem and how deep their sums are, in stages of tile.k.
+struct Tiles {
+  int64_t count = 0;
+  double mean = 0, longest = 0;
+};
+
+Tiles tiles_of(const KernelConfig& config, const ConvProblem& problem) {
+  const GemmConfig& gemm = config.gemm;
+  const int box = tma_layout::box_k(config), boxes = tma_layout::boxes(config);
+  const bool forward = problem.direction == Direction::kForward;
+  const int64_t merged = gemm.groups_per_tile;
+  const int64_t depth_blocks = ceil_div((forward ? problem.c_per_group() : problem.k_per_group()) * merged, box);
+  const int64_t columns = (forward ? problem.k_per_group() : problem.c_per_group()) * merged;
+  // Blocks that share operands take their tiles together, those past the edge too.
+  const int64_t tiles_n =
+      ceil_div(columns, gemm.tile.n * gemm.cluster_n) * gemm.cluster_n * std::max<int64_t>(1, problem.g / merged);
+  Tiles tiles;
+  double stages = 0;
+  for (const Rows& rows : facts_of(problem).rows) {
+    const int64_t part = ceil_div(rows.count, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m * tiles_n;
+    const auto deep = static_cast<double>(ceil_div(rows.taps * depth_blocks, boxes));
+    tiles.count += part;
+    stages += static_cast<double>(part) * deep;
+    if (part > 0) tiles.longest = std::max(tiles.longest, deep);
+  }
+  if (tiles.count > 0) tiles.mean = stages / static_cast<double>(tiles.count);
+  return tiles;
+}
+
+// Cycles that overlap with memory traffic, and cycles that follow.
+struct Busy {
+  double overlapped, after;
+  double sum() const { return overlapped + after; }
+};
+
+// The sums of `splits` parts each. Figures of the exchange and of the workspace are those of microbenchmarks.
+Busy split_cycles(const KernelConfig& config, const ConvProblem& problem, const Tiles& tiles, int64_t splits,
+                  int multiprocessors) {
+  constexpr double kExchangeBytesPerCycle = 12, kExchangeCycles = 700;
+  constexpr double kPartBytesPerCycle = 32, kPartCycles = 3500, kSumCycles = 4000;
+  const GemmConfig& gemm = config.gemm;
+  const bool cluster = gemm.split_k == SplitK::kCluster;
+  const auto parts = static_cast<double>(splits);
+  const int64_t at_once =
+      cluster ? resident_clusters(multiprocessors, static_cast<int>(splits)) : std::max(1, multiprocessors);
+  const double waves = static_cast<double>(ceil_div(tiles.count * (cluster ? 1 : splits), at_once));
+  const double blocks = std::min(static_cast<double>(tiles.count) * parts, static_cast<double>(multiprocessors));
+  const double stage = stage_cycles(config, blocks);
+  const double products = std::max(std::ceil(tiles.longest / parts), waves * std::ceil(tiles.mean / parts)) * stage;
+  const double bytes = double{4} * gemm.tile.m * gemm.tile.n;
+  if (cluster) {
+    const double exchange = bytes * (parts - 1) / parts / kExchangeBytesPerCycle + kExchangeCycles;
+    return {products + waves * kTileCycles, waves * (exchange + output_cycles(config) / parts)};
+  }
+  const double outputs =
+      static_cast<double>(problem.direction == Direction::kForward ? problem.y_elements() : problem.x_elements());
+  const double sum = kLaunchCycles / 2 + kSumCycles + outputs * 4 * (parts + 0.5) / kMemoryBytesPerCycle;
+  return {products + waves * kTileCycles, waves * bytes / kPartBytesPerCycle + kPartCycles + sum};
+}
+
+int64_t best_splits(const KernelConfig& config, const ConvProblem& problem, const Tiles& tiles, int multiprocessors) {
+  constexpr int64_t kMostParts = 16;  // in the workspace; more are as many bytes as a whole operand
+  const int64_t most = config.gemm.split_k == SplitK::kCluster ? tma_layout::kMaxCluster : kMostParts;
+  if (const int64_t asked = requested_splits()) return std::clamp<int64_t>(asked, 2, most);
+  int64_t best = 2;
+  double least = split_cycles(config, problem, tiles, best, multiprocessors).sum();
+  for (int64_t splits = 3; splits <= most && static_cast<double>(splits) <= tiles.longest; ++splits) {
+    const double cycles = split_cycles(config, problem, tiles, splits, multiprocessors).sum();
+    if (cycles >= least) continue;
+    least = cycles;
+    best = splits;
+  }
+  return best;
+}
+
+double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  const Facts& facts = facts_of(problem);
+  const Tiles tiles = tiles_of(config, problem);
+  if (tiles.count == 0) return kLaunchCycles;
+  if (config.gemm.split_k != SplitK::kNone) {
+    const int64_t splits = best_splits(config, problem, tiles, multiprocessors);
+    const Busy busy = split_cycles(config, problem, tiles, splits, multiprocessors);
+    return kLaunchCycles + kFirstDataCycles + (overlapped(busy.overlapped, facts) + busy.after) * kUntimedParts;
+  }
+  // Blocks of one multiprocessor share its rates, and one's output hides behind the other's products.
+  const auto units = static_cast<double>(multiprocessors) * config.min_blocks;
+  const double blocks = std::min(static_cast<double>(tiles.count), units);
+  const double stage = stage_cycles(config, blocks / config.min_blocks) * config.min_blocks;
+  const double output = output_cycles(config);
+  // A block takes the mean number of stages, rounded up to whole tiles.
+  const double waves = std::ceil(static_cast<double>(tiles.count) / units);
+  const double products = std::max(tiles.longest, waves * tiles.mean) * stage;
+  // Ping-pong hides every output but the last behind the other group's products.
+  const double outputs =
+      config.gemm.ping_pong ? output + (waves - 1) * std::max(0.0, output - tiles.mean * stage) : waves * output;
+  const double busy = products + outputs + waves * kTileCycles;
+  const double launches = config.gemm.groups_per_tile > 1 ? 1.5 : 1;  // the filter is made before
+  const double shared = tma_layout::sharing_blocks(config) > 1 ? kUntimedSharing : 1;
+  return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts) * shared;
+}
+
+// A patch of the image and nine taps of the filter at a time; tiles are 8 pixels wide and hang over the edges.
+double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
+  constexpr double kTapCycles = 110;  // beside its products; fitted by hand on eight timed runs
+  const ConvProblem problem = merged_problem(config, whole);
+  const GemmConfig& gemm = config.gemm;
+  const bool forward = problem.direction == Direction::kForward;
+  const Spatial out = forward ? problem.out() : problem.in;
+  const int64_t tiles_n = ceil_div(forward ? problem.k_per_group() : problem.c_per_group(), gemm.tile.n) * problem.g;
+  const int64_t tiles = problem.n * ceil_div(out[1], tma_layout::halo_tile_height(config)) *
+                        ceil_div(out[2], tma_layout::kHaloEdge) * tiles_n;
+  if (tiles == 0) return kLaunchCycles;
+  const auto blocks =
+      static_cast<double>(ceil_div(forward ? problem.c_per_group() : problem.k_per_group(), tma_layout::box_k(config)));
+  const auto units = static_cast<double>(multiprocessors);
+  constexpr int kTaps = tma_layout::kHaloFilter * tma_layout::kHaloFilter;
+  const double products = kTaps * (mma_cycles(gemm, gemm.swizzle_a) + kTapCycles);
+  const double bytes = tma_layout::patch_bytes(config) + kTaps * tma_layout::b_box_bytes(config);
+  const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));
+  const double waves = std::ceil(static_cast<double>(tiles) / units);
+  const double tile = blocks * std::max(products, bytes / rate);
+  const double output = output_cycles(config);  // hidden only by the other consumer
+  const double shown = gemm.ping_pong ? output / waves + std::max(0.0, output - tile) : output;
+  const double busy = waves * (tile + shown + kTileCycles);
+  const double launches = gemm.groups_per_tile > 1 ? 1.5 : 1;
+  return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts_of(whole));
+}
+
+double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
+  const GemmConfig& gemm = config.gemm;
+  const ConvProblem problem = merged_problem(config, whole);
+  const int64_t blocks_n = ceil_div(problem.c_per_group(), 64) * pixels(problem.filter);
+  const int64_t tiles = ceil_div(problem.k_per_group(), gemm.tile.m) * ceil_div(blocks_n, gemm.tile.n / 64) * problem.g;
+  const int64_t depth = ceil_div(problem.n * pixels(problem.out()), gemm.tile.k);
+  const bool split = gemm.split_k == SplitK::kWorkspace;
+  const SplitInput input{tiles, depth, gemm.tile.m, gemm.tile.n, gemm.tile.k, multiprocessors, problem.w_elements()};
+  const int64_t splits = split ? split_count(input) : 1;
+  const auto units = static_cast<double>(multiprocessors);
+  const auto items = static_cast<double>(tiles * splits);
+  const double waves = std::ceil(items / units);
+  // Not fitted as those above: rates of microbenchmarks, a guess for a tile.
+  constexpr double kFill = 67, kStore = 30, kTile = 700;
+  const double deep = gemm.tile.k * size_of(operand_a(config));
+  const double fill =
+      (gemm.tile.m + gemm.tile.n) * deep / std::min(kFill, kFillBytesPerCycleAll / std::min(items, units));
+  const double stage = std::max(mma_cycles(gemm, deep), fill);
+  const double output =
+      double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2) * (split ? 1 : kDirectStorePenalty) / kStore;
+  const double busy =
+      waves * (std::ceil(static_cast<double>(depth) / static_cast<double>(splits)) * stage + output + kTile);
+  double cycles = kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(whole));
+  if (split) {
+    const double bytes = static_cast<double>(problem.w_elements()) * 4 * (static_cast<double>(splits) + 1);
+    cycles += kLaunchCycles / 2 + bytes / kMemoryBytesPerCycle;
+  }
+  return cycles;
+}
+
+}  // namespace
+
+double predicted_tma_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  double cycles = 0;
+  if (problem.direction == Direction::kBackwardWeight) {
+    cycles = weight_cycles(config, problem, multiprocessors);
+  } else if (tma_layout::is_halo(config)) {
+    cycles = halo_cycles(config, problem, multiprocessors);
+  } else {
+    cycles = tma_cycles(config, problem, multiprocessors);
+  }
+  return cycles / kClockMhz;
+}
+
+int64_t planned_splits(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  return best_splits(config, problem, tiles_of(config, problem), multiprocessors);
+}
+
+}  // namespace wt

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/dispatch/tma_split_slow_test.cc - Hopper kernels whose blocks work together, on the simulator: sums divided
+// over a cluster or through the workspace at every count, and blocks that share the tiles of an operand.
+#include <stdlib.h>
+
+#include "dispatch/candidates.h"
+#include "dispatch/cost_model.h"
+#include "dispatch/split.h"
+#include "exact_trial.h"
+
+namespace wt {
+namespace {
+
+class Splits {  // WAVETILE_SPLITS for a scope
+ public:
+  explicit Splits(int count) { ::setenv("WAVETILE_SPLITS", std::to_string(count).c_str(), 1); }
+  ~Splits() { ::unsetenv("WAVETILE_SPLITS"); }
+};
+
+std::shared_ptr<Device> hopper() {
+  const auto device = open_device("sim:sm_90a");
+  EXPECT_TRUE(device.ok()) << device.status().message();
+  return *device;
+}
+
+// The accepting kernel of pipeline tma that comes first of those wanted.
+template <class Wanted>
+KernelConfig kernel_for(const ConvProblem& problem, Wanted wanted) {
+  for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll))
+    if (c.accepts() && c.config.gemm.pipeline == Pipeline::kTma && wanted(c.config.gemm)) return c.config;
+  ADD_FAILURE() << "no such kernel for " << to_text(problem);
+  return {};
+}
+
+KernelConfig split_kernel(const ConvProblem& problem, SplitK split, int m, int n) {
+  return kernel_for(problem, [&](const GemmConfig& g) { return g.split_k == split && g.tile.m == m && g.tile.n == n; });
+}
+
+// Seven stages: no count from 2 to 6 divides them, and 8 leaves a part empty. Every step of the epilogue comes after.
+TEST(TmaSplit, EveryCountIsExact) {
+  const ConvProblem problem = problem_of("fwd bf16 n2 c448 k72 i7x9 f1x1 +alpha=2+scale+bias+residual+relu+amax");
+  const KernelConfig cluster = split_kernel(problem, SplitK::kCluster, 64, 40);
+  for (int count = 2; count <= 8; ++count) {
+    const Splits splits(count);
+    ASSERT_EQ(planned_splits(cluster, problem, 132), count);
+    expect_exact(hopper(), problem, cluster);
+  }
+  const KernelConfig workspace = split_kernel(problem, SplitK::kWorkspace, 128, 64);
+  for (const int count : {2, 3, 4, 5, 6, 7, 8, 13}) {
+    const Splits splits(count);
+    expect_exact(hopper(), problem, workspace);
+  }
+}
+
+// More tiles than clusters at once: blocks use their exchange buffers again and again.
+TEST(TmaSplit, ClustersTakeSeveralTiles) {
+  const ConvProblem problem = problem_of("fwd bf16 n1 c192 k96 i65x40 f1x1 +bias");
+  for (const int count : {3, 8}) {
+    const Splits splits(count);
+    expect_exact(hopper(), problem, split_kernel(problem, SplitK::kCluster, 64, 32));
+  }
+  const Splits splits(4);
+  expect_exact(hopper(), problem, split_kernel(problem, SplitK::kWorkspace, 64, 64));
+}
+
+// Phases with one, two, four and no taps; odd edges; groups; other types.
+TEST(TmaSplit, PhasesGroupsAndTypes) {
+  for (const char* text : {"bwd_data bf16 n1 c72 k136 i15x13 f3x3 s2 p1", "bwd_data bf16 n2 c64 k64 i8x8 f1x1 s2 +bias",
+                           "fwd fp16 n1 g2 c128 k80 i6x5 f3x3 p1", "fwd tf32 n1 c100 k36 i5x6 f3x3 p1 +residual",
+                           "fwd e4m3*e4m3>bf16 n1 c144 k40 i5x6 f3x3 p1", "fwd bf16 n1 c64 k43 i3x5x6 f3x3x3 p1"}) {
+    const ConvProblem problem = problem_of(text);
+    const Splits splits(3);
+    for (const SplitK split : {SplitK::kCluster, SplitK::kWorkspace})
+      expect_exact(hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) { return g.split_k == split; }));
+  }
+}
+
+// Tiles that two blocks share, odd numbers of them, consumers together and in turns.
+TEST(TmaSharing, IsExact) {
+  for (const char* text :
+       {"fwd bf16 n3 c136 k136 i13x11 f3x3 p1 +bias+relu", "bwd_data bf16 n3 c200 k72 i13x11 f3x3 p1",
+        "fwd bf16 n1 g2 c128 k256 i9x15 f3x3 p1", "fwd fp16 n1 c72 k392 i20x20 f1x1"}) {
+    const ConvProblem problem = problem_of(text);
+    for (const bool share_a : {false, true}) {
+      for (const bool in_turns : {false, true}) {
+        expect_exact(hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
+                       return (share_a ? g.multicast_a : g.multicast_b) && g.ping_pong == in_turns;
+                     }));
+      }
+    }
+  }
+}
+
+// More pairs of tiles than pairs of blocks: rings go on from tile to tile.
+TEST(TmaSharing, PairsTakeSeveralTiles) {
+  const ConvProblem problem = problem_of("fwd bf16 n1 c128 k264 i101x100 f1x1");
+  for (const bool in_turns : {false, true}) {
+    expect_exact(hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
+                   return g.multicast_b && g.ping_pong == in_turns && g.tile.n == 128 && g.tile.m == 128;
+                 }));
+  }
+}
+
+}  // namespace
+}  // namespace wt

@@ -86,6 +86,17 @@ constexpr Constraint kTargetRows[] = {
                                                : "by loaders vector or gather");
      }},
 
+    {"portable-async", "device code for copies without registers exists for NVIDIA's targets",
+     [](const Case& at) { return is_portable(at) && at.target.async_copy && is_async(at.config); },
+     [](const Case& at) { return at.target.vendor == Vendor::kNvidia; },
+     [](const Case& at) {
+       return fmt::format(
+           "loader async of pipeline {} on {}: clang 19 cannot compile its copies to shared memory, so this version "
+           "has "
+           "none; use compv4 with loaders vector",
+           text_of(at.config.gemm.pipeline), at.target.name);
+     }},
+
     {"portable-share", "every load thread has whole 16-byte chunks of both operands", is_portable,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;

@@ -35,6 +35,9 @@ constexpr Rates kRates[] = {
 constexpr double kLaunchCycles = 9000;
 constexpr double kFirstDataCycles = 5000;
 constexpr double kFillBytesPerCycle = 48;      // from the L2 to one multiprocessor
+constexpr double kSharedBytesPerCycle = 128;   // to and from shared memory
+constexpr double kSharedShown = 0.5;           // of its time, what products do not hide
+constexpr double kLoadsShown = 0.25;           // the same of the loads' instructions
 constexpr double kStoreBytesPerCycle = 24;     // of outputs, of one multiprocessor
 constexpr double kScatteredStore = 3;          // direct stores of single elements
 constexpr double kInstructionsPerVector = 10;  // address, test, load, store
@@ -73,6 +76,11 @@ LoopRates loop_of(const KernelConfig& config) {
 double macs_of(const Rates& rates, DataType type) {
   if (type == DataType::kF32) return rates.macs32;
   return type == DataType::kTf32 ? rates.macs_tf32 : rates.macs16;
+}
+
+// Multiply-adds of single lanes wait for no matrix unit.
+double share_of(const KernelConfig& config, const LoopRates& loop) {
+  return operand_a(config) == DataType::kF32 ? std::max(loop.share, 0.7) : loop.share;
 }
 
 double ceil_div(double a, double b) { return std::ceil(a / b); }
@@ -137,9 +145,13 @@ double predicted_portable_us(const KernelConfig& config, const ConvProblem& prob
   const Work work = work_of(config, problem, multiprocessors);
   if (work.tiles == 0) return kLaunchCycles / rates.clock_mhz;
   const double rows = gemm.tile.m, columns = gemm.tile.n, deep = gemm.tile.k;
-  const double products = rows * columns * deep / (macs_of(rates, multiply_type(config)) * loop.share);
+  const double products = rows * columns * deep / (macs_of(rates, multiply_type(config)) * share_of(config, loop));
   const double loads = vectors_cycles(rows * deep, gemm.vector_a) + vectors_cycles(columns * deep, gemm.vector_b);
   const double fill = (rows + columns) * deep * portable_layout::element_bytes(config) / kFillBytesPerCycle;
+  // Fragments that warps read and what loaders write; small tiles read the same data more often.
+  const double shared = portable_layout::element_bytes(config) * deep *
+                        (rows * gemm.warps.n + columns * gemm.warps.m + rows + columns) / kSharedBytesPerCycle;
+  const double hidden = kSharedShown * shared + kLoadsShown * loads;
   const bool split = gemm.split_k == SplitK::kWorkspace;
   const double out = rows * columns * (split ? 4 : size_of(output_type(config))) / kStoreBytesPerCycle *
                      (gemm.staging == Staging::kDirect ? kScatteredStore : 1);
@@ -148,8 +160,8 @@ double predicted_portable_us(const KernelConfig& config, const ConvProblem& prob
   const double mean = work.blocks / work.tiles;
   const double waves = ceil_div(work.tiles, multiprocessors * resident);
   const double held = std::min(resident, ceil_div(work.tiles, multiprocessors));
-  const double shared_rate = held * (mean * std::max({products, loads, fill}) + out);
-  const double alone = mean * (std::max(products, loads) + loop.exposed) + out + kTileCycles;
+  const double shared_rate = held * (mean * (std::max({products, loads, fill}) + hidden) + out);
+  const double alone = mean * (std::max(products, loads) + hidden + loop.exposed) + out + kTileCycles;
   double cycles = kLaunchCycles + kFirstDataCycles +
                   std::max(waves * std::max(shared_rate + kTileCycles, alone), memory_cycles(problem, rates));
   if (split) {

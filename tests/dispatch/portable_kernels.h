@@ -20,19 +20,21 @@ inline std::vector<KernelConfig> portable_kernels(const ConvProblem& problem, Ta
   return kernels;
 }
 
-// Of each loop and way of moving data, the one with the smallest tile: the simulator is slow.
-inline std::vector<KernelConfig> one_of_each_loop(const ConvProblem& problem, Target target) {
+// Of each loop and way of moving data, the one with the smallest tile, because the simulator is slow, or the largest.
+inline std::vector<KernelConfig> one_of_each_loop(const ConvProblem& problem, Target target, bool largest = false) {
   const auto loop = [](const KernelConfig& c) {
     return std::tuple(c.gemm.pipeline, c.gemm.scheduler, c.gemm.load_warps, portable_layout::is_async(c));
   };
-  const auto size = [](const KernelConfig& c) { return int{c.gemm.tile.m} * c.gemm.tile.n * c.gemm.tile.k; };
-  std::map<decltype(loop(KernelConfig{})), KernelConfig> smallest;
+  const auto size = [&](const KernelConfig& c) {
+    return (largest ? -1 : 1) * int{c.gemm.tile.m} * c.gemm.tile.n * c.gemm.tile.k;
+  };
+  std::map<decltype(loop(KernelConfig{})), KernelConfig> found;
   for (const KernelConfig& config : portable_kernels(problem, target)) {
-    const auto [at, fresh] = smallest.try_emplace(loop(config), config);
+    const auto [at, fresh] = found.try_emplace(loop(config), config);
     if (!fresh && size(config) < size(at->second)) at->second = config;
   }
   std::vector<KernelConfig> kernels;
-  for (const auto& [key, config] : smallest) kernels.push_back(config);
+  for (const auto& [key, config] : found) kernels.push_back(config);
   return kernels;
 }
 

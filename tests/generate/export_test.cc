@@ -110,7 +110,7 @@ TEST_F(Export, AManifestThatPointsOutsideRemovesNothing) {
 TEST_F(Export, FailuresAreListedAndTheRestGoesOn) {
   ExportRequest request = tiny_request();
   KernelConfig missing = request.kernels.front();
-  missing.gemm.pipeline = Pipeline::kWavelet;
+  missing.gemm.pipeline = Pipeline::kTma;
   KernelConfig foreign = request.kernels.front();
   foreign.target = Target::kGfx942;
   const size_t good = request.kernels.size();
@@ -122,7 +122,7 @@ TEST_F(Export, FailuresAreListedAndTheRestGoesOn) {
   EXPECT_EQ(report->kernels, static_cast<int>(good));
   ASSERT_EQ(report->failures.size(), 3u);
   EXPECT_EQ(report->failures[0].first, name_of(missing));
-  EXPECT_THAT(report->failures[0].second, HasSubstr("kernel-exists: pipeline=wavelet"));
+  EXPECT_THAT(report->failures[0].second, HasSubstr("kernel-exists: pipeline=tma"));
   EXPECT_THAT(report->failures[1].second, HasSubstr("the kernel is for gfx942, the tree for sim:sm_80"));
   EXPECT_THAT(report->failures[2].second, HasSubstr("twice"));
   EXPECT_THAT(text("register_kernels.h"), testing::Not(HasSubstr("wavelet")));

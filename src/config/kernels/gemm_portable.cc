@@ -16,8 +16,11 @@ using enum Pipeline;
 
 constexpr Pipeline kPipelines[] = {kBasicV2, kMem, kCompV3, kCompV4, kCompV5, kCompV6, kCompAsync, kBasicAsyncV1};
 constexpr Pipeline kRolePipelines[] = {kWavelet};
-constexpr Target kRoleTargets[] = {Target::kSm80,   Target::kSm100a,  Target::kGfx90a,  Target::kGfx942,
-                                   Target::kGfx950, Target::kGfx1100, Target::kGfx1201, Target::kGfx1250};
+// gfx1250 has no matrix instruction with portable device code.
+constexpr Target kTargets[] = {Target::kSm80,   Target::kSm90a,  Target::kSm100a,  Target::kGfx90a,
+                               Target::kGfx942, Target::kGfx950, Target::kGfx1100, Target::kGfx1201};
+constexpr Target kRoleTargets[] = {Target::kSm80,   Target::kSm100a,  Target::kGfx90a, Target::kGfx942,
+                                   Target::kGfx950, Target::kGfx1100, Target::kGfx1201};
 constexpr std::string_view kReadFields[] = {
     "gemm.tile",     "gemm.warps",       "gemm.mma",           "gemm.pipeline",   "gemm.scheduler",
     "gemm.stages",   "gemm.wave_groups", "gemm.double_buffer", "gemm.loader_a",   "gemm.loader_b",
@@ -27,25 +30,33 @@ constexpr std::string_view kReadFields[] = {
 struct Recipe {
   Pipeline pipeline;
   int stages;
+  bool wide = false;  // worth every shape and access; others show what their loop does on two of each
   Scheduler scheduler = Scheduler::kIntrawave;
   int load_warps = 0;
   Staging staging = Staging::kShared;
   bool async = false;  // of wavelet, which may move data either way
 };
-constexpr Scheduler kInter = Scheduler::kInterwave;
+constexpr Scheduler kIntra = Scheduler::kIntrawave, kInter = Scheduler::kInterwave;
 constexpr Recipe kRecipes[] = {
-    {kCompV4, 2},       {kCompAsync, 3},
-    {kCompV3, 1},       {kCompV3, 1, kInter},
-    {kMem, 2},          {kMem, 4},
-    {kMem, 2, kInter},  {kBasicV2, 1},
-    {kCompV5, 2},       {kCompV6, 3},
-    {kCompAsync, 2},    {kCompAsync, 4},
-    {kBasicAsyncV1, 1}, {kBasicV2, 1, Scheduler::kIntrawave, 0, Staging::kDirect},
+    {kCompAsync, 3, true},
+    {kCompV4, 2, true},
+    {kCompAsync, 4},
+    {kCompAsync, 2},
+    {kCompV3, 1},
+    {kCompV3, 1, false, kInter},
+    {kMem, 2},
+    {kMem, 4},
+    {kMem, 2, false, kInter},
+    {kCompV5, 2},
+    {kCompV6, 3},
+    {kBasicAsyncV1, 1},
+    {kBasicV2, 1},
+    {kBasicV2, 1, false, kIntra, 0, Staging::kDirect},
 };
-constexpr Recipe kRoleRecipes[] = {{kWavelet, 2, Scheduler::kIntrawave, 4},
-                                   {kWavelet, 2, Scheduler::kIntrawave, 2},
-                                   {kWavelet, 3, Scheduler::kIntrawave, 4, Staging::kShared, true},
-                                   {kWavelet, 3, Scheduler::kIntrawave, 2, Staging::kShared, true}};
+constexpr Recipe kRoleRecipes[] = {{kWavelet, 2, false, kIntra, 4},
+                                   {kWavelet, 2, false, kIntra, 2},
+                                   {kWavelet, 3, false, kIntra, 4, Staging::kShared, true},
+                                   {kWavelet, 3, false, kIntra, 2, Staging::kShared, true}};
 
 // Tile and warps; tile.k is given in bytes, so that a row is a swizzle's span whatever the type.
 struct Shape {
@@ -57,14 +68,16 @@ constexpr Shape kShapes32[] = {{128, 128, 64, 2, 4}, {64, 64, 64, 2, 2},  {128, 
                                {64, 128, 64, 2, 2},  {128, 32, 64, 4, 1}, {128, 128, 128, 2, 4}};
 constexpr Shape kShapes64[] = {{128, 128, 64, 2, 2}, {64, 64, 64, 2, 2},   {128, 64, 64, 2, 2},
                                {64, 128, 64, 2, 2},  {128, 32, 128, 4, 1}, {128, 128, 128, 2, 2}};
+constexpr size_t kFewShapes = 2;
 
 // Bytes of an access to A and to B; 0: single numbers.
 struct Accesses {
   int a, b;
 };
-constexpr Accesses kEqual[] = {{16, 16}, {8, 8}, {4, 4}, {0, 0}};
+constexpr Accesses kEqual[] = {{16, 16}, {0, 0}, {8, 8}, {4, 4}};
 // Backward, A has the output channels and B the input channels.
-constexpr Accesses kMixed[] = {{16, 16}, {16, 0}, {0, 16}, {0, 0}, {8, 8}, {4, 4}};
+constexpr Accesses kMixed[] = {{16, 16}, {0, 0}, {16, 0}, {0, 16}, {8, 8}, {4, 4}};
+constexpr size_t kFewAccesses = 2;
 
 void set_access(bool async, int bytes, DataType type, Loader& loader, unsigned char& vector) {
   const int wide = bytes / size_of(type);
@@ -72,8 +85,7 @@ void set_access(bool async, int bytes, DataType type, Loader& loader, unsigned c
   loader = async ? Loader::kAsync : wide > 1 ? Loader::kVector : Loader::kGather;
 }
 
-KernelConfig make(const KernelConfig& base, const Recipe& recipe, const Shape& shape, const Accesses& accesses,
-                  const MmaShape& mma) {
+KernelConfig make(const KernelConfig& base, const Recipe& recipe, const Shape& shape, const Accesses& accesses) {
   KernelConfig config = base;
   GemmConfig& gemm = config.gemm;
   const PipelineInfo& pipeline = info_of(recipe.pipeline);
@@ -88,7 +100,6 @@ KernelConfig make(const KernelConfig& base, const Recipe& recipe, const Shape& s
   gemm.wave_groups = static_cast<unsigned char>(pipeline.wave_groups);
   gemm.tile = {shape.m, shape.n, static_cast<short>(shape.span / size_of(operand_a(base)))};
   gemm.warps = {shape.warps_m, shape.warps_n, 1};
-  gemm.mma = mma.shape;
   set_access(async, accesses.a, operand_a(base), gemm.loader_a, gemm.vector_a);
   set_access(async, accesses.b, operand_b(base), gemm.loader_b, gemm.vector_b);
   return config;
@@ -96,45 +107,57 @@ KernelConfig make(const KernelConfig& base, const Recipe& recipe, const Shape& s
 
 bool is_hopper(const KernelConfig& base) { return base.target == Target::kSm90a || base.target == Target::kSm100a; }
 
-struct Scope {
-  size_t recipes, shapes, accesses;  // the first so many
-  bool every_mma;
-};
+bool moves_async(const Recipe& recipe) { return info_of(recipe.pipeline).async_copy || recipe.async; }
 
-// Hopper multiplies 16-bit types better by its own pipelines: packs then hold none of these, and a search tries few.
-Scope scope_of(const KernelConfig& base, Breadth breadth, size_t recipes, size_t shapes, size_t accesses) {
-  if (breadth == Breadth::kAll)
-    return {is_hopper(base) ? std::min<size_t>(recipes, 3) : recipes, shapes, accesses, true};
-  const bool wanted = base.dims == 2 && (!is_hopper(base) || operand_a(base) == DataType::kF32);
-  return {wanted ? std::min<size_t>(recipes, 2) : 0, 2, base.direction == Direction::kForward ? accesses : 4, false};
+// With each matrix instruction. The sum of a weight gradient is divided; `whole`: and is not, in another kernel.
+void propose_config(const KernelConfig& base, KernelConfig config, const TargetInfo& target, bool few, bool whole,
+                    std::vector<KernelConfig>& configs) {
+  const bool weight = base.direction == Direction::kBackwardWeight;
+  for (const MmaShape& mma : mma_shapes(target, multiply_type(base))) {
+    if (!mma.portable) break;
+    config.gemm.mma = mma.shape;
+    config.gemm.split_k = weight ? SplitK::kWorkspace : SplitK::kNone;
+    configs.push_back(config);
+    if (few) break;
+    if (!weight || !whole) continue;
+    config.gemm.split_k = SplitK::kNone;
+    configs.push_back(config);
+  }
 }
+
+// Packs hold, for images, two tiles of the best recipe and one that loads single numbers.
+bool is_best_guess(const Recipe& recipe, const Shape& shape, const Accesses& access, const TargetInfo& target) {
+  if (access.a == 0) return recipe.pipeline == kCompV4 && shape.m == 64;
+  return recipe.pipeline == (target.vendor == Vendor::kNvidia ? kCompAsync : kCompV4);
+}
+
+// Single numbers are loaded by the plain form of a loop alone: one kernel a pipeline that takes every problem.
+bool is_plain(const Recipe& recipe) {
+  return recipe.wide || (recipe.scheduler == kIntra && recipe.staging == Staging::kShared && recipe.load_warps != 2);
+}
+
+// Hopper multiplies 16-bit types better by its own pipelines, so a search there tries the two best recipes alone.
+bool is_worth_it(const KernelConfig& base, const Recipe& recipe) { return !is_hopper(base) || recipe.wide; }
 
 void propose_recipes(const KernelConfig& base, const TargetInfo& target, Breadth breadth,
                      std::span<const Recipe> recipes, std::vector<KernelConfig>& configs) {
-  if (base.layout != Layout::kChannelsLast || operand_a(base) != operand_b(base) || size_of(operand_a(base)) < 2)
-    return;
+  const int bytes = size_of(operand_a(base));
+  const bool few = breadth == Breadth::kFew;
+  if (base.layout != Layout::kChannelsLast || operand_a(base) != operand_b(base) || bytes < 2) return;
+  if (few && (base.dims != 2 || operand_a(base) == DataType::kTf32 || (is_hopper(base) && bytes == 2))) return;
   const auto shapes = target.warp_size == 64 ? std::span(kShapes64) : std::span(kShapes32);
   const auto accesses = base.direction == Direction::kForward ? std::span<const Accesses>(kEqual) : kMixed;
-  const Scope scope = scope_of(base, breadth, recipes.size(), shapes.size(), accesses.size());
-  for (const Recipe& recipe : recipes.first(scope.recipes)) {
-    const bool async = info_of(recipe.pipeline).async_copy || recipe.async;
-    if (async && !target.async_copy && breadth == Breadth::kFew) continue;
-    for (const Shape& shape : shapes.first(scope.shapes)) {
-      for (const Accesses& access : accesses.first(scope.accesses)) {
-        if (async && std::min(access.a, access.b) == 0) continue;                         // no copy is so narrow
-        if (size_of(operand_a(base)) == 4 && (access.a == 4 || access.b == 4)) continue;  // a single number
-        for (const MmaShape& mma : mma_shapes(target, multiply_type(base))) {
-          if (!mma.portable) break;
-          configs.push_back(make(base, recipe, shape, access, mma));
-          if (base.direction == Direction::kBackwardWeight) {
-            configs.back().gemm.split_k = SplitK::kWorkspace;
-            if (breadth == Breadth::kAll) {
-              configs.push_back(configs.back());
-              configs.back().gemm.split_k = SplitK::kNone;
-            }
-          }
-          if (!scope.every_mma) break;
-        }
+  for (const Recipe& recipe : recipes) {
+    if (!is_worth_it(base, recipe)) continue;
+    const bool narrow = few || !recipe.wide;
+    for (const Shape& shape : narrow || is_hopper(base) ? shapes.first(kFewShapes) : shapes) {
+      for (const Accesses& access : narrow || is_hopper(base) ? accesses.first(kFewAccesses) : accesses) {
+        if (access.a == 0 && access.b == 0 && !is_plain(recipe)) continue;
+        if (moves_async(recipe) && std::min(access.a, access.b) == 0) continue;  // no copy is so narrow
+        if (bytes == 4 && access.a == 4) continue;                               // a single number
+        if (few && !is_best_guess(recipe, shape, access, target)) continue;
+        const bool whole = !few && recipe.wide && access.a == 16 && access.b == 16;
+        propose_config(base, make(base, recipe, shape, access), target, few, whole, configs);
       }
     }
   }
@@ -156,7 +179,7 @@ extern const KernelKind kGemmPortable = {.id = "gemm-portable",
                                          .family = Family::kGemm,
                                          .pipelines = kPipelines,
                                          .designs = {},
-                                         .targets = {},
+                                         .targets = kTargets,
                                          .fields = kReadFields,
                                          .generic = false,
                                          .propose = propose};

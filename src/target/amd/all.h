@@ -3,6 +3,7 @@
 #pragma once
 
 #include "target/amd/arithmetic.h"
+#include "target/amd/async_copy.h"
 #include "target/amd/barrier.h"
 #include "target/amd/collective.h"
 #include "target/amd/convert.h"

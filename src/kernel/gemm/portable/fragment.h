@@ -54,6 +54,13 @@ struct Slicing {
   }
 };
 
+// Where row r of a warp's i-th fragment lies among the warp's rows. kPaired: two fragments share their rows in turns,
+// so that one access of neighbouring columns serves both (AcrossReader).
+template <bool kPaired, int kEach>
+constexpr int fragment_row(int i, int r) {
+  return kPaired ? i / 2 * (2 * kEach) + 2 * r + i % 2 : i * kEach + r;
+}
+
 // Rows of kExtent along k. kOfA: fragments of A, else of B; kTiles of them, `kEach` rows apart.
 template <KernelConfig kConfig, bool kOfA, int kExtent, int kTiles>
 struct AlongReader {
@@ -63,6 +70,7 @@ struct AlongReader {
   static constexpr int kSpan = portable_layout::along_span(kConfig), kBytes = Slices::kBytes;
   static constexpr int kEach = kOfA ? kConfig.gemm.mma.m : kConfig.gemm.mma.n;
   static constexpr int kHeld = kOfA ? Mma::kA : Mma::kB;
+  static constexpr bool kPaired = false;
 
   int first;  // row of the warp
 
@@ -132,6 +140,8 @@ struct AcrossReader {
   static constexpr int kSpan = portable_layout::across_span(kConfig, kExtent), kBytes = Slices::kBytes;
   static constexpr int kEach = kOfA ? kConfig.gemm.mma.m : kConfig.gemm.mma.n;
   static constexpr int kHeld = kOfA ? Mma::kA : Mma::kB;
+  // Without ldmatrix, 16-bit elements are read by twos.
+  static constexpr bool kPaired = !Slices::kMatrixLoads && kBytes == 2 && kTiles % 2 == 0;
 
   int first;  // column of the warp
 
@@ -148,12 +158,15 @@ struct AcrossReader {
       const int k = slice * Slices::kDepth + lane % 8 + (kOfA ? lane / 16 * 8 : lane / 8 % 2 * 8);
       load_fragments<true, kOfA>(fragment, [&](int i) { return address(tile, column + i * kEach, k); });
     } else {
-      WT_UNROLL for (int i = 0; i < kTiles; ++i) {
+      constexpr int kWidth = kPaired ? 2 : 1;
+      WT_UNROLL for (int i = 0; i < kTiles; i += kWidth) {
         WT_UNROLL for (int step = 0; step < Slices::kSteps; ++step) {
           WT_UNROLL for (int e = 0; e < kHeld; ++e) {
-            const int column = first + i * kEach + (kOfA ? Mma::a_row(lane, e) : Mma::b_col(lane, e));
+            const int row = kOfA ? Mma::a_row(lane, e) : Mma::b_col(lane, e);
             const int k = slice * Slices::kDepth + Slices::k_of(kOfA ? Mma::a_k(lane, e) : Mma::b_k(lane, e), step);
-            fragment[i][step][e] = device::load_shared<Element>(address(tile, column, k));
+            const auto columns = device::load_shared<Vector<Element, kWidth>>(
+                address(tile, first + fragment_row<kPaired, kEach>(i, row), k));
+            WT_UNROLL for (int j = 0; j < kWidth; ++j) fragment[i + j][step][e] = columns.at[j];
           }
         }
       }

@@ -91,7 +91,7 @@ struct PortableOutput {
     const int n0 = Product::origin_n();
     WT_UNROLL for (int j = 0; j < Product::kTilesN; ++j) {
       WT_UNROLL for (int e = 0; e < Mma::kC; ++e) {
-        const int row = m0 + Mma::c_row(lane, e), column = n0 + j * kConfig.gemm.mma.n + Mma::c_col(lane, e);
+        const int row = m0 + Mma::c_row(lane, e), column = n0 + Product::column_of(j, Mma::c_col(lane, e));
         const SharedAddress to = device::shared_base() + static_cast<u32>((row * kPitch + column) * 4);
         float value = product.c[round][j][e];
         if constexpr (kAdd) value += device::load_shared<float>(to);
@@ -103,7 +103,7 @@ struct PortableOutput {
   // The row of the tile that row `staged` of a round holds.
   WT_DEVICE static int row_of(int round, int staged) {
     constexpr int kM = kConfig.gemm.mma.m;
-    return (staged / kM * Product::kTilesM + round) * kM + staged % kM;
+    return staged / kM * (Product::kTilesM * kM) + Product::row_of(round, staged % kM);
   }
 
   WT_DEVICE static void copy_out(const Arguments& p, const PortableTask& task, int round, Steps& steps) {
@@ -172,9 +172,9 @@ struct PortableOutput {
     const i32 columns = Lines::columns(p, task);
     WT_UNROLL for (int i = 0; i < Product::kTilesM; ++i) {
       WT_UNROLL for (int e = 0; e < Mma::kC; ++e) {
-        const PortableLine line = Lines::line(p, task, m0 + i * kConfig.gemm.mma.m + Mma::c_row(lane, e));
+        const PortableLine line = Lines::line(p, task, m0 + Product::row_of(i, Mma::c_row(lane, e)));
         WT_UNROLL for (int j = 0; j < Product::kTilesN; ++j) {
-          const int column = n0 + j * kConfig.gemm.mma.n + Mma::c_col(lane, e);
+          const int column = n0 + Product::column_of(j, Mma::c_col(lane, e));
           if (line.exists && column < columns) store_one(p, line, column, product.c[i][j][e], steps);
         }
       }

@@ -24,6 +24,12 @@ struct PortableProduct {
   using ReadB =
       typename ReaderOf<portable_layout::b_lies_across(kConfig), kConfig, false, kConfig.gemm.tile.n, kTilesN>::Type;
 
+  // Row and column, of those of the warp, that an accumulator's fragments and its place in the instruction make.
+  static constexpr int row_of(int i, int row) { return fragment_row<ReadA::kPaired, kConfig.gemm.mma.m>(i, row); }
+  static constexpr int column_of(int j, int column) {
+    return fragment_row<ReadB::kPaired, kConfig.gemm.mma.n>(j, column);
+  }
+
   struct Slice {
     Element a[kTilesM][Slices::kSteps][Mma::kA];
     Element b[kTilesN][Slices::kSteps][Mma::kB];

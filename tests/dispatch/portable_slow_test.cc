@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/dispatch/portable_slow_test.cc - every portable pipeline in every direction on each kind of matrix unit, and a
+// list of edges.
+#include "exact_trial.h"
+#include "portable_kernels.h"
+#include "spills.h"
+
+namespace wt {
+namespace {
+
+class PortableSlow : public testing::TestWithParam<Target> {
+ protected:
+  void SetUp() override {
+    auto device = open_device("sim:" + std::string(text_of(GetParam())));
+    ASSERT_TRUE(device.ok()) << device.status().message();
+    device_ = *device;
+  }
+  std::shared_ptr<Device> device_;
+};
+
+TEST_P(PortableSlow, EveryPipelineInEveryDirection) {
+  for (const char* text : {"fwd bf16 n2 c48 k80 g2 i9x7 f3x3 s2 p1 +bias", "bwd_data bf16 n1 c48 k64 i9x8 f3x3 s2 p1",
+                           "bwd_weight bf16 n2 c16 k80 i9x7 f3x3 s2 p1"}) {
+    const ConvProblem problem = problem_of(text);
+    const auto kernels = one_of_each_loop(problem, GetParam());
+    ASSERT_GE(kernels.size(), info_of(GetParam()).async_copy ? 11u : 8u) << text;
+    for (const KernelConfig& config : kernels) expect_exact(device_, problem, config);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, PortableSlow, testing::Values(Target::kSm80, Target::kGfx942, Target::kGfx1201),
+                         [](const auto& param) { return std::string(text_of(param.param)); });
+
+// Odd channels, one to three dimensions, residues that no tap reaches, dilation, other types, epilogues. The kernel is
+// the one that would be chosen.
+class PortableEdges : public PortableSlow {};
+
+TEST_P(PortableEdges, ChosenKernelsAreExact) {
+  for (const char* text :
+       {"fwd bf16 n1 c5 k7 i5x4x6 f3x2x1 d2x1x1 p1x0x0", "fwd fp32 n1 c20 k33 i11x9 f3x3 p1 +bias+relu",
+        "fwd fp16 n3 c64 k40 i33 f5 s2 p2 d2 +residual", "bwd_data bf16 n2 c17 k9 g1 i9x9 f2x2 s3 p0",
+        "bwd_data fp32 n1 c12 k8 i7x9 f3x3 s2 p2 d3", "bwd_weight fp32 n1 c12 k8 i7x9 f3x3 s2 p1",
+        "bwd_weight bf16 n1 c9 k6 g3 i4x5x6 f3x3x3 p1", "bwd_weight fp16 n4 c72 k40 i20x20 f1x1"}) {
+    const ConvProblem problem = problem_of(text);
+    const auto kernels = portable_kernels(problem, GetParam());
+    ASSERT_FALSE(kernels.empty()) << text;
+    expect_exact(device_, problem, kernels.front());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, PortableEdges, testing::Values(Target::kSm80, Target::kGfx90a, Target::kGfx1100),
+                         [](const auto& param) { return std::string(text_of(param.param)); });
+
+// One kernel of each loop and direction with the largest tile, compiled for the real targets.
+std::vector<KernelConfig> largest_of_each_loop(Target target) {
+  std::vector<KernelConfig> kernels;
+  for (const char* text : {"fwd bf16 n8 c256 k256 i50x50 f3x3 p1", "bwd_data bf16 n8 c256 k256 i50x50 f3x3 s2 p1",
+                           "bwd_weight bf16 n8 c256 k256 i50x50 f3x3 p1", "fwd fp32 n8 c256 k256 i50x50 f3x3 p1"}) {
+    const auto some = one_of_each_loop(problem_of(text), target, true);
+    EXPECT_FALSE(some.empty()) << text;
+    kernels.insert(kernels.end(), some.begin(), some.end());
+  }
+  return kernels;
+}
+
+#if WT_HAVE_NVRTC
+TEST(PortableSpills, NoneBySm80) { expect_no_spills(largest_of_each_loop(Target::kSm80)); }
+#endif
+
+}  // namespace
+}  // namespace wt

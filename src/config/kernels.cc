@@ -9,8 +9,10 @@ namespace wt {
 
 extern const KernelKind kGemmTma;       // config/kernels/gemm_tma.cc
 extern const KernelKind kGemmWavelet;   // config/kernels/gemm_wavelet.cc
+extern const KernelKind kGemmTaps;      // config/kernels/gemm_taps.cc
 extern const KernelKind kGemmPortable;  // config/kernels/gemm_portable.cc
 extern const KernelKind kGemmPortableWavelet;
+extern const KernelKind kGemmFourWave;  // config/kernels/gemm_four_wave.cc
 extern const KernelKind kGemmBasic;     // config/kernels/gemm_basic.cc
 extern const KernelKind kDirectStream;  // config/kernels/direct_stream.cc
 extern const KernelKind kDirectBanded;  // config/kernels/direct_banded.cc
@@ -19,8 +21,8 @@ extern const KernelKind kDirectGather;  // config/kernels/direct_gather.cc
 namespace {
 
 constexpr const KernelKind* kKinds[] = {
-    &kGemmTma,   &kGemmWavelet,  &kGemmPortable, &kGemmPortableWavelet,
-    &kGemmBasic, &kDirectStream, &kDirectBanded, &kDirectGather,
+    &kGemmTma,      &kGemmWavelet, &kGemmTaps,     &kGemmPortable, &kGemmPortableWavelet,
+    &kGemmFourWave, &kGemmBasic,   &kDirectStream, &kDirectBanded, &kDirectGather,
 };
 
 // What every kernel's device code reads.

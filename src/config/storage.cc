@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "kernel/gemm/four_wave/layout.h"
 #include "kernel/gemm/portable/layout.h"
 #include "kernel/gemm/storage.h"
+#include "kernel/gemm/taps/layout.h"
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/gemm/wavelet/layout.h"
 
@@ -35,7 +37,9 @@ int64_t shared_bytes_of(const KernelConfig& config) {
   // Without a swizzle there is no box to count; the constraint tma-swizzle says so.
   if (gemm.pipeline == Pipeline::kTma && tma_layout::box_k(config) > 0) return tma_layout::shared_bytes(config);
   if (portable_layout::serves(config)) return portable_layout::shared_bytes(config);
+  if (gemm.pipeline == Pipeline::kFourWave) return four_wave_layout::shared_bytes(config);
   if (gemm.pipeline == Pipeline::kWavelet) return wavelet_layout::shared_bytes(config);
+  if (gemm.pipeline == Pipeline::kTaps) return taps_layout::shared_bytes(config, 1, 0);  // more for a given problem
   const int64_t stages = int64_t{gemm.stages} * gemm_storage::tile_bytes(config);
   const int64_t out_m = gemm.out_tile_m ? gemm.out_tile_m : gemm.tile.m;
   const int64_t out_n = gemm.out_tile_n ? gemm.out_tile_n : gemm.tile.n;

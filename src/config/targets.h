@@ -50,6 +50,7 @@ struct TargetInfo {
   int threads_per_unit;
   int threads_per_block;
   int units;              // multiprocessors of the usual part; a device knows its own
+  int chiplets = 1;       // that blocks are dealt out to in turns, each with its own L2
   int max_cluster;        // blocks of a cluster; 1: none
   bool async_copy;        // global to shared memory without registers
   bool bulk_tensor_copy;  // TMA

@@ -8,7 +8,9 @@
 #include "config/fields.h"
 #include "config/targets.h"
 #include "dispatch/bind_direct.h"
+#include "dispatch/bind_four_wave.h"
 #include "dispatch/bind_portable.h"
+#include "dispatch/bind_taps.h"
 #include "dispatch/bind_tma.h"
 #include "dispatch/bind_wavelet.h"
 #include "dispatch/conv_arguments.h"
@@ -97,8 +99,12 @@ Binding bind(const KernelConfig& config, const ConvProblem& problem, const Devic
   switch (config.gemm.pipeline) {
     case Pipeline::kBasicV1:
       return bind_basic(config, problem);
+    case Pipeline::kFourWave:
+      return bind_four_wave(config, problem);
     case Pipeline::kTma:
       return bind_tma(config, problem, device);
+    case Pipeline::kTaps:
+      return bind_taps(config, problem, device);
     case Pipeline::kWavelet:
       return bind_wavelet(config, problem, device);
     default:

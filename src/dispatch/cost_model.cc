@@ -9,6 +9,7 @@ double predicted_us(const KernelConfig& config, const ConvProblem& problem, int 
   if (config.family == Family::kDirect) return predicted_direct_us(config, problem, multiprocessors);
   if (config.gemm.pipeline == Pipeline::kTaps) return predicted_taps_us(config, problem, multiprocessors);
   if (portable_layout::serves(config)) return predicted_portable_us(config, problem, multiprocessors);
+  if (config.gemm.pipeline == Pipeline::kFourWave) return predicted_four_wave_us(config, problem, multiprocessors);
   if (config.gemm.pipeline == Pipeline::kWavelet) return predicted_wavelet_us(config, problem, multiprocessors);
   if (config.gemm.pipeline == Pipeline::kTma) return predicted_tma_us(config, problem, multiprocessors);
   return predicted_generic_us(config, problem, multiprocessors);

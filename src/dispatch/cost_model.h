@@ -24,6 +24,7 @@ double predicted_generic_us(const KernelConfig& config, const ConvProblem& probl
 double predicted_taps_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 double predicted_portable_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 double predicted_tma_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
+double predicted_four_wave_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 double predicted_wavelet_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 
 // Into how many parts the sums of a forward or backward-data kernel with split_k go: the count with the least predicted

@@ -62,6 +62,35 @@ void gathers_with(KernelConfig& c, Change change) {
   change(c);
 }
 
+// A kernel of pipeline four_wave, and one change.
+template <class Change>
+void four_wave_with(KernelConfig& c, Change change) {
+  c.target = Target::kGfx942;
+  c.gemm.pipeline = Pipeline::kFourWave;
+  c.gemm.tile = {128, 128, 32};
+  c.gemm.mma = {32, 32, 8};
+  c.gemm.stages = 2;
+  c.gemm.loader_a = Loader::kBufferUniform;
+  c.gemm.loader_b = Loader::kBufferRows;
+  c.gemm.vector_a = c.gemm.vector_b = 8;
+  change(c);
+}
+
+// A kernel of pipeline taps, and one change.
+template <class Change>
+void taps_with(KernelConfig& c, Change change) {
+  hopper(c);
+  c.gemm.pipeline = Pipeline::kTaps;
+  c.gemm.tile = {64, 32, 64};
+  c.gemm.mma = {64, 32, 16};
+  c.gemm.warps = {4, 1, 1};
+  c.gemm.loader_a = Loader::kTmaTiled;
+  c.gemm.loader_b = Loader::kGather;
+  c.gemm.load_warps = 1;
+  c.gemm.persistent = false;
+  change(c);
+}
+
 // A kernel of pipeline compv4, and one change.
 template <class Change>
 void portable_with(KernelConfig& c, Change change) {
@@ -75,6 +104,18 @@ void portable_with(KernelConfig& c, Change change) {
 }
 
 const RowCase kTargetCases[] = {
+    {"four-wave-direction",
+     [](KernelConfig& c) { four_wave_with(c, [](KernelConfig& x) { x.direction = Direction::kBackwardData; }); },
+     "direction=bwd_data: pipeline four_wave is for fwd"},
+    {"four-wave-types", [](KernelConfig& c) { four_wave_with(c, [](KernelConfig& x) { x.w = DataType::kF16; }); },
+     "x=bf16 w=fp16: pipeline four_wave multiplies two bf16"},
+    {"four-wave-tile", [](KernelConfig& c) { four_wave_with(c, [](KernelConfig& x) {
+                                               x.gemm.warps = {4, 1, 1};
+                                             }); },
+     "tile=128x128x32 warps=4x1 mma=32x32 stages=2"},
+    {"four-wave-loader",
+     [](KernelConfig& c) { four_wave_with(c, [](KernelConfig& x) { x.gemm.vector_a = x.gemm.vector_b = 4; }); },
+     "loader_a=buffer_uniform loader_b=buffer_rows vector_a=4 vector_b=4"},
     {"kernel-exists", [](KernelConfig& c) { c.gemm.pipeline = Pipeline::kTma; },
      "pipeline=tma has no kernel for sm_80 in this version; choose one of: gemm basic_v2, gemm mem"},
     {"portable-types", [](KernelConfig& c) { portable_with(c, [](KernelConfig& x) { x.x = DataType::kE4m3; }); },
@@ -84,7 +125,8 @@ const RowCase kTargetCases[] = {
      "pipeline compv4 reads channels-last tensors"},
     {"portable-loader",
      [](KernelConfig& c) { portable_with(c, [](KernelConfig& x) { x.gemm.loader_a = Loader::kAsync; }); },
-     "loaders async and vector with vectors of 8 and 8: pipeline compv4 moves both operands by loaders vector or gather"},
+     "loaders async and vector with vectors of 8 and 8: pipeline compv4 moves both operands by loaders vector or "
+     "gather"},
     {"portable-async",
      [](KernelConfig& c) {
        portable_with(c, [](KernelConfig& x) {
@@ -242,6 +284,9 @@ const RowCase kTargetCases[] = {
     {"tma-copy-vector",
      [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.staging = Staging::kShared; }); },
      "staging=shared copies rows by vectors of 2, 4 or 8 elements, not vector_c=1"},
+    {"taps-shape", [](KernelConfig& c) { taps_with(c, [](KernelConfig& t) { t.gemm.tile.m = 128; }); },
+     "tile=128x32x64 warps=4x1 load_warps=1"},
+    {"taps-kind", [](KernelConfig& c) { taps_with(c, [](KernelConfig& t) { t.dims = 3; }); }, "dims=3 direction=fwd"},
     {"wavelet-roles", [](KernelConfig& c) { gathers_with(c, [](KernelConfig& t) { t.gemm.load_warps = 6; }); },
      "load_warps=6 warps=8x1 persistent=true tile.m=128"},
     {"wavelet-span", [](KernelConfig& c) { gathers_with(c, [](KernelConfig& t) { t.gemm.swizzle_b = 64; }); },
@@ -333,9 +378,6 @@ const RowCase kTargetCases[] = {
        c.direct.filter_w = 11;
      },
      "filter=3x11 stride=0x0 vectors=1/1 prefetch=1 images=1 block_size=64 finite_only=false: design banded"},
-};
-
-const RowCase kProblemCases[] = {
     {"portable-vector", [](KernelConfig& c) { portable_with(c, [](KernelConfig&) {}); },
      "12 channels per group are no multiple of vector_a=8", "fwd bf16 n1 c12 k8 i8x8 f3x3"},
     {"portable-filter", [](KernelConfig& c) { portable_with(c, [](KernelConfig&) {}); },
@@ -345,6 +387,16 @@ const RowCase kProblemCases[] = {
     {"portable-weight", [](KernelConfig& c) { portable_with(c, [](KernelConfig&) {}); },
      "8 channels of dy and 12 of x per group are no multiples of vector_a=8 and vector_b=8",
      "bwd_weight bf16 n1 c12 k8 i8x8 f3x3"},
+    {"four-wave-matrix",
+     [](KernelConfig& c) { four_wave_with(c, [](KernelConfig& x) { x.gemm.loader_a = Loader::kBufferRows; }); },
+     "a filter of 9 taps with stride 1x1x1 and padding 0x1x1 is no plain matrix product",
+     "fwd bf16 n1 c64 k64 i8x8 f3x3 p1"},
+    {"four-wave-uniform", [](KernelConfig& c) { four_wave_with(c, [](KernelConfig&) {}); },
+     "48 channels per group are no multiple of tile.k=32", "fwd bf16 n1 c48 k64 i8x8 f3x3 p1"},
+    {"four-wave-window", [](KernelConfig& c) { four_wave_with(c, [](KernelConfig&) {}); },
+     "can touch 4294967296 bytes of x", "fwd bf16 n2 c64 k64 i4096x4096 f3x3 p1"},
+    {"four-wave-grid", [](KernelConfig& c) { four_wave_with(c, [](KernelConfig&) {}); }, "4294967296 output pixels",
+     "fwd bf16 n1048576 c32 k8 i64x64 f3x3 p1"},
     {"signature", [](KernelConfig& c) { c.x = DataType::kF16; }, "x=fp16, the problem's is bf16",
      "fwd bf16 n1 c8 k8 i8x8 f3x3"},
     {"deterministic", [](KernelConfig& c) { c.gemm.split_k = SplitK::kAtomic; },
@@ -386,7 +438,15 @@ const RowCase kProblemCases[] = {
          t.gemm.vector_c = 4;
        });
      },
-     "stride=2x2 dilation=1x1: loader_a=tma_halo takes 1", "fwd bf16 n1 c64 k64 i8x8 f3x3 s2 p1"},
+     "stride=1x2x2 dilation=1x1x1: loader_a=tma_halo takes 1", "fwd bf16 n1 c64 k64 i8x8 f3x3 s2 p1"},
+    {"tma-halo-half",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.loader_a = Loader::kTmaHalo;
+         t.gemm.tile.k = 32;
+       });
+     },
+     "64 channels are summed over; loader_a=tma_halo with tile.k=32 takes 32", "fwd bf16 n1 c64 k64 i8x8 f3x3 p1"},
     {"tma-merge-width",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {
@@ -403,6 +463,14 @@ const RowCase kProblemCases[] = {
     {"tma-store-view", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
      "strided backward data writes 4 interleaved sets", "bwd_data bf16 n1 c64 k64 i8x8 f3x3 s2"},
     {"tma-regions", hopper, "9 stride phases; this kernel has room for 8", "bwd_data bf16 n1 c64 k64 i9x9 f3x3 s3"},
+    {"taps-columns", [](KernelConfig& c) { taps_with(c, [](KernelConfig&) {}); },
+     "1 groups, 30 output channels times 3x3 taps", "fwd bf16 n1 c64 k30 i20x20 f3x3 p1"},
+    {"taps-stride", [](KernelConfig& c) { taps_with(c, [](KernelConfig&) {}); },
+     "stride=2x2: pipeline taps multiplies every source pixel", "fwd bf16 n1 c64 k3 i20x20 f3x3 p1 s2"},
+    {"taps-width", [](KernelConfig& c) { taps_with(c, [](KernelConfig&) {}); },
+     "filter=3 with dilation=20 along w reaches over 40 of 64 pixels", "fwd bf16 n1 c64 k3 i90x90 f1x3 d1x20"},
+    {"taps-memory", [](KernelConfig& c) { taps_with(c, [](KernelConfig&) {}); },
+     "for 8192 channels and 3 output rows in the making", "fwd bf16 n1 c8192 k3 i20x20 f3x3 p1"},
     {"wavelet-vector", [](KernelConfig& c) { gathers_with(c, [](KernelConfig&) {}); },
      "3 channels per group, 9 pixels wide, stride 1, dilation 1: neither channels nor rows of taps are vectors of 8",
      "fwd bf16 n1 c3 k8 i9x9 f3x3"},

@@ -33,10 +33,12 @@ constexpr DataType output_type(const KernelConfig& config) {
 }
 
 // The type both operands are multiplied in. Mixed 8-bit types meet in fp16, anything with tf32 in tf32.
-// wgmma multiplies fp8 as it is.
+// wgmma and the four-wave kernels multiply fp8 as it is. Bulk copies bring fp32 whole, and
+// each number is multiplied as two tf32.
 constexpr DataType multiply_type(const KernelConfig& config) {
+  if (config.gemm.pipeline == Pipeline::kTma && operand_a(config) == DataType::kF32) return DataType::kTf32;
   if (config.gemm.pipeline == Pipeline::kTma || config.gemm.pipeline == Pipeline::kWavelet ||
-      config.gemm.pipeline == Pipeline::kTaps)
+      config.gemm.pipeline == Pipeline::kTaps || config.gemm.pipeline == Pipeline::kFourWave)
     return operand_a(config);
   const DataType a = multiply_type(operand_a(config)), b = multiply_type(operand_b(config));
   if (a == b) return a;

@@ -5,6 +5,7 @@
 #include "config/constraint_rows.h"
 #include "config/enum_names.h"
 #include "kernel/direct/banded_shape.h"
+#include "kernel/direct/groups_shape.h"
 #include "kernel/direct/limits.h"
 #include "kernel/gemm/storage.h"
 
@@ -22,6 +23,9 @@ bool is_stream(const Case& at) { return is_direct(at) && at.config.direct.design
 bool is_gather(const Case& at) { return is_direct(at) && at.config.direct.design == DirectDesign::kGather; }
 
 bool is_banded(const Case& at) { return is_direct(at) && at.config.direct.design == DirectDesign::kBanded; }
+
+bool is_groups(const Case& at) { return is_direct(at) && at.config.direct.design == DirectDesign::kGroups; }
+bool is_matrix(const Case& at) { return is_banded(at) || is_groups(at); }
 
 bool is_power_of_two(int value) { return value > 0 && (value & (value - 1)) == 0; }
 // The stored type that the input vector is read in.
@@ -60,6 +64,19 @@ bool shape_is_compiled_in(const Case& at) {
          equals_or_free(d.dilation_h, dilation[1], 0) && equals_or_free(d.dilation_w, dilation[2], 0) &&
          equals_or_free(d.pad_h, pad[1], -1) && equals_or_free(d.pad_w, pad[2], -1);
 }
+
+bool groups_fill_warps(const Case& at) {
+  const DirectConfig& d = at.config.direct;
+  if (d.vector_in < kChunkChannels || d.vector_in > 32 || d.vector_in % kChunkChannels != 0) return false;
+  if (d.vector_out < 8 || d.vector_in % d.vector_out != 0 || d.vector_out % 8 != 0) return false;
+  const int warps = d.block_size / 32, lanes = groups::channel_warps(at.config);
+  if (warps < lanes || warps % lanes != 0 || d.block_size % groups::chunks(at.config) != 0) return false;
+  const int span = kTilePositions * groups::position_warps(at.config);
+  if (d.tile_w < span || d.tile_w % span != 0) return false;
+  return at.config.direction != Direction::kBackwardWeight ||
+         (groups::position_warps(at.config) == 1 && d.vector_out == 8 && !at.config.finite_only);
+}
+int groups_bytes(const Case& at) { return groups::shared_bytes(at.config, groups::most_positions(at.config)); }
 
 constexpr Constraint kTargetRows[] = {
     {"direct-tile", "a direct kernel's sub-tile divides its tile", is_direct,
@@ -145,6 +162,41 @@ constexpr Constraint kTargetRows[] = {
            d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.vector_in, d.vector_out, d.prefetch, d.images,
            d.block_size, at.config.finite_only, kBandedMaxFilter, kBandedRows);
      }},
+
+    {"direct-groups-shape", "a kernel for small groups multiplies 16-bit channels-last images with undilated filters",
+     is_groups,
+     [](const Case& at) {
+       const KernelConfig& c = at.config;
+       const DirectConfig& d = c.direct;
+       return c.dims == 2 && c.layout == Layout::kChannelsLast && size_of(c.x) == 2 && c.x == c.w && c.x == c.y &&
+              d.filter_h > 0 && d.filter_w > 0 && d.stride_h > 0 && d.stride_w > 0 && d.dilation_h == 1 &&
+              d.dilation_w == 1 && d.prefetch >= 2;
+     },
+     [](const Case& at) {
+       const DirectConfig& d = at.config.direct;
+       return fmt::format(
+           "filter={}x{} stride={}x{} dilation={}x{} prefetch={}: design groups needs filter and stride above 0, "
+           "dilation 1, prefetch of at least 2, one 16-bit type, 2D channels-last",
+           d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.dilation_h, d.dilation_w, d.prefetch);
+     }},
+
+    {"direct-groups-warps", "warps share the channels and positions of a block evenly", is_groups, groups_fill_warps,
+     [](const Case& at) {
+       const DirectConfig& d = at.config.direct;
+       return fmt::format(
+           "vectors={}/{} block_size={} tile_w={} finite_only={}: bundles are 8, 16, 24 or 32 channels, whole warps of "
+           "outputs and of {} positions, for backward weight 8 outputs of all positions and finite_only=false",
+           d.vector_in, d.vector_out, d.block_size, d.tile_w, at.config.finite_only, kTilePositions);
+     }},
+
+    {"direct-groups-memory", "filter, ring and staged rows fit the shared memory of a block",
+     [](const Case& at) { return is_groups(at) && groups_fill_warps(at) && at.config.direct.stride_w > 0; },
+     [](const Case& at) { return groups_bytes(at) <= at.target.shared_per_block; },
+     [](const Case& at) {
+       return fmt::format("tile_w={} with prefetch={} takes {} bytes of shared memory; {} has {} a block",
+                          at.config.direct.tile_w, at.config.direct.prefetch, groups_bytes(at), at.target.name,
+                          at.target.shared_per_block);
+     }},
 };
 
 constexpr Constraint kProblemRows[] = {
@@ -195,10 +247,25 @@ constexpr Constraint kProblemRows[] = {
            text(p, p.filter), text(p, p.stride), text(p, p.dilation), text(p, p.pad_lower));
      }},
 
-    {"direct-banded-chunks", "a pixel of a banded kernel is whole chunks of 16 bytes", is_banded,
+    {"direct-chunks", "a pixel of a matrix design is whole chunks of 16 bytes", is_matrix,
      [](const Case& at) { return at.problem->c % 8 == 0; },
      [](const Case& at) {
-       return fmt::format("{} channels are not a multiple of 8; use design stream", at.problem->c);
+       return fmt::format("{} channels are not a multiple of 8; use {}", at.problem->c,
+                          is_banded(at) ? "design stream" : "family gemm");
+     }},
+
+    {"direct-bundle", "a bundle is one group, or whole narrower ones where the kernel is finite_only", is_groups,
+     [](const Case& at) {
+       const int64_t channels = at.problem->c_per_group(), bundle = at.config.direct.vector_in;
+       if (channels < 2 || channels != at.problem->k_per_group() || bundle % channels != 0) return false;
+       return at.config.direction == Direction::kBackwardWeight || at.config.finite_only == (channels < bundle);
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "{} input and {} output channels per group in bundles of {} with finite_only={}; they must be equal, at "
+           "least "
+           "2 and divide the bundle, and fill it unless the kernel is finite_only; use family gemm",
+           at.problem->c_per_group(), at.problem->k_per_group(), at.config.direct.vector_in, at.config.finite_only);
      }},
 
     {"direct-banded-images", "images of up to 8 columns take one strip each", is_banded,
@@ -212,11 +279,12 @@ constexpr Constraint kProblemRows[] = {
                           size[2] <= kBandedPixels ? kBandedRows : 1);
      }},
 
-    {"direct-banded-size", "rows of all images are counted in 32 bits", is_banded,
+    {"direct-size", "rows of all images are counted in 32 bits", is_matrix,
      [](const Case& at) { return std::max(at.problem->x_elements(), at.problem->y_elements()) < int64_t{1} << 31; },
      [](const Case& at) {
-       return fmt::format("a tensor has {} elements; this kernel counts to 2147483647; use design stream",
-                          std::max(at.problem->x_elements(), at.problem->y_elements()));
+       return fmt::format("a tensor has {} elements; this kernel counts to 2147483647; use {}",
+                          std::max(at.problem->x_elements(), at.problem->y_elements()),
+                          is_banded(at) ? "design stream" : "family gemm");
      }},
 
     {"direct-filter", "a row of the filter fits the shared memory of a block",

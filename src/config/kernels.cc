@@ -16,13 +16,14 @@ extern const KernelKind kGemmFourWave;  // config/kernels/gemm_four_wave.cc
 extern const KernelKind kGemmBasic;     // config/kernels/gemm_basic.cc
 extern const KernelKind kDirectStream;  // config/kernels/direct_stream.cc
 extern const KernelKind kDirectBanded;  // config/kernels/direct_banded.cc
+extern const KernelKind kDirectGroups;  // config/kernels/direct_groups.cc
 extern const KernelKind kDirectGather;  // config/kernels/direct_gather.cc
 
 namespace {
 
 constexpr const KernelKind* kKinds[] = {
-    &kGemmTma,      &kGemmWavelet, &kGemmTaps,     &kGemmPortable, &kGemmPortableWavelet,
-    &kGemmFourWave, &kGemmBasic,   &kDirectStream, &kDirectBanded, &kDirectGather,
+    &kGemmTma,   &kGemmWavelet,  &kGemmTaps,     &kGemmPortable, &kGemmPortableWavelet, &kGemmFourWave,
+    &kGemmBasic, &kDirectStream, &kDirectBanded, &kDirectGroups, &kDirectGather,
 };
 
 // What every kernel's device code reads.

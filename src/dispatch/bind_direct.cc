@@ -49,7 +49,7 @@ Binding bind_direct(const KernelConfig& config, const ConvProblem& problem, cons
     case DirectDesign::kBanded:
       return bind_direct_banded(config, problem, device);
     case DirectDesign::kGroups:
-      break;
+      return bind_direct_groups(config, problem, device);
   }
   WT_CHECK(false, "no launch for {}", name_of(config));
 }

@@ -7,6 +7,7 @@
 #include "dispatch/conv_arguments.h"
 #include "dispatch/direct_geometry.h"
 #include "kernel/direct/banded_shape.h"
+#include "kernel/direct/reciprocal.h"
 
 namespace wt {
 
@@ -24,6 +25,8 @@ Binding bind_direct_banded(const KernelConfig& config, const ConvProblem& proble
   arguments.group_segments = static_cast<i32>(cut.group_segments);
   arguments.segment_tiles = static_cast<i32>(cut.segment_tiles);
   arguments.segments = static_cast<i32>(cut.segments);
+  arguments.window_reciprocal = reciprocal_of(banded::window(arguments.column_blocks));
+  arguments.width_reciprocal = reciprocal_of(arguments.column_blocks * kBandedPixels);
   arguments.channel_blocks = static_cast<i32>(cut.channel_blocks);
   arguments.rows = static_cast<i32>(cut.rows);
   arguments.rows_per_block = static_cast<i32>(cut.rows_per_block);

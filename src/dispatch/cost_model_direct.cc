@@ -8,6 +8,7 @@
 
 #include "dispatch/cost_model.h"
 #include "dispatch/direct_geometry.h"
+#include "kernel/direct/groups_shape.h"
 
 namespace wt {
 namespace {
@@ -25,6 +26,8 @@ constexpr double kMatrixProductsPerUs = 720;  // m16n8k16 of one multiprocessor,
 constexpr double kStreamBytes = 1.15;
 constexpr double kHaloBytes = 0.95;
 constexpr double kBandedBytes = 1.1;
+// The same of the kernels for small groups.
+constexpr double kGroupsBytes = 1.2;
 constexpr double kApartBytes = 0.8;  // more where a thread reads one pixel of one channel at a time
 
 double bytes_us(const ConvProblem& p) {
@@ -93,6 +96,33 @@ double banded_us(const KernelConfig& config, const ConvProblem& p, int multiproc
          0.01 * config.direct.prefetch;
 }
 
+// Copies, and the matrix products of whole tiles of positions, of which half is taken to be hidden. Every layer of the
+// study (64 channels a block, groups of 8, 16 and 32) took less than this says; none was measured here. Backward weight
+// writes its partial sums and reads them again.
+double groups_us(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
+  const GroupsCut cut = cut_groups(config, p, multiprocessors);
+  const double capacity = static_cast<double>(multiprocessors) * config.min_blocks;
+  const double waves = std::ceil(static_cast<double>(cut.grid) / capacity);
+  const double items =
+      1 + static_cast<double>(cut.rows_per_block - 1) / static_cast<double>(std::max<int64_t>(1, cut.height));
+  const double rows = static_cast<double>(cut.rows_per_block) + items * (groups::reach_rows(config) - 1);
+  // Of one tile of positions and one step: every tap meets every channel of the bundle, two chunks at a time.
+  double chunk_pairs = 0;
+  const int bundle_chunks = groups::bundle(config) / kChunkChannels, filter_w = config.direct.filter_w;
+  for (int phase = 0; phase < groups::out_cols(config); ++phase) {
+    const int columns = groups::ceil_div(filter_w - phase, groups::out_cols(config));
+    chunk_pairs += groups::ceil_div(columns * bundle_chunks, 2);
+  }
+  const double products = chunk_pairs * config.direct.filter_h * (groups::channels(config) / 8.0) *
+                          (config.direct.tile_w / static_cast<double>(kTilePositions));
+  double bytes = bytes_us(p);
+  if (p.direction == Direction::kBackwardWeight)
+    bytes += 8.0 * static_cast<double>(p.w_elements() * (cut.grid / cut.channel_blocks)) / kBytesPerUs;
+  const double memory = kGroupsBytes * bytes * waves * capacity / static_cast<double>(cut.grid);
+  const double multiply = waves * config.min_blocks * rows * products / kMatrixProductsPerUs;
+  return std::max(memory, multiply) + std::min(memory, multiply) / 2 + 0.01 * config.direct.prefetch;
+}
+
 }  // namespace
 
 double predicted_direct_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
@@ -103,8 +133,9 @@ double predicted_direct_us(const KernelConfig& config, const ConvProblem& proble
         return stream_us(config, problem, multiprocessors);
       case DirectDesign::kBanded:
         return banded_us(config, problem, multiprocessors);
-      case DirectDesign::kGather:
       case DirectDesign::kGroups:
+        return groups_us(config, problem, multiprocessors);
+      case DirectDesign::kGather:
         break;
     }
     // WHY: measured once, on one input channel of 32 outputs, whose image is read again for each.

@@ -7,6 +7,7 @@
 #include "dispatch/conv_arguments.h"
 #include "dispatch/tma_maps.h"
 #include "kernel/direct/banded_shape.h"
+#include "kernel/direct/groups_shape.h"
 
 namespace wt {
 namespace {
@@ -27,6 +28,14 @@ Walked walked(const KernelConfig& config, const ConvProblem& p) {
     return (p.in[dim] - 1 + p.pad_lower[dim]) / stride - p.pad_lower[dim] / stride + 1;
   };
   return {steps(1, config.direct.stride_h), steps(2, config.direct.stride_w), p.in[0], halo};
+}
+
+// The blocks of one channel block share its rows evenly; neighbouring channel blocks walk in step.
+template <class Cut>
+void spread_rows(Cut& cut, int64_t capacity) {
+  const int64_t ranges = std::clamp<int64_t>(capacity / cut.channel_blocks, 1, std::max<int64_t>(1, cut.rows));
+  cut.rows_per_block = std::max<int64_t>(1, ceil_div(cut.rows, ranges));
+  cut.grid = std::max<int64_t>(1, ceil_div(cut.rows, cut.rows_per_block)) * cut.channel_blocks;
 }
 
 }  // namespace
@@ -115,11 +124,25 @@ BandedCut cut_banded(const KernelConfig& config, const ConvProblem& p, int multi
   cut.groups = ceil_div(cut.segments, cut.group_segments);
   cut.channel_blocks = ceil_div(p.c, banded::channels(config));
   cut.rows = cut.groups * size[1];
-  // The blocks of one channel block share its rows evenly; neighbouring channel blocks walk in step.
-  const int64_t capacity = int64_t{multiprocessors} * config.min_blocks;
-  const int64_t ranges = std::clamp<int64_t>(capacity / cut.channel_blocks, 1, std::max<int64_t>(1, cut.rows));
-  cut.rows_per_block = std::max<int64_t>(1, ceil_div(cut.rows, ranges));
-  cut.grid = std::max<int64_t>(1, ceil_div(cut.rows, cut.rows_per_block)) * cut.channel_blocks;
+  spread_rows(cut, multiprocessors * config.min_blocks);
+  return cut;
+}
+
+GroupsCut cut_groups(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
+  const Walked all = walked(config, p);
+  GroupsCut cut;
+  cut.height = all.rows;
+  cut.segment_tiles = std::max<int64_t>(1, ceil_div(all.columns, config.direct.tile_w));
+  cut.columns = std::max<int64_t>(1, ceil_div(all.columns, cut.segment_tiles));
+  cut.segments = p.n * cut.segment_tiles;
+  cut.group_segments =
+      std::min<int64_t>({config.direct.tile_w / cut.columns,
+                         groups::most_positions(config) / groups::window(config, static_cast<int>(cut.columns)),
+                         std::max<int64_t>(1, cut.segments)});
+  cut.groups = ceil_div(cut.segments, cut.group_segments);
+  cut.channel_blocks = ceil_div(p.c, groups::channels(config));
+  cut.rows = cut.groups * cut.height;
+  spread_rows(cut, multiprocessors * config.min_blocks);
   return cut;
 }
 

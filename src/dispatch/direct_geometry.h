@@ -38,4 +38,12 @@ struct BandedCut {
 };
 BandedCut cut_banded(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 
+// How a kernel for small groups lays columns of images side by side in a block's row.
+struct GroupsCut {
+  int64_t columns = 1, group_segments = 1, segment_tiles = 1, segments = 1, groups = 1, height = 0;
+  int64_t channel_blocks = 1;
+  int64_t rows = 0, rows_per_block = 1, grid = 0;
+};
+GroupsCut cut_groups(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
+
 }  // namespace wt

@@ -91,6 +91,18 @@ void taps_with(KernelConfig& c, Change change) {
   change(c);
 }
 
+DirectConfig& make_groups(KernelConfig& c) {
+  c.family = Family::kDirect;
+  c.direct.design = DirectDesign::kGroups;
+  c.direct.tile_w = 64;
+  c.direct.filter_h = c.direct.filter_w = 3;
+  c.direct.stride_h = c.direct.stride_w = c.direct.dilation_h = c.direct.dilation_w = 1;
+  c.direct.vector_in = c.direct.vector_out = 8;
+  c.direct.block_size = 256;
+  c.direct.prefetch = 4;
+  return c.direct;
+}
+
 // A kernel of pipeline compv4, and one change.
 template <class Change>
 void portable_with(KernelConfig& c, Change change) {
@@ -252,11 +264,11 @@ const RowCase kTargetCases[] = {
     {"tma-major",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {
-         t.direction = Direction::kBackwardData;
-         t.y = t.w = DataType::kTf32;
+         t.direction = Direction::kBackwardWeight;
+         t.y = t.x = DataType::kTf32;
        });
      },
-     "direction=bwd_data sums across channels"},
+     "direction=bwd_weight sums across channels"},
     {"tma-split", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.split_k = SplitK::kCluster; }); },
      "split_k=cluster with direction=fwd staging=tma_store"},
     {"tma-sharing",
@@ -378,6 +390,14 @@ const RowCase kTargetCases[] = {
        c.direct.filter_w = 11;
      },
      "filter=3x11 stride=0x0 vectors=1/1 prefetch=1 images=1 block_size=64 finite_only=false: design banded"},
+    {"direct-groups-shape", [](KernelConfig& c) { make_groups(c).prefetch = 1; },
+     "filter=3x3 stride=1x1 dilation=1x1 prefetch=1: design groups needs"},
+    {"direct-groups-warps", [](KernelConfig& c) { make_groups(c).tile_w = 40; },
+     "vectors=8/8 block_size=256 tile_w=40 finite_only=false: bundles are"},
+    {"direct-groups-memory", [](KernelConfig& c) { make_groups(c).prefetch = 16; }, "tile_w=64 with prefetch=16 takes"},
+};
+
+const RowCase kProblemCases[] = {
     {"portable-vector", [](KernelConfig& c) { portable_with(c, [](KernelConfig&) {}); },
      "12 channels per group are no multiple of vector_a=8", "fwd bf16 n1 c12 k8 i8x8 f3x3"},
     {"portable-filter", [](KernelConfig& c) { portable_with(c, [](KernelConfig&) {}); },
@@ -507,19 +527,22 @@ const RowCase kTargetCases[] = {
        c.direct.vector_out = 4;
      },
      "6 channels are not a multiple of vector_out=4", "bwd_data bf16 n1 g6 c6 k6 i8x8 f3x3"},
-    {"direct-banded-chunks",
+    {"direct-chunks",
      [](KernelConfig& c) {
        c.family = Family::kDirect;
        c.direct.design = DirectDesign::kBanded;
      },
      "12 channels are not a multiple of 8", "fwd bf16 n1 g12 c12 k12 i8x8 f3x3"},
+    {"direct-bundle", [](KernelConfig& c) { make_groups(c); },
+     "4 input and 4 output channels per group in bundles of 8 with finite_only=false",
+     "fwd bf16 n1 g2 c8 k8 i8x8 f3x3"},
     {"direct-banded-images",
      [](KernelConfig& c) {
        c.family = Family::kDirect;
        c.direct.design = DirectDesign::kBanded;
      },
      "7 columns of output with images=1; use images=16", "fwd bf16 n1 g8 c8 k8 i7x7 f3x3 p1"},
-    {"direct-banded-size",
+    {"direct-size",
      [](KernelConfig& c) {
        c.family = Family::kDirect;
        c.direct.design = DirectDesign::kBanded;

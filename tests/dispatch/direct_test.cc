@@ -8,6 +8,8 @@
 #include "dispatch/kernel_plan.h"
 #include "dispatch/trial.h"
 #include "exact_trial.h"
+#include "kernel/direct/groups_shape.h"
+#include "kernel/direct/reciprocal.h"
 
 namespace wt {
 namespace {
@@ -21,7 +23,8 @@ std::vector<RankedCandidate> direct_kernels(const ConvProblem& problem, Target t
   return kernels;
 }
 
-constexpr DirectDesign kGather = DirectDesign::kGather, kStream = DirectDesign::kStream;
+constexpr DirectDesign kGather = DirectDesign::kGather, kStream = DirectDesign::kStream,
+                       kGroups = DirectDesign::kGroups;
 
 // One problem a design and direction; direct_slow_test.cc has the edges.
 TEST(DirectExact, OneProblemOfEachKind) {
@@ -30,6 +33,9 @@ TEST(DirectExact, OneProblemOfEachKind) {
   for (const auto& [text, design] : {std::pair{"fwd bf16 n1 c17 k17 g17 i6x7 f3x3 p1 +bias+relu", kStream},
                                      std::pair{"bwd_data bf16 n1 c8 k8 g8 i7x6 f3x3 s2 p1", kStream},
                                      std::pair{"bwd_weight bf16 n1 c8 k8 g8 i19 f4 p3:0", kStream},
+                                     std::pair{"fwd bf16 n2 c16 k16 g2 i5x6 f3x3 p1 +bias+relu", kGroups},
+                                     std::pair{"bwd_data bf16 n1 c16 k16 g1 i7x6 f3x3 s2 p1", kGroups},
+                                     std::pair{"bwd_weight bf16 n1 c8 k8 g2 i7x6 f3x3 s2 p1", kGroups},
                                      std::pair{"fwd bf16 n1 c4 k8 g4 i7x6 f3x2 s2x3 d2 p1 NCHW", kGather},
                                      std::pair{"bwd_data fp32 n1 c4 k8 g4 i9x6 f3x3 s2 d2 p2", kGather},
                                      std::pair{"bwd_weight bf16 n1 c4 k4 g4 i3x4x5 f2x3x2 p1", kGather}}) {
@@ -52,6 +58,37 @@ TEST(DirectDepthwise, EveryProblemHasAKernelThatIsPreferredToTheGenericOne) {
     const auto ranked = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
     ASSERT_FALSE(ranked.empty());
     EXPECT_EQ(ranked.front().config.family, Family::kDirect) << text << ": " << ranked.front().name;
+  }
+}
+
+// Groups of 8 and 16 channels have one too, exact; narrower ones share instructions and are finite_only.
+TEST(DirectGroups, ArePreferredForUsualLayers) {
+  for (const char* text :
+       {"fwd bf16 n16 c256 k256 g32 i100x100 f3x3 p1", "bwd_data bf16 n16 c256 k256 g32 i200x200 f3x3 s2 p1",
+        "bwd_weight bf16 n16 c256 k256 g32 i100x100 f3x3 p1", "fwd fp16 n16 c512 k512 g32 i50x50 f3x3 p1",
+        "fwd bf16 n64 c128 k128 g32 i56x56 f3x3 p1"}) {
+    const ConvProblem problem = problem_of(text);
+    const auto ranked = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
+    ASSERT_FALSE(ranked.empty());
+    EXPECT_EQ(ranked.front().config.family, Family::kDirect) << text << ": " << ranked.front().name;
+    EXPECT_EQ(ranked.front().config.finite_only, problem.c_per_group() < 8) << text;
+  }
+}
+
+// Every position of a block's row has a place in its shared memory, and every pixel a block.
+TEST(DirectGeometry, SegmentsCoverEveryColumn) {
+  const KernelConfig config =
+      direct_kernels(problem_of("fwd bf16 n16 c256 k256 g32 i100x100 f3x3 p1"), Target::kSm90a, kGroups).front().config;
+  for (int width = 1; width <= 300; ++width) {
+    const ConvProblem problem = problem_of(fmt::format("fwd bf16 n5 c256 k256 g32 i9x{} f3x3 p1", width));
+    const GroupsCut cut = cut_groups(config, problem, 132);
+    ASSERT_GE(cut.columns * cut.segment_tiles, width);
+    ASSERT_LE(cut.columns * cut.group_segments, config.direct.tile_w);
+    ASSERT_LE(groups::window(config, static_cast<int>(cut.columns)) * cut.group_segments,
+              groups::most_positions(config));
+    ASSERT_GE(cut.groups * cut.group_segments, cut.segments);
+    for (int at = 0; at < groups::most_positions(config); ++at)
+      ASSERT_EQ(quotient(at, reciprocal_of(static_cast<int>(cut.columns))), at / cut.columns);
   }
 }
 

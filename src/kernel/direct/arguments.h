@@ -79,8 +79,30 @@ struct BandedArguments {
   i32 group_segments;  // 16 / block_rows
   i32 segment_tiles;   // segments of one row of an image
   i32 segments;        // of all images
+  i32 window_reciprocal, width_reciprocal;  // kernel/direct/reciprocal.h: of a segment's input and output pixels
   i32 channel_blocks;
   i32 rows, rows_per_block;  // groups x output rows, over which the blocks of a channel block are spread
+  EpilogueArguments epilogue;
+};
+
+// kernel/direct/groups*.h. A segment is some columns of positions of one image; the segments of a group lie side by
+// side in a block's row. Origins lead from positions to pixels, the padding included.
+struct GroupsArguments {
+  DirectImage from, to;
+  const void* first;
+  const void* second;
+  void* out;
+  i32 channels;
+  i32 channels_per_group;
+  i32 in_row, in_column, out_row, out_column;  // origins
+  i32 columns;                                 // positions of a segment
+  i32 group_segments;                          // side by side in a block
+  i32 segment_tiles;                           // segments of one row of an image
+  i32 segments;                                // of all images
+  i32 height;                                  // rows of positions of an image
+  i32 window_reciprocal, width_reciprocal;     // kernel/direct/reciprocal.h: of a segment's input and output pixels
+  i32 channel_blocks;
+  i32 rows, rows_per_block;  // groups of segments x rows, over which the blocks of a channel block are spread
   EpilogueArguments epilogue;
 };
 

@@ -31,7 +31,7 @@ struct DirectBanded {
     rows.prepare(p, channel_block);
     const u32 row_bytes = static_cast<u32>(banded::row_bytes(kConfig, p.column_blocks, p.group_segments));
     const u32 out_bytes = static_cast<u32>(banded::out_bytes(kConfig, p.column_blocks, p.group_segments));
-    const SharedAddress ring = device::shared_base(), staged = ring + kStages * row_bytes;
+    const SharedAddress ring = device::keep(device::shared_base()), staged = ring + kStages * row_bytes;
     WT_UNROLL for (int i = 0; i < kStages - 1; ++i) copy_next(p, rows, copied, ring + i * row_bytes);
 
     const int warp = device::thread_index() / device::kWarpSize;
@@ -83,7 +83,7 @@ struct DirectBanded {
   static constexpr int kChannels = Tile::kChannels;
   static constexpr bool kFlip = kConfig.direction == Direction::kBackwardData;
   static_assert(kCols <= kBandedMaxFilter && kStages >= 2);
-  using Walk = BandedWalk<kRows>;
+  using Walk = RowWalk<kRows>;
   using Band = Element[kRows][kChannels][Mma::kB];
   using Sums = float[kRows][kChannels][Mma::kC];
 
@@ -102,18 +102,28 @@ struct DirectBanded {
     device::copy_async_commit();
   }
 
-  // B: pixel j + 4q of the window meets output `out` with tap j + 4q - out.
+  // B: pixel j + 4q of the window meets output `out` with tap j + 4q - out. WHY not a load for each q: most of them
+  // have no tap, and short walks feel the loads.
   WT_DEVICE static void load_band(const Params& p, i32 channel, const BandedLane& lane, Band& band) {
+    constexpr int kRuns = (kCols + 3) / 4;
     const auto* weights = static_cast<const Element*>(p.second);
     const int out = lane.strip / 2 + 4 * (lane.strip % 2);
+    const int first = (out - lane.pixel + 3) / 4, first_tap = lane.pixel - out + 4 * first;  // q, and its tap
     WT_UNROLL for (int r = 0; r < kRows; ++r) {
       WT_UNROLL for (int c = 0; c < kChannels; ++c) {
-        WT_UNROLL for (int q = 0; q < Mma::kB; ++q) {
-          const int s = lane.pixel + 4 * q - out;
+        Element taps[kRuns];
+        WT_UNROLL for (int i = 0; i < kRuns; ++i) {
+          const int s = first_tap + 4 * i;
           const int tap = kFlip ? (kRows - 1 - r) * kCols + kCols - 1 - s : r * kCols + s;
+          taps[i] = Element{0};
+          if (s < kCols && channel + c < p.channels)
+            taps[i] = device::load_global(weights + static_cast<i64>(channel + c) * (kRows * kCols) + tap);
+        }
+        WT_UNROLL for (int q = 0; q < Mma::kB; ++q) {
           band[r][c][q] = Element{0};
-          if (s >= 0 && s < kCols && channel + c < p.channels)
-            band[r][c][q] = device::load_global(weights + static_cast<i64>(channel + c) * (kRows * kCols) + tap);
+          WT_UNROLL for (int i = 0; i < kRuns; ++i) {
+            if (q == first + i) band[r][c][q] = taps[i];
+          }
         }
       }
     }

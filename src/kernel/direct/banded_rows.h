@@ -10,31 +10,10 @@
 #include "kernel/direct/arguments.h"
 #include "kernel/direct/banded_shape.h"
 #include "kernel/direct/channels.h"
+#include "kernel/direct/reciprocal.h"
+#include "kernel/direct/row_walk.h"
 
 namespace wt {
-
-// The rows that a block walks: output rows [at, end) over all groups, an item for each group that they touch, each
-// item with the halo of its first row.
-template <int kFilterRows>
-struct BandedWalk {
-  i32 at, end;            // not yet taken
-  i32 group = 0;          // of the item
-  i32 first = 0;          // output row of the item
-  i32 row = 1, last = 0;  // input rows, counted from the padded edge: those of the item not yet taken
-
-  // True where there is a row to take, which is then `row`.
-  WT_DEVICE bool settle(i32 height) {
-    if (row > last && at < end) {
-      group = at / height;
-      first = at % height;
-      const i32 stop = first + end - at < height ? first + end - at : height;
-      at += stop - first;
-      row = first;
-      last = stop - 1 + kFilterRows - 1;
-    }
-    return row <= last;
-  }
-};
 
 template <KernelConfig kConfig>
 struct BandedRows {
@@ -45,14 +24,14 @@ struct BandedRows {
   static constexpr int kPixelsAtOnce = kThreads / kChunks;
   static constexpr int kReads = kBandedRows * 2 * kBandedPixels / kPixelsAtOnce;
   static constexpr int kWrites = kBandedRows * kBandedPixels / kPixelsAtOnce;
-  static_assert(kThreads % kChunks == 0 && kReads * kPixelsAtOnce == kBandedRows * 2 * kBandedPixels);
-  static constexpr i32 kZeros = -1, kNothing = -2;
+  static_assert(kReads <= 28 && kThreads % kChunks == 0 && kReads * kPixelsAtOnce == kBandedRows * 2 * kBandedPixels);
 
   i32 chunk, pixel;  // of the thread's first copy
   i32 channel;       // of its chunk
   bool channels_exist;
-  i32 source[kReads];   // of each copy: offset in row 0 of the input; kZeros, kNothing: no such pixel or segment
-  i32 target[kWrites];  // the same of each store
+  u32 source[kReads], target[kWrites];  // of each copy: offset in row 0 of the image; 0 where there is no such pixel
+  // Bit i + 4: copy i has a place in the row; it has a pixel, too.
+  u32 in_places, out_places, in_pixels, out_pixels;
 
   // Where chunk `chunk` of pixel `pixel` lies from the row's start. Forward, a warp reads neighbouring pixels of every
   // other strip; backward weight, it reads pixels of every fourth, so that these must differ too.
@@ -71,63 +50,71 @@ struct BandedRows {
 
   // Before the first row of a group is read.
   WT_DEVICE void enter(const BandedArguments& p, i32 group) {
-    const i32 window = banded::window(p.column_blocks);
-    WT_UNROLL for (int i = 0; i < kReads; ++i) {
-      const i32 at = pixel + i * kPixelsAtOnce;
-      source[i] = at / window < p.group_segments
-                      ? place_of(p, p.from, group * p.group_segments + at / window, at % window - p.pad_w)
-                      : kNothing;
-    }
+    find(p, p.from, group, banded::window(p.column_blocks), p.window_reciprocal, -p.pad_w, source, in_places,
+         in_pixels);
   }
   // Before the first row of a group is written.
   WT_DEVICE void enter_out(const BandedArguments& p, i32 group) {
-    const i32 width = p.column_blocks * kBandedPixels;
-    WT_UNROLL for (int i = 0; i < kWrites; ++i) {
-      const i32 at = pixel + i * kPixelsAtOnce;
-      target[i] = at / width < p.group_segments ? place_of(p, p.to, group * p.group_segments + at / width, at % width)
-                                                : kNothing;
-    }
+    find(p, p.to, group, p.column_blocks * kBandedPixels, p.width_reciprocal, 0, target, out_places, out_pixels);
   }
 
   // One row of every segment of the group into the ring, from `to` on: of the input, counted from its padded edge.
   WT_DEVICE void read(const BandedArguments& p, i32 row, SharedAddress to) const {
-    copy(p.from, p.first, row - p.pad_h, source, to);
+    copy(p.from, p.first, row - p.pad_h, source, in_places, in_pixels, to);
   }
   // The same of dy, for backward weight.
   WT_DEVICE void read_out(const BandedArguments& p, i32 row, SharedAddress to) const {
-    copy(p.to, p.second, row, target, to);
+    copy(p.to, p.second, row, target, out_places, out_pixels, to);
   }
 
   // One staged output row of every segment of the group to global memory.
   WT_DEVICE void write(const BandedArguments& p, i32 row, SharedAddress from) const {
     using Chunk = Vector<u32, 4>;
-    auto* out = static_cast<Element*>(p.out) + row * p.to.spatial[1];
+    auto* out = device::keep(static_cast<Element*>(p.out) + row * p.to.spatial[1]);
     WT_UNROLL for (int i = 0; i < kWrites; ++i) {
-      if (target[i] < 0) continue;
-      const Chunk held = device::load_shared<Chunk>(from + place(pixel + i * kPixelsAtOnce, chunk));
+      if (!(out_pixels >> (i + 4) & 1)) continue;
+      const Chunk held = device::load_shared<Chunk>(from + place_of_copy(i));
       device::store_global(reinterpret_cast<Chunk*>(out + target[i]), held);
     }
   }
 
  private:
+  // Where the thread's copy i lies from the row's start. Forward, its pixels are turned alike.
+  WT_DEVICE u32 place_of_copy(int i) const {
+    if constexpr (kConfig.direction == Direction::kBackwardWeight) return place(pixel + i * kPixelsAtOnce, chunk);
+    return place(pixel, chunk) + i * (kPixelsAtOnce * kPixelBytes);
+  }
+
+  // WHY bits: on every row they cost two instructions a copy, where comparisons with two special offsets cost six.
   template <int kCount>
-  WT_DEVICE void copy(const DirectImage& image, const void* data, i32 row, const i32 (&offset)[kCount],
-                      SharedAddress to) const {
+  WT_DEVICE void copy(const DirectImage& image, const void* data, i32 row, const u32 (&offset)[kCount], u32 places,
+                      u32 pixels, SharedAddress to) const {
     const bool exists = row >= 0 && row < image.size[1];
-    const auto* from = static_cast<const Element*>(data) + (exists ? row * image.spatial[1] : 0);
+    const auto* from = device::keep(static_cast<const Element*>(data) + (exists ? row * image.spatial[1] : 0));
+    if (!exists) pixels = 0;
     WT_UNROLL for (int i = 0; i < kCount; ++i) {
-      if (offset[i] == kNothing) continue;
-      const bool copied = exists && offset[i] >= 0;
-      device::copy_async<16>(to + place(pixel + i * kPixelsAtOnce, chunk), from + (copied ? offset[i] : 0),
-                             copied ? 16 : 0);
+      if (places >> (i + 4) & 1)
+        device::copy_async<16>(to + place_of_copy(i), from + offset[i], static_cast<int>(pixels >> i & 16));
     }
   }
 
-  // The offset of the thread's chunk of a pixel of segment `index`, in row 0 of its image.
-  WT_DEVICE i32 place_of(const BandedArguments& p, const DirectImage& image, i32 index, i32 column) const {
-    column += index % p.segment_tiles * (kBandedRows * kBandedPixels);
-    if (!channels_exist || index >= p.segments || column < 0 || column >= image.size[2]) return kZeros;
-    return static_cast<i32>(index / p.segment_tiles * image.n + column * image.spatial[2]) + channel;
+  // The offset of the thread's chunk of each of its pixels, in row 0 of their images; a segment has `columns`.
+  template <int kCount>
+  WT_DEVICE void find(const BandedArguments& p, const DirectImage& image, i32 group, i32 columns, i32 reciprocal,
+                      i32 origin, u32 (&offset)[kCount], u32& places, u32& pixels) const {
+    places = pixels = 0;
+    WT_UNROLL for (int i = 0; i < kCount; ++i) {
+      const i32 at = pixel + i * kPixelsAtOnce, segment = quotient(at, reciprocal);
+      const i32 index = group * p.group_segments + segment;
+      const i32 n = p.segment_tiles == 1 ? index : index / p.segment_tiles;
+      const i32 column =
+          at - segment * columns + origin + (index - n * p.segment_tiles) * (kBandedRows * kBandedPixels);
+      const bool placed = segment < p.group_segments;
+      const bool exists = placed && channels_exist && index < p.segments && column >= 0 && column < image.size[2];
+      offset[i] = exists ? static_cast<u32>(n * image.n + column * image.spatial[2]) + channel : 0;
+      if (placed) places |= 16u << i;
+      if (exists) pixels |= 16u << i;
+    }
   }
 };
 

@@ -83,13 +83,14 @@ struct BandedTile {
 
   // Writes four channels of pixels j and j+4 of strip i from the accumulators.
   WT_DEVICE void stage(const BandedLane& lane, SharedAddress block, const Element (&value)[2][kChannels]) const {
+    u32 packed[2][2];
+    WT_UNROLL for (int i = 0; i < 2; ++i) {
+      WT_UNROLL for (int w = 0; w < 2; ++w) packed[i][w] =
+          static_cast<u32>(value[i][2 * w].bits) | static_cast<u32>(value[i][2 * w + 1].bits) << 16;
+    }
     WT_UNROLL for (int i = 0; i < 2; ++i) {
       Vector<u32, 2> words;
-      WT_UNROLL for (int w = 0; w < 2; ++w) {
-        const Element low = lane.swapped ? value[1 - i][2 * w] : value[i][2 * w];
-        const Element high = lane.swapped ? value[1 - i][2 * w + 1] : value[i][2 * w + 1];
-        words.at[w] = static_cast<u32>(low.bits) | static_cast<u32>(high.bits) << 16;
-      }
+      WT_UNROLL for (int w = 0; w < 2; ++w) words.at[w] = lane.swapped ? packed[1 - i][w] : packed[i][w];
       device::store_shared(block + (i == 0 ? near : far), words);
     }
   }

@@ -31,7 +31,7 @@ struct DirectBandedWeight {
     rows.prepare(p, channel_block);
     const u32 row_bytes = static_cast<u32>(banded::row_bytes(kConfig, p.column_blocks, p.group_segments));
     const u32 stage_bytes = row_bytes + static_cast<u32>(banded::out_bytes(kConfig, p.column_blocks, p.group_segments));
-    const SharedAddress zero = device::shared_base(), ring = zero + banded::kZeroBytes;
+    const SharedAddress zero = device::keep(device::shared_base()), ring = zero + banded::kZeroBytes;
     if (device::thread_index() == 0) device::store_shared(zero, Vector<u32, 4>{{0, 0, 0, 0}});
     WT_UNROLL for (int i = 0; i < kStages - 1; ++i) copy_next(p, rows, copied, ring + i * stage_bytes, row_bytes);
 
@@ -70,7 +70,7 @@ struct DirectBandedWeight {
   static constexpr int kChannels = 4;  // of a warp
   static constexpr bool kShared = kConfig.direct.images == 1;
   static_assert(kCols <= kBandedMaxFilter && kStages >= 2 && kConfig.direct.vector_in == kChannels);
-  using Walk = BandedWalk<kRows>;
+  using Walk = RowWalk<kRows>;
   using Pixel = Vector<u32, 2>;  // four channels
   using Pairs = u32[kChannels][Mma::kB / 2];
   using Held = u32[kRows][kChannels][Mma::kB / 2];  // rows of dy

@@ -22,12 +22,9 @@ struct StreamData {
 
   WT_DEVICE static void run(const Params& p) {
     const StripThread at = StripThread::make<kThreads, kWidth>(p.blocks, p.channels);
-    StripWeights<kConfig> weights;
-    weights.stage(p, at);
     const i64 index = at.block * at.slots + at.slot;
-    if (!at.useful || index >= p.strips) return;
-
-    const Strip strip = Strip::make(p, index, p.to.size[0]);
+    const bool useful = at.useful && index < p.strips;
+    const Strip strip = Strip::make(p, useful ? index : 0, p.to.size[0]);
     const i32 column = p.pad[2] / Shape::kStepCols + strip.column_tile * Shape::kColumns;  // in steps of the stride
     const Reader reader = Reader::make(p.from, p.first, strip.image, at.channel, column - (Shape::kPhaseCols - 1));
     ChannelOutput<kConfig, kWidth> output;
@@ -37,11 +34,16 @@ struct StreamData {
     const i32 end = row + p.rows < all ? row + p.rows : all;
     const i64 out = strip.image * p.to.n + strip.plane * p.to.spatial[0] + at.channel * p.to.channel;
 
-    Sums sum = {};
+    // WHY before the weights: a short walk waits for memory twice otherwise.
     Step ahead[Shape::kAhead];
     WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
-      ahead[i].read(p, reader, strip.plane, row - (Shape::kPhaseRows - 1) + i, 0);
+      if (useful) ahead[i].read(p, reader, strip.plane, row - (Shape::kPhaseRows - 1) + i, 0);
     }
+    StripWeights<kConfig> weights;
+    weights.stage(p, at);
+    if (!useful) return;
+
+    Sums sum = {};
     for (i32 first = row - (Shape::kPhaseRows - 1); first < end; first += Shape::kAhead) {
       WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
         const i32 step = first + i;

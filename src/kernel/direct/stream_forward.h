@@ -21,12 +21,9 @@ struct StreamForward {
 
   WT_DEVICE static void run(const Params& p) {
     const StripThread at = StripThread::make<kThreads, kWidth>(p.blocks, p.channels);
-    StripWeights<kConfig> weights;
-    weights.stage(p, at);
     const i64 index = at.block * at.slots + at.slot;
-    if (!at.useful || index >= p.strips) return;
-
-    const Strip strip = Strip::make(p, index, p.to.size[0]);
+    const bool useful = at.useful && index < p.strips;
+    const Strip strip = Strip::make(p, useful ? index : 0, p.to.size[0]);
     const i32 column = strip.column_tile * Shape::kColumns;
     const Reader reader = Reader::make(p.from, p.first, strip.image, at.channel, column * Shape::kStepCols - p.pad[2]);
     ChannelOutput<kConfig, kWidth> output;
@@ -38,9 +35,16 @@ struct StreamForward {
         strip.image * p.to.n + strip.plane * p.to.spatial[0] + column * p.to.spatial[2] + at.channel * p.to.channel;
     out += static_cast<i64>(row - (Shape::kPhaseRows - 1)) * p.to.spatial[1];
 
-    float sum[Shape::kPhaseRows][Shape::kColumns][kWidth] = {};
+    // WHY before the weights: a short walk waits for memory twice otherwise.
     Step ahead[Shape::kAhead];
-    WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) ahead[i].read(p, reader, strip.plane, row + i, 0);
+    WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
+      if (useful) ahead[i].read(p, reader, strip.plane, row + i, 0);
+    }
+    StripWeights<kConfig> weights;
+    weights.stage(p, at);
+    if (!useful) return;
+
+    float sum[Shape::kPhaseRows][Shape::kColumns][kWidth] = {};
     for (i32 first = row; first <= last; first += Shape::kAhead) {
       WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
         const i32 step = first + i;

@@ -10,6 +10,18 @@ extern __shared__ __align__(16) unsigned char dynamic_shared[];
 
 WT_DEVICE SharedAddress shared_base() { return static_cast<SharedAddress>(__cvta_generic_to_shared(dynamic_shared)); }
 
+// The same value, in a register from here on. WHY: ptxas would rather compute an address anew for every access, and the
+// start of shared memory takes four instructions.
+WT_DEVICE SharedAddress keep(SharedAddress value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
+template <class T>
+WT_DEVICE T* keep(T* value) {
+  asm volatile("" : "+l"(value));
+  return value;
+}
+
 template <class T>
 WT_DEVICE T load_shared(SharedAddress address) {
   return *reinterpret_cast<const T*>(__cvta_shared_to_generic(address));

@@ -7,6 +7,10 @@
 namespace wt::device {
 
 WT_DEVICE SharedAddress shared_base() { return sim::table->shared_base(); }
+template <class T>
+WT_DEVICE T keep(T value) {
+  return value;
+}
 
 // Hardware wants an access of 1, 2, 4, 8 or 16 bytes aligned to its size; larger structs go in pieces of their own
 // alignment.

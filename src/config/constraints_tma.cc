@@ -59,8 +59,8 @@ constexpr Constraint kTargetRows[] = {
      }},
 
     {"tma-major", "wgmma reads an operand across its channels for 16-bit types only",
-     [](const Case& at) { return is_tma_kernel(at) && tma_layout::b_is_mn_major(at.config); },
-     [](const Case& at) { return size_of(operand_b(at.config)) == 2; },
+     [](const Case& at) { return is_tma_kernel(at) && at.config.direction == Direction::kBackwardWeight; },
+     [](const Case& at) { return size_of(operand_a(at.config)) == 2 && size_of(operand_b(at.config)) == 2; },
      [](const Case& at) {
        return fmt::format("direction={} sums across channels, which wgmma reads for 16-bit types only, not {}",
                           text_of(at.config.direction), text_of(operand_b(at.config)));

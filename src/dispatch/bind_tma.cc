@@ -14,6 +14,7 @@
 #include "dispatch/tma_maps.h"
 #include "kernel/gemm/tma/arguments.h"
 #include "kernel/gemm/tma/layout.h"
+#include "kernel/transpose_arguments.h"
 #include "problem/gemm_view.h"
 
 namespace wt {
@@ -94,6 +95,28 @@ std::vector<HostRegion> backward_regions(const ConvProblem& problem) {
   return regions;
 }
 
+constexpr int64_t kMapAlignment = 256;  // of what a map starts at; 16 bytes suffice
+
+// (k, taps c) of each group becomes (taps c, k) in the workspace.
+Launch turn_filter_launch(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
+                          uint64_t at) {
+  TransposeArguments arguments{};
+  arguments.rows = problem.k_per_group();
+  arguments.columns = pixels(problem.filter) * problem.c_per_group();
+  arguments.tiles_rows = ceil_div(arguments.rows, kTransposeEdge);
+  arguments.tiles_columns = ceil_div(arguments.columns, kTransposeEdge);
+  arguments.tiles = problem.g * arguments.tiles_rows * arguments.tiles_columns;
+  Launch launch;
+  launch.kernel = name_of(config) + kTurnSuffix;
+  launch.shape.threads = kTransposeThreads;
+  launch.shape.shared_bytes = static_cast<uint32_t>(transpose_shared_bytes(size_of(problem.w)));
+  launch.shape.grid[0] = static_cast<uint32_t>(std::min<int64_t>(arguments.tiles, int64_t{device.multiprocessors} * 8));
+  set_params(launch, arguments);
+  launch.pointers.push_back({offsetof(TransposeArguments, in), Tensor::kW, 0});
+  launch.pointers.push_back({offsetof(TransposeArguments, out), Tensor::kWorkspace, at});
+  return launch;
+}
+
 template <int kRegions>
 Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
                      std::vector<HostRegion> regions) {
@@ -108,6 +131,9 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   arguments.depth = static_cast<i32>(forward ? problem.c_per_group() : problem.k_per_group());
   arguments.depth_blocks = static_cast<i32>(ceil_div(arguments.depth, tma_layout::box_k(config)));
   arguments.columns = static_cast<i32>(forward ? problem.k_per_group() : problem.c_per_group());
+  arguments.group_filter = static_cast<i32>(tma_layout::turns_filter(config)    ? pixels(problem.filter)
+                                            : tma_layout::b_is_mn_major(config) ? arguments.depth
+                                                                                : arguments.columns);
   // Blocks that share operands take as many tiles each, so that some may lie past the edge.
   arguments.tiles_n = ceil_div(arguments.columns, gemm.tile.n * gemm.cluster_n) * gemm.cluster_n;
   const bool parts = gemm.split_k == SplitK::kWorkspace, cluster_sum = gemm.split_k == SplitK::kCluster;
@@ -139,7 +165,12 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
     launch.maps.push_back({static_cast<uint32_t>(offset), a, 0, map});
   }
 
-  launch.maps.push_back({offsetof(Arguments, b), Tensor::kW, 0, filter_map(config, problem)});
+  // A filter that is turned round lies in the workspace, behind the parts of sums.
+  const bool turned = tma_layout::turns_filter(config);
+  const int64_t parts_bytes = parts ? arguments.splits * arguments.part_elements * int64_t{sizeof(float)} : 0;
+  const auto filter_at = static_cast<uint64_t>(ceil_div(parts_bytes, kMapAlignment) * kMapAlignment);
+  launch.maps.push_back({offsetof(Arguments, b), turned ? Tensor::kWorkspace : Tensor::kW, turned ? filter_at : 0,
+                         filter_map(config, problem)});
 
   if (gemm.staging == Staging::kTmaStore) {
     const int64_t channels = forward ? problem.k : problem.c;
@@ -166,11 +197,11 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
   set_params(launch, arguments);
+  if (turned) binding.launches.push_back(turn_filter_launch(config, problem, device, filter_at));
   binding.launches.push_back(std::move(launch));
-  if (parts) {
-    binding.workspace_bytes = arguments.splits * arguments.part_elements * static_cast<int64_t>(sizeof(float));
-    binding.launches.push_back(split_sum_launch(config, problem, device, arguments.splits));
-  }
+  if (parts) binding.launches.push_back(split_sum_launch(config, problem, device, arguments.splits));
+  binding.workspace_bytes =
+      turned ? static_cast<int64_t>(filter_at) + problem.w_elements() * size_of(problem.w) : parts_bytes;
   return binding;
 }
 
@@ -184,6 +215,14 @@ Binding bind_groups(const KernelConfig& config, const ConvProblem& problem, cons
 }  // namespace
 
 TensorMapSpec filter_map(const KernelConfig& config, const ConvProblem& problem) {
+  if (tma_layout::turns_filter(config)) {
+    TensorMapSpec turned =
+        dense_map(problem.w, {problem.k_per_group(), problem.c_per_group(), pixels(problem.filter) * problem.g},
+                  config.gemm.swizzle_a);
+    turned.box = {static_cast<uint32_t>(tma_layout::box_k(config)),
+                  static_cast<uint32_t>(tma_layout::b_box_rows(config)), 1};
+    return turned;
+  }
   const bool across = tma_layout::b_is_mn_major(config);
   TensorMapSpec filter = dense_map(problem.w, {problem.c_per_group(), pixels(problem.filter), problem.k},
                                    across ? 128 : config.gemm.swizzle_a);

@@ -69,6 +69,16 @@ double mma_cycles(const GemmConfig& gemm, double bytes_deep) {
   return gemm.tile.m / 64.0 * (bytes_deep / 32) * std::max(gemm.tile.n / 2.0, 16 + gemm.tile.n / 4.0);
 }
 
+// fp32: three products whose operands all come from shared memory, where three warps part the numbers before, 16 bytes
+// a thread at a time: read once and written twice. Not timed; rates are those of the manual.
+double three_product_cycles(const GemmConfig& gemm, double bytes_deep) {
+  constexpr double kSharedBytesPerCycle = 128, kVectorCycles = 24;
+  const double tiles = (gemm.tile.m + gemm.tile.n) * bytes_deep;
+  const double read = 3 * gemm.tile.m / 64.0 * (64 + gemm.tile.n) * bytes_deep;
+  const double parting = tiles / 16 / tma_layout::kRemainderThreads * kVectorCycles;
+  return std::max({3 * mma_cycles(gemm, bytes_deep), (read + 3 * tiles) / kSharedBytesPerCycle, parting});
+}
+
 // One stage of the ring: products against copies, whichever takes longer.
 double stage_cycles(const KernelConfig& config, double blocks) {
   const GemmConfig& gemm = config.gemm;
@@ -83,7 +93,9 @@ double stage_cycles(const KernelConfig& config, double blocks) {
   const double fill = bytes / std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::max(1.0, blocks));
   const double tall = gemm.tile.m > 192 ? kTallTile : gemm.tile.m > 128 ? kThreeConsumers : 1;
   const double ragged = tma_layout::b_is_mn_major(config) && gemm.tile.n % 64 != 0 ? kRaggedColumns : 1;
-  return std::max(mma_cycles(gemm, deep), fill) * (1 + kShallowRing / gemm.stages) * tall * ragged;
+  const double products =
+      tma_layout::three_products(config) ? three_product_cycles(gemm, deep) : mma_cycles(gemm, deep);
+  return std::max(products, fill) * (1 + kShallowRing / gemm.stages) * tall * ragged;
 }
 
 double output_cycles(const KernelConfig& config) {
@@ -211,7 +223,9 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
   if (config.gemm.split_k != SplitK::kNone) {
     const int64_t splits = best_splits(config, problem, tiles, multiprocessors);
     const Busy busy = split_cycles(config, problem, tiles, splits, multiprocessors);
-    return kLaunchCycles + kFirstDataCycles + (overlapped(busy.overlapped, facts) + busy.after) * kUntimedParts;
+    const double launches = tma_layout::turns_filter(config) ? 1.5 : 1;
+    return kLaunchCycles * launches + kFirstDataCycles +
+           (overlapped(busy.overlapped, facts) + busy.after) * kUntimedParts;
   }
   // Blocks of one multiprocessor share its rates, and one's output hides behind the other's products.
   const auto units = static_cast<double>(multiprocessors) * config.min_blocks;
@@ -225,7 +239,8 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
   const double outputs =
       config.gemm.ping_pong ? output + (waves - 1) * std::max(0.0, output - tiles.mean * stage) : waves * output;
   const double busy = products + outputs + waves * kTileCycles;
-  const double launches = config.gemm.groups_per_tile > 1 ? 1.5 : 1;  // the filter is made before
+  // The filter is made or turned round before.
+  const double launches = config.gemm.groups_per_tile > 1 || tma_layout::turns_filter(config) ? 1.5 : 1;
   const double shared = tma_layout::sharing_blocks(config) > 1 ? kUntimedSharing : 1;
   return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts) * shared;
 }

@@ -4,8 +4,10 @@
 #include "config/constraints.h"
 #include "config/fields.h"
 #include "config/kernels.h"
+#include "kernel/gemm/tma/layout.h"
 #include "kernel/merge_groups_arguments.h"
 #include "kernel/split_sum_arguments.h"
+#include "kernel/transpose_arguments.h"
 
 namespace wt {
 namespace {
@@ -39,6 +41,8 @@ Result<std::string> generate_source(const KernelConfig& config) {
   if (config.gemm.groups_per_tile > 1)
     text += fmt::format("WT_KERNEL({}{},\n          wt::MergeGroups<wt::KernelConfig{}>)\n", name, kMergeSuffix,
                         config_text);
+  if (tma_layout::turns_filter(config))
+    text += fmt::format("WT_KERNEL({}{}, wt::Transpose<{}>)\n", name, kTurnSuffix, size_of(config.w));
   return text;
 }
 

@@ -66,8 +66,9 @@ TEST(TmaSplit, ClustersTakeSeveralTiles) {
 // Phases with one, two, four and no taps; odd edges; groups; other types.
 TEST(TmaSplit, PhasesGroupsAndTypes) {
   for (const char* text : {"bwd_data bf16 n1 c72 k136 i15x13 f3x3 s2 p1", "bwd_data bf16 n2 c64 k64 i8x8 f1x1 s2 +bias",
-                           "fwd fp16 n1 g2 c128 k80 i6x5 f3x3 p1", "fwd tf32 n1 c100 k36 i5x6 f3x3 p1 +residual",
-                           "fwd e4m3*e4m3>bf16 n1 c144 k40 i5x6 f3x3 p1", "fwd bf16 n1 c64 k43 i3x5x6 f3x3x3 p1"}) {
+                           "bwd_data tf32 n1 c36 k68 i9x7 f3x3 s2 p1", "fwd fp16 n1 g2 c128 k80 i6x5 f3x3 p1",
+                           "fwd tf32 n1 c100 k36 i5x6 f3x3 p1 +residual", "fwd e4m3*e4m3>bf16 n1 c144 k40 i5x6 f3x3 p1",
+                           "fwd bf16 n1 c64 k43 i3x5x6 f3x3x3 p1"}) {
     const ConvProblem problem = problem_of(text);
     const Splits splits(3);
     for (const SplitK split : {SplitK::kCluster, SplitK::kWorkspace})

@@ -74,7 +74,8 @@ int most_stages(KernelConfig config) {
 
 bool is_16_bit(DataType type) { return size_of(type) == 2; }
 
-void propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Loader loader_a, Staging staging,
+// False where there is no room for it.
+bool propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Loader loader_a, Staging staging,
                    std::vector<KernelConfig>& configs) {
   KernelConfig config = base;
   GemmConfig& gemm = config.gemm;
@@ -99,7 +100,10 @@ void propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Lo
   // WHY: TMA reads the filter of backward data by rows of output channels, so that they are a multiple of 16 bytes.
   if (staging == Staging::kShared) gemm.vector_c = base.direction == Direction::kForward ? 4 : 8;
   gemm.stages = static_cast<unsigned char>(most_stages(config));
+  // Tiles of fp32 take twice the room, and two stages of them leave the copies no time.
+  if (tma_layout::three_products(config) && gemm.stages < 3) return false;
   configs.push_back(config);
+  return true;
 }
 
 // 3x3 filters with stride 1, whose patches are loaded once for all taps: for few channels and small images.
@@ -114,8 +118,7 @@ constexpr Shape kHaloShapes[] = {
 
 void propose_halo(const KernelConfig& base, const Shape& shape, std::vector<KernelConfig>& configs) {
   propose_shape(base, shape, 128, Loader::kTmaHalo, Staging::kShared, configs);
-  GemmConfig& gemm = configs.back().gemm;
-  gemm.specialization = Specialization::kFilter3x3;
+  configs.back().gemm.specialization = Specialization::kFilter3x3;
 }
 
 // Small groups, as many together as fill a box of channels. Rows wait for copies, so that tall tiles are best.
@@ -161,8 +164,9 @@ void propose_splits(const KernelConfig& base, Breadth breadth, std::vector<Kerne
   for (const SplitShape& shape : kSplitShapes) {
     for (const SplitK split : {SplitK::kCluster, SplitK::kWorkspace}) {
       if ((split == SplitK::kCluster ? shape.cluster : shape.workspace) < least) continue;
-      propose_shape(base, {shape.m, shape.n, false, kSearch, kSearch}, 128, Loader::kTmaIm2col, Staging::kDirect,
-                    configs);
+      if (!propose_shape(base, {shape.m, shape.n, false, kSearch, kSearch}, 128, Loader::kTmaIm2col, Staging::kDirect,
+                         configs))
+        continue;
       configs.back().gemm.split_k = split;
       const int stages = most_stages(configs.back());
       configs.back().gemm.stages = static_cast<unsigned char>(stages);
@@ -183,7 +187,7 @@ void propose_sharing(const KernelConfig& base, Breadth breadth, std::vector<Kern
   const Staging staging = is_16_bit(output_type(base)) ? Staging::kTmaStore : Staging::kDirect;
   for (const Shape& shape : kSharingShapes) {
     for (const bool share_a : {false, true}) {
-      propose_shape(base, shape, 128, Loader::kTmaIm2col, staging, configs);
+      if (!propose_shape(base, shape, 128, Loader::kTmaIm2col, staging, configs)) continue;
       GemmConfig& gemm = configs.back().gemm;
       (share_a ? gemm.cluster_n : gemm.cluster_m) = 2;
       (share_a ? gemm.multicast_a : gemm.multicast_b) = true;
@@ -228,12 +232,10 @@ void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<Kerne
 }
 
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
-  // Backward passes read operands across their channels, which wgmma can for 16-bit types only.
   if (base.layout != Layout::kChannelsLast) return;
   if (base.direction == Direction::kBackwardWeight) return propose_weight(base, breadth, configs);
-  if (operand_a(base) == DataType::kF32 || size_of(operand_a(base)) != size_of(operand_b(base))) return;
-  if (is_16_bit(operand_a(base)) && operand_a(base) != operand_b(base)) return;
-  if (base.direction == Direction::kBackwardData && !is_16_bit(operand_a(base))) return;
+  if (size_of(operand_a(base)) != size_of(operand_b(base))) return;
+  if (size_of(operand_a(base)) != 1 && operand_a(base) != operand_b(base)) return;
   propose_merged(base, breadth, configs);
   const Offer least = wanted(base, breadth);
   const bool staged = is_16_bit(output_type(base));

@@ -40,6 +40,7 @@ struct TmaArguments {
   i32 depth;         // channels that are summed over, of a group
   i32 depth_blocks;  // depth / box, rounded up
   i32 columns;       // output channels of a group
+  i32 group_filter;  // from one group's filter to the next, in the map of B
   i64 tiles_m, tiles_n;
   i32 splits;         // parts of every tile's sum; 1: it is whole
   i64 part_elements;  // of the output, which parts in the workspace lie apart

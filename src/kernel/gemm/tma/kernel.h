@@ -13,6 +13,7 @@
 #include "kernel/gemm/tma/exchange.h"
 #include "kernel/gemm/tma/operand.h"
 #include "kernel/gemm/tma/output.h"
+#include "kernel/gemm/tma/remainder.h"
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
 
@@ -29,12 +30,17 @@ struct TmaGemm {
     const Shared shared = layout();
     run_roles<kConfig>(
         [&] {
+          if constexpr (kThree) shared.parted.init(tma_layout::kRemainderThreads / 32, 1);
           shared.ring.init(1, 4 * (kPingPong ? 1 : kConsumers) * tma_layout::sharing_blocks(kConfig));
           if constexpr (kClusterSum) shared.sum().init();
           if constexpr (kShares) device::mbarrier_init(shared.cluster, 4 * kConsumers + 1);
         },
         [&](int warp) {
-          if (warp == 0 && device::elect()) produce(p, shared);
+          if (warp == 0) {
+            if (device::elect()) produce(p, shared);
+          } else if constexpr (kThree) {
+            part_numbers(p, shared);
+          }
         },
         [&](int consumer) { consume(p, shared, consumer); });
   }
@@ -51,12 +57,13 @@ struct TmaGemm {
   static constexpr int kABox = tma_layout::a_box_bytes(kConfig), kBBox = tma_layout::b_box_bytes(kConfig);
   static constexpr bool kClusterSum = kConfig.gemm.split_k == SplitK::kCluster;
   static constexpr bool kParts = kConfig.gemm.split_k == SplitK::kWorkspace;
+  static constexpr bool kThree = tma_layout::three_products(kConfig);
   static constexpr bool kShares = tma_layout::sharing_blocks(kConfig) > 1;
   static_assert(!(kClusterSum || kParts) || (!kPingPong && !kShares && kConfig.gemm.staging == Staging::kDirect));
 
   using A = KMajor<kConfig.gemm.swizzle_a>;
   using B = FilterLayout<kConfig>;
-  using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
+  using Multiply = device::Wgmma<wgmma_type(operand_a(kConfig)), wgmma_type(operand_b(kConfig)), kTileN>;
   using Output = TmaOutput<kConfig, Params>;
   using SlotRing = Ring<kStages>;
   using Cursor = typename SlotRing::Cursor;
@@ -64,8 +71,11 @@ struct TmaGemm {
   struct Shared {  // addresses
     SharedAddress a, b, out, exchange;
     SlotRing ring;
+    SlotRing parted;        // full: the slot's numbers are parted
     SharedAddress cluster;  // barriers: of exchange.h, or the one of meet_peer
     WT_DEVICE ClusterSum<kConfig> sum() const { return {exchange, cluster}; }
+    // From a slot's tiles to their low parts.
+    static constexpr int kLow = kStages * (tma_layout::a_bytes(kConfig) + tma_layout::b_bytes(kConfig));
     WT_DEVICE SharedAddress a_box(int slot, int box) const {
       return a + slot * tma_layout::a_bytes(kConfig) + box * kABox;
     }
@@ -77,10 +87,11 @@ struct TmaGemm {
   WT_DEVICE static Shared layout() {
     const SharedAddress a = (device::shared_base() + 1023) & ~1023u;
     const SharedAddress b = a + kStages * tma_layout::a_bytes(kConfig);
-    const SharedAddress out = b + kStages * tma_layout::b_bytes(kConfig);
+    const SharedAddress out = a + (kThree ? 2 : 1) * Shared::kLow;
     const SharedAddress exchange = out + tma_layout::out_bytes(kConfig);
     const SharedAddress barriers = exchange + tma_layout::exchange_bytes(kConfig);
-    return {a, b, out, exchange, {barriers}, barriers + SlotRing::kBytes};
+    const SharedAddress parted = barriers + SlotRing::kBytes;
+    return {a, b, out, exchange, {barriers}, {parted}, kThree ? parted + SlotRing::kBytes : parted};
   }
 
   // The boxes that a tile of the region sums over.
@@ -108,9 +119,8 @@ struct TmaGemm {
       const i64 row = (tile.m - region.first_tile) * kTileM + Loads::share_a() * tma_layout::a_box_rows(kConfig);
       const WalkStart start = walk_start(region, row);
       const i32 column = static_cast<i32>(tile.n) * kTileN;
-      // Channels that are summed over start here in A; B's filters of this group start at row first_filter.
-      const i32 first_channel = tile.group * p.depth;
-      const i32 first_filter = tile.group * (tma_layout::b_is_mn_major(kConfig) ? p.depth : p.columns);
+      // Channels that are summed over start here in A, and the group's filters in B.
+      const i32 first_channel = tile.group * p.depth, first_filter = tile.group * p.group_filter;
       const Range range = stages_of(p, region, work.part);
       TapCursor at(region.taps);
       if constexpr (kClusterSum || kParts) {
@@ -133,6 +143,24 @@ struct TmaGemm {
       }
     });
     if constexpr (kShares) greet_peer(shared);
+  }
+
+  // Between copies and products: a slot's numbers become tf32, with their low parts behind.
+  WT_DEVICE static void part_numbers(const Params& p, const Shared& shared) {
+    const int thread = device::thread_index() - 128 * kConsumers - 32;
+    Cursor slot;
+    for_work<kConfig>(p, [&](const Work& work) {
+      for (i32 stage = stages_of(p, region_of(p, work.tile.m), work.part).count; stage > 0; --stage) {
+        shared.ring.wait_full(slot);
+        const SharedAddress a = shared.a_box(slot.slot, 0), b = shared.b_box(slot.slot, 0);
+        split_numbers(a, a + Shared::kLow, kBoxes * kABox, thread);
+        split_numbers(b, b + Shared::kLow, kBoxes * kBBox, thread);
+        device::fence_async_shared();  // wgmma reads what these threads wrote
+        device::sync_warp();
+        if (device::lane_index() == 0) device::mbarrier_arrive(shared.parted.full(slot.slot));
+        slot.next();
+      }
+    });
   }
 
   WT_DEVICE static void consume(const Params& p, const Shared& shared, int consumer) {
@@ -187,15 +215,19 @@ struct TmaGemm {
     }
     const bool releases = device::lane_index() == 0;
     for (i32 stage = 0; stage < stages; ++stage) {
-      shared.ring.wait_full(slot);
+      (kThree ? shared.parted : shared.ring).wait_full(slot);
       device::wgmma_fence();
       WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
         WT_UNROLL for (int step = 0; step < kSteps; ++step) {
-          const u64 b = B::descriptor(shared.b_box(slot.slot, box), 0, step);
           WT_UNROLL for (int i = 0; i < kFragments; ++i) {
             const int rows = (part * kFragments + i) * 64 * kConfig.gemm.swizzle_a;
-            Multiply::template multiply<A::kMajor, B::kMajor>(
-                d[i], A::descriptor(shared.a_box(slot.slot, box), rows, step), b, stage > 0 || box > 0 || step > 0);
+            const SharedAddress a = shared.a_box(slot.slot, box), b = shared.b_box(slot.slot, box);
+            const bool more = stage > 0 || box > 0 || step > 0;
+            if constexpr (kThree) {
+              product(d[i], a + Shared::kLow, rows, b, step, more);
+              product(d[i], a, rows, b + Shared::kLow, step, true);
+            }
+            product(d[i], a, rows, b, step, kThree || more);
           }
         }
       }
@@ -207,6 +239,12 @@ struct TmaGemm {
     device::wgmma_wait<0>();
     WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
     if (releases) release(shared, slot.previous());
+  }
+
+  WT_DEVICE static void product(float (&d)[kTileN / 2], SharedAddress a, int rows, SharedAddress b, int step,
+                                bool accumulate) {
+    Multiply::template multiply<A::kMajor, B::kMajor>(d, A::descriptor(a, rows, step), B::descriptor(b, 0, step),
+                                                      accumulate);
   }
 
   // The fragment's first row in its region.

@@ -35,8 +35,20 @@ constexpr int consumer_registers(const KernelConfig& config) {
   return (pool - producer_registers(config)) / consumers(config) / 8 * 8;
 }
 
-// Forward reads the filter along its contiguous channels (K-major); the backward directions sum across channels.
-constexpr bool b_is_mn_major(const KernelConfig& config) { return config.direction != Direction::kForward; }
+// Forward reads the filter along its contiguous channels (K-major); the backward directions sum across channels, which
+// wgmma does for 16-bit types. For others backward data has its filter turned round in the workspace first: one matrix
+// (taps c, k) for each group.
+constexpr bool b_is_mn_major(const KernelConfig& config) {
+  return config.direction != Direction::kForward && size_of(operand_b(config)) == 2;
+}
+constexpr bool turns_filter(const KernelConfig& config) {
+  return config.gemm.pipeline == Pipeline::kTma && config.direction == Direction::kBackwardData &&
+         !b_is_mn_major(config);
+}
+
+// fp32 is multiplied as the sum of two tf32 (remainder.h), by three products; the low parts have buffers of their own.
+constexpr bool three_products(const KernelConfig& config) { return operand_a(config) == DataType::kF32; }
+inline constexpr int kRemainderThreads = 96;  // three warps, beside the one that loads
 // Columns of B as they lie in shared memory: MN-major blocks are 64 wide.
 constexpr int b_columns(const KernelConfig& config) {
   const int n = config.gemm.tile.n;
@@ -101,8 +113,9 @@ constexpr int shared_bytes(const KernelConfig& config) {
   if (is_halo(config))
     return kHaloPatches * (aligned(patch_bytes(config)) + 16) + config.gemm.stages * (b_bytes(config) + 16) +
            out_bytes(config) + 1024;
-  return config.gemm.stages * (a_bytes(config) + b_bytes(config)) + out_bytes(config) + exchange_bytes(config) +
-         16 * config.gemm.stages + cluster_barrier_bytes(config) + 1024;
+  const int buffers = three_products(config) ? 2 : 1;
+  return buffers * config.gemm.stages * (a_bytes(config) + b_bytes(config) + 16) + out_bytes(config) +
+         exchange_bytes(config) + cluster_barrier_bytes(config) + 1024;
 }
 
 // Regions that the parameter block has room for.

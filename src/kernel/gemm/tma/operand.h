@@ -45,6 +45,9 @@ struct FilterLayout : KMajor<kConfig.gemm.swizzle_a> {};
 template <KernelConfig kConfig>
 struct FilterLayout<kConfig, true> : MnMajor<tma_layout::box_k(kConfig)> {};
 
+// What wgmma multiplies an operand of this type as.
+constexpr DataType wgmma_type(DataType type) { return type == DataType::kF32 ? DataType::kTf32 : type; }
+
 // Where a region's walk over an image starts for GEMM row m.
 struct WalkStart {
   i32 at[3];  // d, h, w
@@ -143,7 +146,8 @@ struct TmaLoads {
     }
   }
 
-  // The B box of channels `box` at the filter's tap; map dimensions are {channels of a group, taps, output channels}.
+  // The B box of channels `box` at the filter's tap; map dimensions are {channels of a group, taps, output channels},
+  // or, turned round, {output channels of a group, channels of a group, taps of all groups}.
   WT_DEVICE static void load_b(SharedAddress to, const TensorMap& map, SharedAddress full, i32 box, i32 tap, i32 column,
                                i32 first_filter) {
     if constexpr (tma_layout::b_is_mn_major(kConfig)) {
@@ -156,6 +160,14 @@ struct TmaLoads {
         } else {
           device::tma_load(to + j * kBlockBytes, map, full, column + 64 * j, tap, first_filter + box * kBox);
         }
+      }
+    } else if constexpr (tma_layout::turns_filter(kConfig)) {
+      const int rows = share_b() * tma_layout::b_box_rows(kConfig);
+      if constexpr (kShareB) {
+        device::tma_load_multicast(to + rows * kConfig.gemm.swizzle_a, map, full, kEveryBlock, box * kBox,
+                                   column + rows, first_filter + tap);
+      } else {
+        device::tma_load(to, map, full, box * kBox, column, first_filter + tap);
       }
     } else if constexpr (kShareB) {
       const int rows = share_b() * tma_layout::b_box_rows(kConfig);

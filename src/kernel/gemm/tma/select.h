@@ -7,6 +7,7 @@
 #include "kernel/gemm/tma/weight_kernel.h"
 #include "kernel/merge_groups.h"
 #include "kernel/split_sum.h"
+#include "kernel/transpose.h"
 
 namespace wt {
 

@@ -50,7 +50,7 @@ bool fits_specialization(const ConvProblem& problem, Specialization specializati
     case Specialization::kFilter1x1Stride1Pad0:
       return filter_is(problem, 1) && has_no_padding(problem) && stride_is_one(problem);
     case Specialization::kFilter3x3:
-      return filter_is(problem, 3);
+      return problem.filter[1] == 3 && problem.filter[2] == 3;
     case Specialization::kPatch:
       return has_no_padding(problem) && each_dim(problem, [&](size_t i) {
                return problem.stride[i] == problem.filter[i] && problem.dilation[i] == 1;

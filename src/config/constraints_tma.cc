@@ -66,20 +66,20 @@ constexpr Constraint kTargetRows[] = {
                           text_of(at.config.direction), text_of(operand_b(at.config)));
      }},
 
-    {"tma-halo", "a patch with its halo serves 3x3 filters of 16-bit types in two dimensions",
+    {"tma-halo", "a patch with its halo serves 3x3 filters of 16-bit types in two or three dimensions",
      [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.loader_a == Loader::kTmaHalo; },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
-       return at.config.dims == 2 && at.config.direction != Direction::kBackwardWeight &&
+       return at.config.dims >= 2 && at.config.direction != Direction::kBackwardWeight &&
               size_of(operand_a(at.config)) == 2 && gemm.specialization == Specialization::kFilter3x3 &&
-              gemm.swizzle_a == 128 && gemm.staging == Staging::kShared;
+              gemm.swizzle_a == 128 && gemm.staging == Staging::kShared && (gemm.tile.k == 64 || gemm.tile.k == 32);
      },
      [](const Case& at) {
        return fmt::format(
-           "loader_a=tma_halo with dims={} direction={} specialization={} swizzle_a={} staging={}: it takes two "
-           "dimensions, forward or backward data of 16-bit types, filter3x3, 128 and shared",
+           "loader_a=tma_halo with dims={} direction={} specialization={} swizzle_a={} staging={} tile.k={}: it takes "
+           "two or three dimensions, forward or backward data of 16-bit types, filter3x3, 128, shared and 32 or 64",
            at.config.dims, text_of(at.config.direction), text_of(at.config.gemm.specialization),
-           at.config.gemm.swizzle_a, text_of(at.config.gemm.staging));
+           at.config.gemm.swizzle_a, text_of(at.config.gemm.staging), at.config.gemm.tile.k);
      }},
 
     {"tma-merge", "the gradient of merged groups is taken from partial sums",
@@ -151,12 +151,21 @@ constexpr Constraint kProblemRows[] = {
      [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.loader_a == Loader::kTmaHalo; },
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
-       return p.stride[1] == 1 && p.stride[2] == 1 && p.dilation[1] == 1 && p.dilation[2] == 1;
+       return p.stride == Spatial{1, 1, 1} && p.dilation == Spatial{1, 1, 1};
      },
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
-       return fmt::format("stride={}x{} dilation={}x{}: loader_a=tma_halo takes 1; use tma_im2col", p.stride[1],
-                          p.stride[2], p.dilation[1], p.dilation[2]);
+       return fmt::format("stride={}x{}x{} dilation={}x{}x{}: loader_a=tma_halo takes 1; use tma_im2col", p.stride[0],
+                          p.stride[1], p.stride[2], p.dilation[0], p.dilation[1], p.dilation[2]);
+     }},
+
+    {"tma-halo-half", "half a row of channels is all there is where half of it is multiplied",
+     [](const Case& at) {
+       return is_tma_kernel(at) && at.config.gemm.loader_a == Loader::kTmaHalo && at.config.gemm.tile.k == 32;
+     },
+     [](const Case& at) { return depth(at) <= 32; },
+     [](const Case& at) {
+       return fmt::format("{} channels are summed over; loader_a=tma_halo with tile.k=32 takes 32", depth(at));
      }},
 
     {"tma-merge-width", "merged groups fill a box of channels and no more",

@@ -22,21 +22,21 @@ TmaHaloArguments halo_arguments(const KernelConfig& config, const ConvProblem& p
   arguments.depth = static_cast<i32>(forward ? problem.c_per_group() : problem.k_per_group());
   arguments.depth_blocks = static_cast<i32>(ceil_div(arguments.depth, tma_layout::box_k(config)));
   arguments.columns = static_cast<i32>(forward ? problem.k_per_group() : problem.c_per_group());
-  for (size_t i = 0; i < 2; ++i) {
-    const auto pad = static_cast<i32>(problem.pad_lower[i + 1]);
-    arguments.start[i] = forward ? -pad : pad - (tma_layout::kHaloFilter - 1);
-    arguments.size[i] = static_cast<i32>(out[i + 1]);
+  arguments.planes = static_cast<i32>(problem.filter[0]);
+  for (size_t i = 0; i < 3; ++i) {
+    const auto pad = static_cast<i32>(problem.pad_lower[i]), last_tap = static_cast<i32>(problem.filter[i]) - 1;
+    arguments.start[i] = forward ? -pad : pad - last_tap;
+    arguments.size[i] = static_cast<i32>(out[i]);
   }
-  arguments.filter = forward ? 0 : tma_layout::kHaloFilter * tma_layout::kHaloFilter - 1;
+  arguments.filter = forward ? 0 : static_cast<i32>(problem.filter_taps()) - 1;
   arguments.filter_step = forward ? 1 : -1;
-  arguments.tiles_h = static_cast<i32>(ceil_div(arguments.size[0], tma_layout::halo_tile_height(config)));
-  arguments.tiles_w = static_cast<i32>(ceil_div(arguments.size[1], tma_layout::kHaloEdge));
-  arguments.tiles_m = problem.n * arguments.tiles_h * arguments.tiles_w;
+  arguments.tiles_h = static_cast<i32>(ceil_div(arguments.size[1], tma_layout::halo_tile_height(config)));
+  arguments.tiles_w = static_cast<i32>(ceil_div(arguments.size[2], tma_layout::kHaloEdge));
+  arguments.tiles_m = problem.n * out[0] * arguments.tiles_h * arguments.tiles_w;
   arguments.tiles_n = ceil_div(arguments.columns, config.gemm.tile.n);
   const TensorStrides strides = tensor_strides(problem, forward ? Tensor::kY : Tensor::kX);
   arguments.out_stride[0] = strides.n;
-  arguments.out_stride[1] = strides.spatial[1];
-  arguments.out_stride[2] = strides.spatial[2];
+  for (size_t i = 0; i < 3; ++i) arguments.out_stride[i + 1] = strides.spatial[i];
   arguments.epilogue = epilogue_arguments(problem.epilogue);
   return arguments;
 }
@@ -51,10 +51,12 @@ Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& problem, co
 
   const bool forward = problem.direction == Direction::kForward;
   const Spatial image = forward ? problem.in : problem.out();
-  TensorMapSpec patch =
-      dense_map(forward ? problem.x : problem.y, {forward ? problem.c : problem.k, image[2], image[1], problem.n}, 128);
+  const DataType type = forward ? problem.x : problem.y;
+  const int64_t channels = forward ? problem.c : problem.k;
+  TensorMapSpec patch = config.dims == 3 ? dense_map(type, {channels, image[2], image[1], image[0], problem.n}, 128)
+                                         : dense_map(type, {channels, image[2], image[1], problem.n}, 128);
   patch.box = {static_cast<uint32_t>(tma_layout::box_k(config)), static_cast<uint32_t>(tma_layout::kHaloPitch),
-               static_cast<uint32_t>(tma_layout::halo_patch_height(config)), 1};
+               static_cast<uint32_t>(tma_layout::halo_patch_height(config)), 1, 1};
   Launch launch;
   launch.kernel = name_of(config);
   launch.maps.push_back({offsetof(TmaHaloArguments, a), forward ? Tensor::kX : Tensor::kY, 0, patch});

@@ -253,14 +253,14 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
   const bool forward = problem.direction == Direction::kForward;
   const Spatial out = forward ? problem.out() : problem.in;
   const int64_t tiles_n = ceil_div(forward ? problem.k_per_group() : problem.c_per_group(), gemm.tile.n) * problem.g;
-  const int64_t tiles = problem.n * ceil_div(out[1], tma_layout::halo_tile_height(config)) *
+  const int64_t tiles = problem.n * out[0] * ceil_div(out[1], tma_layout::halo_tile_height(config)) *
                         ceil_div(out[2], tma_layout::kHaloEdge) * tiles_n;
   if (tiles == 0) return kLaunchCycles;
-  const auto blocks =
-      static_cast<double>(ceil_div(forward ? problem.c_per_group() : problem.k_per_group(), tma_layout::box_k(config)));
+  const auto blocks = static_cast<double>(
+      problem.filter[0] * ceil_div(forward ? problem.c_per_group() : problem.k_per_group(), tma_layout::box_k(config)));
   const auto units = static_cast<double>(multiprocessors);
   constexpr int kTaps = tma_layout::kHaloFilter * tma_layout::kHaloFilter;
-  const double products = kTaps * (mma_cycles(gemm, gemm.swizzle_a) + kTapCycles);
+  const double products = kTaps * (mma_cycles(gemm, tma_layout::halo_steps(config) * 32) + kTapCycles);
   const double bytes = tma_layout::patch_bytes(config) + kTaps * tma_layout::b_box_bytes(config);
   const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));
   const double waves = std::ceil(static_cast<double>(tiles) / units);

@@ -108,12 +108,13 @@ bool propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Lo
 
 // 3x3 filters with stride 1, whose patches are loaded once for all taps: for few channels and small images.
 constexpr Shape kHaloShapes[] = {
-    {256, 64, false, kSearch, kSearch}, {128, 64, false, kSearch, kSearch}, {128, 40, false, kSearch, kSearch},
-    {64, 64, false, kSearch, kSearch},  {64, 32, false, kSearch, kSearch},  {64, 128, false, kSearch, kSearch},
-    {128, 16, false, kSearch, kSearch}, {128, 96, false, kSearch, kSearch}, {128, 128, false, kSearch, kSearch},
-    {256, 40, false, kSearch, kSearch}, {256, 96, false, kSearch, kSearch}, {256, 128, false, kSearch, kSearch},
-    {128, 64, true, kSearch, kSearch},  {128, 40, true, kSearch, kSearch},  {256, 64, true, kSearch, kSearch},
-    {128, 128, true, kSearch, kSearch}, {64, 64, true, kSearch, kSearch},   {64, 128, true, kSearch, kSearch},
+    {256, 32, false, kSearch, kSearch}, {256, 32, true, kSearch, kSearch},   {256, 64, false, kSearch, kSearch},
+    {128, 64, false, kSearch, kSearch}, {128, 40, false, kSearch, kSearch},  {64, 64, false, kSearch, kSearch},
+    {64, 32, false, kSearch, kSearch},  {64, 128, false, kSearch, kSearch},  {128, 16, false, kSearch, kSearch},
+    {128, 96, false, kSearch, kSearch}, {128, 128, false, kSearch, kSearch}, {256, 40, false, kSearch, kSearch},
+    {256, 96, false, kSearch, kSearch}, {256, 128, false, kSearch, kSearch}, {128, 64, true, kSearch, kSearch},
+    {128, 40, true, kSearch, kSearch},  {256, 64, true, kSearch, kSearch},   {128, 128, true, kSearch, kSearch},
+    {64, 64, true, kSearch, kSearch},   {64, 128, true, kSearch, kSearch},
 };
 
 void propose_halo(const KernelConfig& base, const Shape& shape, std::vector<KernelConfig>& configs) {
@@ -239,9 +240,15 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   propose_merged(base, breadth, configs);
   const Offer least = wanted(base, breadth);
   const bool staged = is_16_bit(output_type(base));
-  if (base.dims == 2 && staged && is_16_bit(operand_a(base))) {
-    for (const Shape& shape : kHaloShapes)
-      if (shape.offer >= least) propose_halo(base, shape, configs);
+  if (base.dims >= 2 && staged && is_16_bit(operand_a(base))) {
+    for (const Shape& shape : kHaloShapes) {
+      if (shape.offer < least) continue;
+      propose_halo(base, shape, configs);
+      if (shape.n > 64 || shape.m < 128) continue;
+      // Up to 32 channels fill half of a row, and half as many matrix instructions do.
+      propose_halo(base, shape, configs);
+      configs.back().gemm.tile.k = 32;
+    }
   }
   for (const Loader loader : {Loader::kTmaTiled, Loader::kTmaIm2col}) {
     for (const int swizzle : {128, 64, 32}) {

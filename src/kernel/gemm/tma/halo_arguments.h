@@ -7,19 +7,20 @@
 namespace wt {
 
 struct TmaHaloArguments {
-  TensorMap a;  // {channels, w, h, images} in boxes of one patch
+  TensorMap a;  // {channels, w, h, d in three dimensions, images} in boxes of one patch
   TensorMap b;  // {channels of a group, taps, output channels}
   i32 groups;
   i32 depth;         // channels that are summed over, of a group
   i32 depth_blocks;  // depth / box, rounded up
   i32 columns;       // output channels of a group
-  i32 start[2];      // h, w: image coordinate that the first tap of output pixel 0 reads
-  i32 size[2];       // h, w: output pixels
+  i32 planes;        // taps along d, each with a patch of its own
+  i32 start[3];      // d, h, w: image coordinate that the first tap of output pixel 0 reads
+  i32 size[3];       // d, h, w: output pixels
   i32 filter;        // the filter's tap that meets the patch's first pixel, and the step to the next one
   i32 filter_step;
   i32 tiles_h, tiles_w;  // of one image
   i64 tiles_m, tiles_n;
-  i64 out_stride[3];  // n, h, w
+  i64 out_stride[4];  // n, d, h, w
   void* y;
   EpilogueArguments epilogue;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/gemm/tma/halo_kernel.h - 3x3 with stride 1 on Hopper: a patch of the image is loaded once for all nine taps.
+// In three dimensions, once for the nine taps of each plane.
 //
 //   patch with its halo --TMA--> ring --descriptors shifted by tap--> wgmma --> registers --epilogue--> rows of y or dx
 //   filter, tap by tap  --TMA--> ring --/
@@ -43,7 +44,7 @@ struct TmaHaloGemm {
   static constexpr int kTileN = kConfig.gemm.tile.n, kStages = kConfig.gemm.stages;
   static constexpr int kConsumers = tma_layout::consumers(kConfig);
   static constexpr int kFragments = tma_layout::rows_of_consumer(kConfig) / 64;
-  static constexpr int kBox = tma_layout::box_k(kConfig), kSteps = kConfig.gemm.swizzle_a / 32;
+  static constexpr int kBox = tma_layout::box_k(kConfig), kSteps = tma_layout::halo_steps(kConfig);
   static constexpr int kBBytes = tma_layout::b_bytes(kConfig);
   static constexpr bool kPingPong = kConfig.gemm.ping_pong;
   static constexpr int kTaps = tma_layout::kHaloFilter * tma_layout::kHaloFilter;
@@ -66,7 +67,7 @@ struct TmaHaloGemm {
     FilterRing filters;
   };
   struct Tile {
-    i32 image, h, w;  // of the first output pixel
+    i32 image, d, h, w;  // of the first output pixel
     i64 n;
     i32 group;
     int order;  // among the block's tiles
@@ -76,11 +77,11 @@ struct TmaHaloGemm {
   // Output pixels of a fragment, in the order of its rows.
   struct PixelRows {
     const Params& p;
-    i32 image, h, w;
+    i32 image, d, h, w;
     WT_DEVICE i64 offset(int row) const {
       const i32 y = h + row / kEdge, x = w + row % kEdge;
-      if (y >= p.size[0] || x >= p.size[1]) return -1;
-      return image * p.out_stride[0] + y * p.out_stride[1] + x * p.out_stride[2];
+      if (y >= p.size[1] || x >= p.size[2]) return -1;
+      return image * p.out_stride[0] + d * p.out_stride[1] + y * p.out_stride[2] + x * p.out_stride[3];
     }
   };
 
@@ -97,23 +98,36 @@ struct TmaHaloGemm {
     for_work<kConfig>(p, [&](const Work& work) {
       const auto m = static_cast<u32>(work.tile.m), tiles_w = static_cast<u32>(p.tiles_w),
                  tiles_h = static_cast<u32>(p.tiles_h);
-      const u32 row = m / tiles_w, image = row / tiles_h;
-      body(Tile{static_cast<i32>(image), static_cast<i32>(row - image * tiles_h) * kTileH,
-                static_cast<i32>(m - row * tiles_w) * kEdge, work.tile.n, work.tile.group, work.order, work.last});
+      const u32 row = m / tiles_w, plane = row / tiles_h, image = plane / static_cast<u32>(p.size[0]);
+      body(Tile{static_cast<i32>(image), static_cast<i32>(plane - image * static_cast<u32>(p.size[0])),
+                static_cast<i32>(row - plane * tiles_h) * kTileH, static_cast<i32>(m - row * tiles_w) * kEdge,
+                work.tile.n, work.tile.group, work.order, work.last});
     });
+  }
+
+  // The patches of a tile, in the order in which they are multiplied.
+  template <class Body>
+  WT_DEVICE static void for_patches(const Params& p, Body&& body) {
+    for (i32 plane = 0; plane < p.planes; ++plane) {
+      for (i32 block = 0; block < p.depth_blocks; ++block) body(plane, block);
+    }
   }
 
   WT_DEVICE static void produce_patches(const Params& p, const Shared& shared) {
     typename PatchRing::Cursor slot;
     for_tiles(p, [&](const Tile& tile) {
-      for (i32 block = 0; block < p.depth_blocks; ++block) {
+      for_patches(p, [&](i32 plane, i32 block) {
         shared.patches.wait_empty(slot);
-        const SharedAddress full = shared.patches.full(slot.slot);
+        const SharedAddress full = shared.patches.full(slot.slot), to = shared.patch + slot.slot * kPatchStride;
+        const i32 channel = tile.group * p.depth + block * kBox, w = p.start[2] + tile.w, h = p.start[1] + tile.h;
         device::mbarrier_arrive_expect(full, kPatchBytes);
-        device::tma_load(shared.patch + slot.slot * kPatchStride, p.a, full, tile.group * p.depth + block * kBox,
-                         p.start[1] + tile.w, p.start[0] + tile.h, tile.image);
+        if constexpr (kConfig.dims == 3) {
+          device::tma_load(to, p.a, full, channel, w, h, p.start[0] + tile.d + plane, tile.image);
+        } else {
+          device::tma_load(to, p.a, full, channel, w, h, tile.image);
+        }
         slot.next();
-      }
+      });
     });
   }
 
@@ -122,16 +136,16 @@ struct TmaHaloGemm {
     for_tiles(p, [&](const Tile& tile) {
       const i32 column = static_cast<i32>(tile.n) * kTileN;
       const i32 first_filter = tile.group * (tma_layout::b_is_mn_major(kConfig) ? p.depth : p.columns);
-      for (i32 block = 0; block < p.depth_blocks; ++block) {
+      for_patches(p, [&](i32 plane, i32 block) {
         for (int tap = 0; tap < kTaps; ++tap) {
           shared.filters.wait_empty(slot);
           const SharedAddress full = shared.filters.full(slot.slot);
           device::mbarrier_arrive_expect(full, tma_layout::b_box_bytes(kConfig));
           TmaLoads<kConfig>::load_b(shared.filter + slot.slot * kBBytes, p.b, full, block,
-                                    p.filter + tap * p.filter_step, column, first_filter);
+                                    p.filter + (plane * kTaps + tap) * p.filter_step, column, first_filter);
           slot.next();
         }
-      }
+      });
     });
   }
 
@@ -141,21 +155,22 @@ struct TmaHaloGemm {
     // Ping-pong consumers take tiles in turns, so that one multiplies while the other stores: barrier 1 + c opens for
     // c.
     if (kPingPong && consumer == 1) device::arrive_named(1, 256);
+    const i32 patches = p.planes * p.depth_blocks;
     for_tiles(p, [&](const Tile& tile) {
       if (kPingPong && tile.order % kConsumers != consumer) {
-        patch.skip(p.depth_blocks);
-        filter.skip(p.depth_blocks * kTaps);
+        patch.skip(patches);
+        filter.skip(patches * kTaps);
         return;
       }
       const int part = kPingPong ? 0 : consumer;
       float d[kFragments][kTileN / 2];
       if (kPingPong) device::sync_named(1 + consumer, 256);
-      multiply(shared, patch, filter, p.depth_blocks, part, d);
+      multiply(shared, patch, filter, patches, part, d);
       if (kPingPong && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
       typename Output::Steps steps;
       const SharedAddress staging = shared.out + consumer * tma_layout::out_bytes(kConfig) / kConsumers;
       WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        const PixelRows rows{p, tile.image, tile.h + (part * kFragments + i) * kEdge, tile.w};
+        const PixelRows rows{p, tile.image, tile.d, tile.h + (part * kFragments + i) * kEdge, tile.w};
         const typename Output::Place place{tile.n * kTileN, tile.group};
         Output::stage(p, rows, place, d[i], steps, staging);
         Output::copy_rows(p, rows, place, staging);
@@ -165,10 +180,10 @@ struct TmaHaloGemm {
   }
 
   WT_DEVICE static void multiply(const Shared& shared, typename PatchRing::Cursor& patch,
-                                 typename FilterRing::Cursor& filter, i32 blocks, int part,
+                                 typename FilterRing::Cursor& filter, i32 patches, int part,
                                  float (&d)[kFragments][kTileN / 2]) {
     const bool releases = device::lane_index() == 0;
-    for (i32 block = 0; block < blocks; ++block) {
+    for (i32 index = 0; index < patches; ++index) {
       shared.patches.wait_full(patch);
       const SharedAddress base = shared.patch + patch.slot * kPatchStride;
       for (int tap = 0; tap < kTaps; ++tap) {
@@ -180,13 +195,13 @@ struct TmaHaloGemm {
           WT_UNROLL for (int i = 0; i < kFragments; ++i) {
             const SharedAddress rows = first + (part * kFragments + i) * kEdge * kPitch * 128;
             const u64 a = device::wgmma_descriptor(rows + step * 32, 16, kPitch * 128, device::DescriptorSwizzle::k128);
-            Multiply::template multiply<device::Major::kK, B::kMajor>(d[i], a, b, block > 0 || tap > 0 || step > 0);
+            Multiply::template multiply<device::Major::kK, B::kMajor>(d[i], a, b, index > 0 || tap > 0 || step > 0);
           }
         }
         device::wgmma_commit();
         device::wgmma_wait<1>();  // the tap before this one has been read
-        if (releases && (block > 0 || tap > 0)) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
-        if (releases && block > 0 && tap == 0) device::mbarrier_arrive(shared.patches.empty(patch.previous()));
+        if (releases && (index > 0 || tap > 0)) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
+        if (releases && index > 0 && tap == 0) device::mbarrier_arrive(shared.patches.empty(patch.previous()));
         filter.next();
       }
       patch.next();

@@ -11,7 +11,7 @@ namespace wt::tma_layout {
 // Channels of one bulk copy: a row of it is one swizzle span.
 constexpr int box_k(const KernelConfig& config) { return config.gemm.swizzle_a / size_of(operand_a(config)); }
 // Copies a stage holds for each operand.
-constexpr int boxes(const KernelConfig& config) { return config.gemm.tile.k / box_k(config); }
+constexpr int boxes(const KernelConfig& config) { return (config.gemm.tile.k + box_k(config) - 1) / box_k(config); }
 
 // Warpgroups that multiply. Cooperative ones share a tile's rows; ping-pong ones (wave groups) take a tile each.
 constexpr int consumers(const KernelConfig& config) { return config.gemm.warps.m / 4 * config.gemm.wave_groups; }
@@ -80,6 +80,8 @@ inline constexpr int kHaloPatches = 2;  // in flight
 constexpr bool is_halo(const KernelConfig& config) { return config.gemm.loader_a == Loader::kTmaHalo; }
 constexpr int halo_tile_height(const KernelConfig& config) { return config.gemm.tile.m / kHaloEdge; }
 constexpr int halo_patch_height(const KernelConfig& config) { return halo_tile_height(config) + kHaloFilter - 1; }
+// Matrix instructions along a row of 128 bytes: half of them where the channels fill half of it.
+constexpr int halo_steps(const KernelConfig& config) { return config.gemm.tile.k * size_of(operand_a(config)) / 32; }
 constexpr int patch_bytes(const KernelConfig& config) { return halo_patch_height(config) * kHaloPitch * 128; }
 
 // Blocks of a cluster that share an operand's tile: each loads its share of it for all. A sum divided over a cluster

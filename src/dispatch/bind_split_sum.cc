@@ -31,6 +31,7 @@ Launch split_sum_launch(const KernelConfig& config, const ConvProblem& problem, 
   Launch launch;
   launch.kernel = name_of(config) + kSumSuffix;
   launch.shape.threads = kSplitSumThreads;
+  launch.shape.programmatic = config.target == Target::kSm90a;  // as kernel/direct/overlap.h has it
   const int64_t blocks = ceil_div(arguments.elements, kSplitSumThreads * kSplitSumWidth);
   launch.shape.grid[0] = static_cast<uint32_t>(std::min<int64_t>(blocks, int64_t{device.multiprocessors} * 8));
   set_params(launch, arguments);

@@ -7,6 +7,7 @@
 // filter of merged groups.
 #pragma once
 
+#include "kernel/direct/overlap.h"
 #include "kernel/epilogue.h"
 #include "kernel/gemm/storage.h"
 #include "kernel/split_sum_arguments.h"
@@ -22,6 +23,7 @@ struct SplitSum {
   static constexpr int kWidth = kSplitSumWidth;
 
   WT_DEVICE static void run(const Params& p) {
+    wait_for_parts<kConfig>();
     Epilogue<kConfig.epilogue, output_type(kConfig)> steps;
     const i64 step = static_cast<i64>(device::grid_size().x) * kThreads * kWidth;
     for (i64 at = (static_cast<i64>(device::block_index().x) * kThreads + device::thread_index()) * kWidth;

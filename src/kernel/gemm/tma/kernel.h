@@ -9,6 +9,7 @@
 // (kernel/split_sum.h). Two blocks of a cluster may share the tiles of an operand: each loads half of them for both.
 #pragma once
 
+#include "kernel/direct/overlap.h"
 #include "kernel/gemm/ring.h"
 #include "kernel/gemm/tma/exchange.h"
 #include "kernel/gemm/tma/operand.h"
@@ -28,8 +29,11 @@ struct TmaGemm {
 
   WT_DEVICE static void run(const Params& p) {
     const Shared shared = layout();
+    if constexpr (kParts) let_sum_start<kConfig>();
     run_roles<kConfig>(
         [&] {
+          if (boxes_of(p, p.regions[0]) > 0) device::tma_prefetch(p.regions[0].a);
+          device::tma_prefetch(p.b);
           if constexpr (kThree) shared.parted.init(tma_layout::kRemainderThreads / 32, 1);
           shared.ring.init(1, 4 * (kPingPong ? 1 : kConsumers) * tma_layout::sharing_blocks(kConfig));
           if constexpr (kClusterSum) shared.sum().init();
@@ -117,7 +121,7 @@ struct TmaGemm {
       const TileIndex& tile = work.tile;
       const TmaRegion& region = region_of(p, tile.m);
       const i64 row = (tile.m - region.first_tile) * kTileM + Loads::share_a() * tma_layout::a_box_rows(kConfig);
-      const WalkStart start = walk_start(region, row);
+      const WalkStart start = walk_start_at(region, row);
       const i32 column = static_cast<i32>(tile.n) * kTileN;
       // Channels that are summed over start here in A, and the group's filters in B.
       const i32 first_channel = tile.group * p.depth, first_filter = tile.group * p.group_filter;
@@ -181,7 +185,7 @@ struct TmaGemm {
         } else if constexpr (kParts) {
           store_part(p, region, work, consumer, d);
         } else {
-          store(p, shared, region, work.tile, consumer, d, work.last);
+          store(p, shared, region, work.tile, consumer, d, work.own_last);
         }
       }
       if (kShares && work.last) meet_peer(shared);
@@ -297,7 +301,7 @@ struct TmaGemm {
           Output::send(p, row + 64 * i, place, staging + i * kFragmentBytes);
         }
         // WHY here and not after the loop: code behind the persistent loop makes ptxas ignore the register moves.
-        if (last || kPingPong) device::bulk_wait_read<0>();
+        if (last) device::bulk_wait_read<0>();
       }
     } else if constexpr (kConfig.gemm.staging == Staging::kShared) {
       const SharedAddress staging = shared.out + consumer * tma_layout::out_bytes(kConfig) / kConsumers;

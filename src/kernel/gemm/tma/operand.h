@@ -54,14 +54,22 @@ struct WalkStart {
   i32 image;
 };
 
-WT_DEVICE WalkStart walk_start(const TmaRegion& region, i64 row) {
+template <class Index>
+WT_DEVICE WalkStart walk_start(const TmaRegion& region, Index row) {
   WalkStart start;
   WT_UNROLL for (int i = 2; i >= 0; --i) {
-    start.at[i] = region.start[i] + static_cast<i32>(row % region.size[i]) * region.step[i];
-    row /= region.size[i];
+    const auto size = static_cast<Index>(region.size[i]);
+    const Index rest = row / size;
+    start.at[i] = region.start[i] + static_cast<i32>(row - rest * size) * region.step[i];
+    row = rest;
   }
   start.image = static_cast<i32>(row);
   return start;
+}
+// WHY: dividing 64-bit numbers takes several times as long, and few problems have that many rows. Rows of the last tile
+// may lie past the end.
+WT_DEVICE WalkStart walk_start_at(const TmaRegion& region, i64 row) {
+  return region.rows >> 30 == 0 ? walk_start<u32>(region, static_cast<u32>(row)) : walk_start<i64>(region, row);
 }
 
 // The producer's place in the sum: taps outside, channel boxes inside.

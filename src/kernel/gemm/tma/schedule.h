@@ -15,26 +15,29 @@ struct TileIndex {
 
 // Tiles in raster order along m or n, in bands `kBand` tiles wide across it, so that blocks running together share
 // rows of A and columns of B in the L2.
+// WHY 32 bits: dividing 64-bit numbers takes several hundred cycles, and nothing hides a block's first ones.
 template <Raster kRaster, int kBand>
-WT_DEVICE TileIndex tile_at(i64 index, i64 tiles_m, i64 tiles_n) {
-  const i64 per_group = tiles_m * tiles_n;
-  const i32 group = static_cast<i32>(index / per_group);
+WT_DEVICE TileIndex tile_at(u32 index, u32 tiles_m, u32 tiles_n) {
+  const u32 per_group = tiles_m * tiles_n;
+  const u32 group = index / per_group;
   index -= group * per_group;
-  const i64 along = kRaster == Raster::kAlongM ? tiles_m : tiles_n;
-  const i64 across = kRaster == Raster::kAlongM ? tiles_n : tiles_m;
-  const i64 band = index / (along * kBand);
-  const i64 width = across - band * kBand < kBand ? across - band * kBand : kBand;
+  const u32 along = kRaster == Raster::kAlongM ? tiles_m : tiles_n;
+  const u32 across = kRaster == Raster::kAlongM ? tiles_n : tiles_m;
+  const u32 band = index / (along * kBand);
+  const u32 width = across - band * kBand < kBand ? across - band * kBand : kBand;
   index -= band * along * kBand;
-  const i64 major = index / width, minor = band * kBand + index % width;
-  return kRaster == Raster::kAlongM ? TileIndex{major, minor, group} : TileIndex{minor, major, group};
+  const u32 major = index / width, minor = band * kBand + (index - major * width);
+  const auto g = static_cast<i32>(group);
+  return kRaster == Raster::kAlongM ? TileIndex{major, minor, g} : TileIndex{minor, major, g};
 }
 
 // One tile, or one part of a tile's sum.
 struct Work {
   TileIndex tile;
   i32 part;
-  int order;  // among the block's own
-  bool last;  // of them
+  int order;      // among the block's own
+  bool last;      // of them
+  bool own_last;  // of those of a consumer group, where groups take them in turns
 };
 
 // Calls body(work) for all that this block does. Blocks of a cluster that share operands take neighbouring tiles, those
@@ -43,24 +46,26 @@ template <KernelConfig kConfig, class Params, class Body>
 WT_DEVICE void for_work(const Params& p, Body&& body) {
   constexpr GemmConfig kGemm = kConfig.gemm;
   constexpr int kM = kGemm.cluster_m, kN = kGemm.cluster_n;
-  i64 index = device::block_index().x, step = device::grid_size().x;
+  u32 index = static_cast<u32>(device::block_index().x), step = static_cast<u32>(device::grid_size().x);
   i32 rank = 0;
   if constexpr (tma_layout::in_clusters(kConfig)) {
-    const i64 members = device::cluster_blocks();
+    const u32 members = device::cluster_blocks();
     rank = static_cast<i32>(device::cluster_rank());
     index /= members;
     step /= members;
   }
-  const i64 tiles_m = p.tiles_m / kM, tiles_n = p.tiles_n / kN, tiles = tiles_m * tiles_n * p.groups;
-  i64 items = tiles;
-  if constexpr (kGemm.split_k == SplitK::kWorkspace) items *= p.splits;
+  // All work is counted in 31 bits: dispatch/bind_tma.cc.
+  const u32 tiles_m = static_cast<u32>(p.tiles_m) / kM, tiles_n = static_cast<u32>(p.tiles_n) / kN;
+  const u32 tiles = tiles_m * tiles_n * static_cast<u32>(p.groups);
+  u32 items = tiles;
+  if constexpr (kGemm.split_k == SplitK::kWorkspace) items *= static_cast<u32>(p.splits);
   int order = 0;
   for (; index < items; index += step, ++order) {
-    Work work{{}, 0, order, index + step >= items};
-    i64 at = index;
+    Work work{{}, 0, order, index + step >= items, index + step * kGemm.wave_groups >= items};
+    u32 at = index;
     if constexpr (kGemm.split_k == SplitK::kWorkspace) {
       work.part = static_cast<i32>(index / tiles);
-      at = index - work.part * tiles;
+      at = index - static_cast<u32>(work.part) * tiles;
     }
     work.tile = tile_at<kGemm.raster, kGemm.block_swizzle>(at, tiles_m, tiles_n);
     if constexpr (kGemm.split_k == SplitK::kCluster) {

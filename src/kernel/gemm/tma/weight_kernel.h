@@ -26,11 +26,19 @@ struct TmaWeightGemm {
 
   WT_DEVICE static void run(const Params& p) {
     const Shared shared = layout();
-    run_roles<kConfig>([&] { shared.ring.init(1, 4 * kConsumers); },
-                       [&](int warp) {
-                         if (warp == 0 && device::elect()) produce(p, shared);
-                       },
-                       [&](int consumer) { consume(p, shared, consumer); });
+    if constexpr (kSplit) let_sum_start<kConfig>();
+    run_roles<kConfig>(
+        [&] {
+          if (p.pixels > 0) {
+            device::tma_prefetch(p.dy);
+            device::tma_prefetch(p.x);
+          }
+          shared.ring.init(1, 4 * kConsumers);
+        },
+        [&](int warp) {
+          if (warp == 0 && device::elect()) produce(p, shared);
+        },
+        [&](int consumer) { consume(p, shared, consumer); });
   }
 
  private:
@@ -84,12 +92,13 @@ struct TmaWeightGemm {
   struct PixelWalk {
     i32 at[4];  // n, d, h, w
 
-    WT_DEVICE PixelWalk(const Params& p, i64 pixel) {
+    WT_DEVICE PixelWalk(const Params& p, i32 pixel) {
       WT_UNROLL for (int i = 3; i > 0; --i) {
-        at[i] = static_cast<i32>(pixel % p.size[i - 1]);
-        pixel /= p.size[i - 1];
+        const i32 rest = pixel / p.size[i - 1];
+        at[i] = pixel - rest * p.size[i - 1];
+        pixel = rest;
       }
-      at[0] = static_cast<i32>(pixel);
+      at[0] = pixel;
     }
     WT_DEVICE void next(const Params& p) {
       i32 carry = 0;

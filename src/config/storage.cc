@@ -16,6 +16,7 @@ namespace {
 
 // Addressing, loop counters and values under way: an estimate, between what the generic and the Hopper kernels take.
 constexpr int kAddressRegisters = 48;
+constexpr int kPixelRegisters = 24;     // coordinates of pixels that are the sum of a weight gradient
 constexpr int kProducerRegisters = 40;  // as the tma kernels set it
 
 int ceil_divide(int64_t a, int64_t b) { return static_cast<int>((a + b - 1) / b); }
@@ -63,7 +64,16 @@ int registers_of(const KernelConfig& config) {
         portable_layout::chunks_of_thread(config, gemm.tile.m) + portable_layout::chunks_of_thread(config, gemm.tile.n);
     const bool all = gemm.pipeline == Pipeline::kCompV3 || gemm.scheduler == Scheduler::kInterwave;
     const int slices = all ? gemm.tile.k / gemm.mma.k : 2;
-    return kAddressRegisters + accumulators + fragments * slices + 4 * chunks * portable_layout::register_tiles(config);
+    const int held = 4 * chunks * portable_layout::register_tiles(config);
+    const int copies = config.target == Target::kGfx1100 ? 2 : 1;  // RDNA3 holds A and B in both halves of the lanes
+    const int addresses = kAddressRegisters + (portable_layout::a_lies_across(config) ? kPixelRegisters : 0);
+    if (mma && mma->path == MmaPath::kFma) {
+      // Fragments of multiply-adds hold all k of an eighth of the rows and a quarter of the columns.
+      const auto b = static_cast<int>(n / 4 * gemm.mma.k);
+      const auto a = static_cast<int>((all ? m : gemm.mma.m) / 8 * gemm.mma.k);
+      return addresses + accumulators + (a + b) * (all ? slices : 1) + held;
+    }
+    return addresses + accumulators + fragments * slices * copies + held;
   }
   // Elements on their way to shared memory wait in registers, one each; they and the fragments do not live together.
   const bool through_registers = gemm.loader_a == Loader::kGather || gemm.loader_b == Loader::kGather;

@@ -5,6 +5,8 @@
 #include "target/target.h"
 #if defined(WT_SIM)
 #include "target/sim/role.h"
+#elif defined(__HIP__)
+#include "target/amd/role.h"
 #else
 #include "target/cuda/role.h"
 #endif

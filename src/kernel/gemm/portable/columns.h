@@ -70,7 +70,9 @@ struct FilterColumns : ColumnShares<kConfig, kConfig.gemm.tile.n> {
   }
   WT_DEVICE const char* source(const Arguments&, const Block& block, int i, int v, bool& inside) const {
     inside = block.offset[i] >= 0 && v * kVector < columns;
-    return from + (static_cast<i64>(block.offset[i]) + v * kVector) * kBytes;
+    // WHY not the offset itself: even a copy of no bytes wants an aligned address.
+    const i32 offset = block.offset[i] >= 0 ? block.offset[i] : 0;
+    return from + (static_cast<i64>(offset) + v * kVector) * kBytes;
   }
   WT_DEVICE u32 address(int i) const { return Shares::address(thread, i); }
   WT_DEVICE void next(const Arguments& p, const PortableTask& task) {

@@ -46,6 +46,8 @@ struct Slicing {
   static constexpr int kDepth = kSteps * kConfig.gemm.mma.k;  // of a slice
   static constexpr int kSlices = kConfig.gemm.tile.k / kDepth;
   static_assert(kSlices * kDepth == kConfig.gemm.tile.k, "matrix instructions must cover tile.k");
+  // Every lane multiplies on its own (target/fma_tile.h): its fragments are rows and columns of all k.
+  static constexpr bool kInLanes = Mma::kA * Mma::kB / kConfig.gemm.mma.k == Mma::kC * kConfig.gemm.mma.k;
   static constexpr bool kMatrixLoads = device::kMatrixLoads && kBytes == 2;
 
   // Where in a slice the k-th number of the step-th instruction lies.

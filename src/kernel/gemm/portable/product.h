@@ -77,7 +77,9 @@ struct PortableProduct {
   // A whole tile. intrawave: a warp's reads of the next slice hide behind its own products. interwave: a warp reads
   // everything, then multiplies in one burst, and other warps' reads hide behind it.
   WT_DEVICE void multiply(const PortableBuffer& from) {
-    if constexpr (kConfig.gemm.scheduler == Scheduler::kInterwave) {
+    if constexpr (Slices::kInLanes) {
+      multiply_lanes(from);
+    } else if constexpr (kConfig.gemm.scheduler == Scheduler::kInterwave) {
       Fragments all;
       read(from, all);
       device::sync_warp();
@@ -88,6 +90,24 @@ struct PortableProduct {
       WT_UNROLL for (int s = 0; s < Slices::kSlices; ++s) {
         if (s + 1 < Slices::kSlices) read(from, s + 1, slice[(s + 1) % 2]);
         multiply(slice[s % 2]);
+      }
+    }
+  }
+
+ private:
+  // WHY fragments of A one by one: those of multiply-adds hold every k, and all of them would not fit the registers.
+  WT_DEVICE void multiply_lanes(const PortableBuffer& from) {
+    using ReadOne =
+        typename ReaderOf<portable_layout::a_lies_across(kConfig), kConfig, true, kConfig.gemm.tile.m, 1>::Type;
+    WT_UNROLL for (int s = 0; s < Slices::kSlices; ++s) {
+      Element a[1][1][Mma::kA], held[kTilesN][1][Mma::kB], b[kTilesN][Mma::kB];
+      ReadB{origin_n()}.read(from.b, s, held);
+      WT_UNROLL for (int j = 0; j < kTilesN; ++j) {
+        WT_UNROLL for (int e = 0; e < Mma::kB; ++e) b[j][e] = held[j][0][e];
+      }
+      WT_UNROLL for (int i = 0; i < kTilesM; ++i) {
+        ReadOne{origin_m() + i * kConfig.gemm.mma.m}.read(from.a, s, a);
+        device::multiply_row<Mma>(c[i], a[0][0], b);
       }
     }
   }

@@ -112,6 +112,20 @@ constexpr Constraint kTargetRows[] = {
            gemm.groups_per_tile, at.config.min_blocks);
      }},
 
+    {"tma-stream", "stream-K cuts the pixels of weight gradients, in a line",
+     [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.stream_k != StreamK::kOff; },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return at.config.direction == Direction::kBackwardWeight && gemm.stream_k == StreamK::kLinear &&
+              gemm.staging == Staging::kDirect && gemm.groups_per_tile == 1;
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "stream_k={} with direction={} staging={} groups_per_tile={}: it is linear, for bwd_weight, direct and 1",
+           text_of(gemm.stream_k), text_of(at.config.direction), text_of(gemm.staging), gemm.groups_per_tile);
+     }},
+
     {"tma-sharing", "two blocks of a cluster share the tiles of one operand",
      [](const Case& at) { return is_tma_kernel(at) && tma_layout::sharing_blocks(at.config) != 1; },
      [](const Case& at) {
@@ -129,6 +143,21 @@ constexpr Constraint kTargetRows[] = {
            "multiprocessor and halves of 8 columns",
            gemm.cluster_m, gemm.cluster_n, gemm.multicast_a, gemm.multicast_b, gemm.tile.n, text_of(gemm.loader_a),
            text_of(gemm.split_k));
+     }},
+
+    {"tma-weight-store", "bulk stores write gradients that are whole and whose epilogue is the same everywhere",
+     [](const Case& at) { return stores_bulk(at) && at.config.direction == Direction::kBackwardWeight; },
+     [](const Case& at) {
+       const EpilogueConfig& steps = at.config.epilogue;
+       return at.config.gemm.split_k == SplitK::kNone && at.config.gemm.groups_per_tile == 1 && !steps.scale &&
+              !steps.bias && !steps.residual && !steps.amax && steps.user_hash == 0;
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "staging=tma_store for a gradient with split_k={} groups_per_tile={}: it takes none and 1, and no scale, "
+           "bias, "
+           "residual or amax; use staging=direct",
+           text_of(at.config.gemm.split_k), at.config.gemm.groups_per_tile);
      }},
 
     {"tma-store-type", "16-bit outputs are staged in shared memory", stages_output,
@@ -224,10 +253,14 @@ constexpr Constraint kProblemRows[] = {
 
     {"tma-store-groups", "a bulk store's columns lie inside one group",
      [](const Case& at) { return stores_bulk(at) && at.problem->g > 1; },
-     [](const Case& at) { return columns(at) % at.config.gemm.tile.n == 0; },
      [](const Case& at) {
-       return fmt::format("{} output channels per group are not a multiple of tile.n={}; use staging=direct",
-                          columns(at), at.config.gemm.tile.n);
+       return at.config.direction != Direction::kBackwardWeight && columns(at) % at.config.gemm.tile.n == 0;
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "{} output channels per group are not a multiple of tile.n={}, or it is a gradient of groups; use "
+           "staging=direct",
+           columns(at), at.config.gemm.tile.n);
      }},
 
     {"tma-store-view", "a bulk store writes consecutive pixels", stores_bulk,

@@ -13,6 +13,7 @@
 #include "dispatch/tma_maps.h"
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/gemm/tma/weight_arguments.h"
+#include "kernel/split_sum_arguments.h"
 
 namespace wt {
 namespace {
@@ -51,6 +52,19 @@ TmaWeightArguments weight_arguments(const KernelConfig& config, const ConvProble
   return arguments;
 }
 
+// The launch that adds the pieces of tiles: it has the parameters of the one that makes them.
+Launch stream_sum_launch(const Launch& pieces, int64_t tiles, int64_t most) {
+  Launch sum = pieces;
+  sum.kernel += kSumSuffix;
+  sum.maps.clear();
+  sum.zeros.clear();  // whole tiles have left their amax already
+  sum.shape = {};
+  sum.shape.threads = kStreamSumThreads;
+  sum.shape.programmatic = true;  // as kernel/direct/overlap.h has it
+  sum.shape.grid[0] = static_cast<uint32_t>(std::min(tiles, most * 8));
+  return sum;
+}
+
 }  // namespace
 
 Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, const DeviceInfo& device) {
@@ -81,19 +95,39 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
     launch.maps.push_back({offsetof(TmaWeightArguments, x), Tensor::kX, 0,
                            im2col_map(problem, {problem.x, problem.c, problem.in}, walk, 128, 64, gemm.tile.k)});
   }
+  const int64_t most = int64_t{device.multiprocessors} * config.min_blocks;
+  const bool stream = gemm.stream_k != StreamK::kOff;
+  if (stream)
+    arguments.stream_blocks = static_cast<i32>(std::min(most, tiles * std::max<int64_t>(1, arguments.pixel_blocks)));
   Binding binding;
+  if (stream) {
+    binding.workspace_bytes =
+        stream_cut(arguments).slots() * gemm.tile.m * gemm.tile.n * static_cast<int64_t>(sizeof(float));
+    launch.pointers.push_back({offsetof(TmaWeightArguments, partials), Tensor::kWorkspace, 0});
+  }
   if (split) {
     binding.workspace_bytes = arguments.splits * arguments.elements * static_cast<int64_t>(sizeof(float));
     launch.pointers.push_back({offsetof(TmaWeightArguments, partials), Tensor::kWorkspace, 0});
   } else {
     launch.pointers.push_back({offsetof(TmaWeightArguments, dw), Tensor::kW, 0});
+    if (gemm.staging == Staging::kTmaStore) {
+      TensorMapSpec out = dense_map(problem.w, {arguments.channels, arguments.taps, arguments.rows}, 128);
+      out.box = {64, 1, 64};
+      launch.maps.push_back({offsetof(TmaWeightArguments, out), Tensor::kW, 0, out});
+    }
     bind_epilogue(launch, problem, offsetof(TmaWeightArguments, epilogue));
   }
-  launch.shape.grid[0] = static_cast<uint32_t>(
-      std::min<int64_t>(tiles * arguments.splits, int64_t{device.multiprocessors} * config.min_blocks));
+  launch.shape.grid[0] =
+      static_cast<uint32_t>(stream ? arguments.stream_blocks : std::min(tiles * arguments.splits, most));
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
   set_params(launch, arguments);
+  if (stream) {
+    Launch sum = stream_sum_launch(launch, tiles, most);
+    binding.launches.push_back(std::move(launch));
+    binding.launches.push_back(std::move(sum));
+    return binding;
+  }
   binding.launches.push_back(std::move(launch));
   if (split) binding.launches.push_back(split_sum_launch(config, whole, device, arguments.splits));
   return binding;

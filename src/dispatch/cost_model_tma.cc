@@ -272,13 +272,26 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
   return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts_of(whole));
 }
 
+// Stream-K: every block has as many k-blocks, and at most two pieces of tiles to write and to add again.
+double stream_cycles(const KernelConfig& config, int64_t tiles, int64_t depth, double stage, double whole_output,
+                     int multiprocessors, const Facts& facts) {
+  constexpr double kPieceBytesPerCycle = 30, kTile = 700, kSumCycles = 4000;
+  const double units = static_cast<double>(tiles) * static_cast<double>(std::max<int64_t>(1, depth));
+  const double blocks = std::min(units, static_cast<double>(multiprocessors));
+  const double share = std::ceil(units / blocks), whole = std::floor(share / static_cast<double>(depth));
+  const double piece = double{4} * config.gemm.tile.m * config.gemm.tile.n;
+  const double busy = share * stage + whole * (whole_output + kTile) + 2 * (piece / kPieceBytesPerCycle + kTile);
+  const double sum = kLaunchCycles / 2 + kSumCycles + 2 * blocks * piece / kMemoryBytesPerCycle;
+  return kLaunchCycles + kFirstDataCycles + (overlapped(busy, facts) + sum) * kUntimedParts;
+}
+
 double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
   const GemmConfig& gemm = config.gemm;
   const ConvProblem problem = merged_problem(config, whole);
   const int64_t blocks_n = ceil_div(problem.c_per_group(), 64) * pixels(problem.filter);
   const int64_t tiles = ceil_div(problem.k_per_group(), gemm.tile.m) * ceil_div(blocks_n, gemm.tile.n / 64) * problem.g;
   const int64_t depth = ceil_div(problem.n * pixels(problem.out()), gemm.tile.k);
-  const bool split = gemm.split_k == SplitK::kWorkspace;
+  const bool split = gemm.split_k == SplitK::kWorkspace, bulk = gemm.staging == Staging::kTmaStore;
   const SplitInput input{tiles, depth, gemm.tile.m, gemm.tile.n, gemm.tile.k, multiprocessors, problem.w_elements()};
   const int64_t splits = split ? split_count(input) : 1;
   const auto units = static_cast<double>(multiprocessors);
@@ -291,7 +304,9 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int m
       (gemm.tile.m + gemm.tile.n) * deep / std::min(kFill, kFillBytesPerCycleAll / std::min(items, units));
   const double stage = std::max(mma_cycles(gemm, deep), fill);
   const double output =
-      double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2) * (split ? 1 : kDirectStorePenalty) / kStore;
+      double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2) * (split || bulk ? 1 : kDirectStorePenalty) / kStore;
+  if (gemm.stream_k != StreamK::kOff)
+    return stream_cycles(config, tiles, depth, stage, output, multiprocessors, facts_of(whole));
   const double busy =
       waves * (std::ceil(static_cast<double>(depth) / static_cast<double>(splits)) * stage + output + kTile);
   double cycles = kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(whole));

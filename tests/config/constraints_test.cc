@@ -182,6 +182,15 @@ const RowCase kTargetCases[] = {
        });
      },
      "staging=direct with wave_groups=2; use shared"},
+    {"portable-stream",
+     [](KernelConfig& c) {
+       portable_with(c, [](KernelConfig& x) {
+         x.gemm.stream_k = StreamK::kTree;
+         x.gemm.staging = Staging::kDirect;
+         x.direction = Direction::kBackwardWeight;
+       });
+     },
+     "stream_k=tree with staging=direct and direction=bwd_weight"},
     {"portable-split",
      [](KernelConfig& c) { portable_with(c, [](KernelConfig& x) { x.gemm.split_k = SplitK::kWorkspace; }); },
      "split_k=workspace with direction=fwd"},
@@ -271,6 +280,8 @@ const RowCase kTargetCases[] = {
      "direction=bwd_weight sums across channels"},
     {"tma-split", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.split_k = SplitK::kCluster; }); },
      "split_k=cluster with direction=fwd staging=tma_store"},
+    {"tma-stream", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.stream_k = StreamK::kTree; }); },
+     "stream_k=tree with direction=fwd staging=tma_store"},
     {"tma-sharing",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {
@@ -293,6 +304,14 @@ const RowCase kTargetCases[] = {
      "groups_per_tile=4 with split_k=none"},
     {"tma-halo", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.loader_a = Loader::kTmaHalo; }); },
      "loader_a=tma_halo with dims=2 direction=fwd specialization=default"},
+    {"tma-weight-store",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.direction = Direction::kBackwardWeight;
+         t.gemm.split_k = SplitK::kWorkspace;
+       });
+     },
+     "staging=tma_store for a gradient with split_k=workspace groups_per_tile=1"},
     {"tma-copy-vector",
      [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.staging = Staging::kShared; }); },
      "staging=shared copies rows by vectors of 2, 4 or 8 elements, not vector_c=1"},

@@ -16,7 +16,8 @@ constexpr std::string_view kReadFields[] = {
     "gemm.wave_groups",    "gemm.loader_a",   "gemm.loader_b",      "gemm.ping_pong",   "gemm.swizzle_a",
     "gemm.swizzle_b",      "gemm.raster",     "gemm.block_swizzle", "gemm.persistent",  "gemm.staging",
     "gemm.specialization", "gemm.load_warps", "gemm.split_k",       "gemm.vector_c",    "gemm.groups_per_tile",
-    "gemm.cluster_m",      "gemm.cluster_n",  "gemm.multicast_a",   "gemm.multicast_b", "finite_only"};
+    "gemm.cluster_m",      "gemm.cluster_n",  "gemm.multicast_a",   "gemm.multicast_b", "gemm.stream_k",
+    "finite_only"};
 
 constexpr int64_t kSharedBytes = 228 * 1024;  // of a multiprocessor
 constexpr int64_t kReservedBytes = 1024;      // of them, for each block
@@ -221,6 +222,14 @@ void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<Kerne
   for (const Shape& shape : kWeightShapes) {
     if (shape.other < least) continue;
     for (const SplitK split : {SplitK::kWorkspace, SplitK::kNone}) propose_weight_shape(base, shape, split, 1, configs);
+    if (least != kSearch) continue;
+    // Stream-K, where neither tiles nor whole parts of them fill the last wave.
+    propose_weight_shape(base, shape, SplitK::kNone, 1, configs);
+    configs.back().gemm.stream_k = StreamK::kLinear;
+    if (!is_16_bit(output_type(base))) continue;
+    propose_weight_shape(base, shape, SplitK::kNone, 1, configs);
+    configs.back().gemm.staging = Staging::kTmaStore;
+    configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
   }
   // Small groups together: the products of different groups are dropped with the partial sums.
   if (least == kCore) return;

@@ -5,12 +5,16 @@
 #pragma once
 
 #include "kernel/arguments.h"
+#include "kernel/gemm/tma/stream.h"
 
 namespace wt {
+
+inline constexpr int kStreamSumThreads = 256;
 
 struct TmaWeightArguments {
   TensorMap dy;      // {channels, pixels}
   TensorMap x;       // im2col, a column of tile.k pixels
+  TensorMap out;     // {input channels, taps, output channels}, where bulk stores write the gradient
   i64 pixels;        // n p q
   i32 pixel_blocks;  // of tile.k
   i32 blocks_per_split;
@@ -25,9 +29,15 @@ struct TmaWeightArguments {
   i32 advance[4];                  // tile.k pixels as (n, d, h, w) steps of the walk
   i64 tiles_m, tiles_n;
   void* dw;
-  float* partials;  // (splits, elements of dw)
+  float* partials;    // (splits, elements of dw), or the pieces of stream.h
+  i32 stream_blocks;  // of the grid, where stream-K cuts by them
   i64 elements;
   EpilogueArguments epilogue;
 };
+
+// How stream-K cuts the problem; without pixels, tiles of one empty k-block.
+constexpr StreamCut stream_cut(const TmaWeightArguments& p) {
+  return {p.tiles_m * p.tiles_n * p.groups, p.pixel_blocks > 0 ? p.pixel_blocks : 1, p.stream_blocks};
+}
 
 }  // namespace wt

@@ -5,13 +5,16 @@
 //   global
 //
 // GEMM rows are output channels, columns are blocks of 64 input channels of a tap, k runs over the pixels of all
-// images. With split_k=workspace the pixels are divided among blocks and the partial sums added by kernel/split_sum.h.
+// images. With split_k=workspace the pixels are divided among blocks and the partial sums added by kernel/split_sum.h;
+// else the gradient leaves in pairs from registers, or by bulk stores of 64 channels of a tap.
 #pragma once
 
+#include "kernel/direct/overlap.h"
 #include "kernel/epilogue.h"
 #include "kernel/gemm/ring.h"
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/gemm/tma/operand.h"
+#include "kernel/gemm/tma/output.h"
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
 #include "kernel/gemm/tma/weight_arguments.h"
@@ -26,7 +29,7 @@ struct TmaWeightGemm {
 
   WT_DEVICE static void run(const Params& p) {
     const Shared shared = layout();
-    if constexpr (kSplit) let_sum_start<kConfig>();
+    if constexpr (kSplit || kStream) let_sum_start<kConfig>();
     run_roles<kConfig>(
         [&] {
           if (p.pixels > 0) {
@@ -59,33 +62,66 @@ struct TmaWeightGemm {
   using SlotRing = Ring<kStages>;
   using Cursor = typename SlotRing::Cursor;
 
+  static constexpr bool kStream = kConfig.gemm.stream_k != StreamK::kOff;
+  static constexpr i32 kWhole = -1;  // a tile that stream-K did not cut
+  static constexpr bool kBulk = kConfig.gemm.staging == Staging::kTmaStore;
+
+  // What staging a fragment asks of its arguments where no step of the epilogue depends on the place.
+  struct Anywhere {
+    const EpilogueArguments& epilogue;
+    i64 columns = kTileN;
+    WT_DEVICE i64 offset(int) const { return 0; }
+  };
+
   struct Shared {  // addresses
-    SharedAddress a, b;
+    SharedAddress a, b, out;
     SlotRing ring;
   };
   struct Item {  // one tile of one split
     TileIndex tile;
     i32 first, count;  // blocks of pixels
-    i32 split;
+    i32 split;         // or the slot of a piece
+    bool last;         // of the block
   };
 
   WT_DEVICE static Shared layout() {
     const SharedAddress a = (device::shared_base() + 1023) & ~1023u;
-    const SharedAddress b = a + kStages * kABytes;
-    return {a, b, {b + kStages * kBBytes}};
+    const SharedAddress b = a + kStages * kABytes, out = b + kStages * kBBytes;
+    return {a, b, out, {out + tma_layout::out_bytes(kConfig)}};
   }
 
   template <class Body>
   WT_DEVICE static void for_items(const Params& p, Body&& body) {
+    if constexpr (kStream) return for_stream(p, body);
     for_work<kConfig>(p, [&](const Work& work) {
       Item item;
       item.split = work.part;
       item.tile = work.tile;
+      item.last = work.last;
       item.first = item.split * p.blocks_per_split;
       const i32 left = p.pixel_blocks - item.first;
       item.count = left < p.blocks_per_split ? left : p.blocks_per_split;
       body(item);
     });
+  }
+
+  // Stream-K: the tiles of which this block has k-blocks.
+  template <class Body>
+  WT_DEVICE static void for_stream(const Params& p, Body&& body) {
+    const StreamCut cut = stream_cut(p);
+    const i64 block = device::block_index().x, end = cut.first(block + 1);
+    for (i64 unit = cut.first(block); unit < end;) {
+      const i64 tile = unit / cut.depth, tile_end = (tile + 1) * cut.depth, stop = tile_end < end ? tile_end : end;
+      Item item;
+      item.tile = tile_at<kConfig.gemm.raster, kConfig.gemm.block_swizzle>(
+          static_cast<u32>(tile), static_cast<u32>(p.tiles_m), static_cast<u32>(p.tiles_n));
+      item.first = static_cast<i32>(unit - tile * cut.depth);
+      item.count = p.pixel_blocks > 0 ? static_cast<i32>(stop - unit) : 0;
+      item.split = stop - unit == cut.depth ? kWhole : static_cast<i32>(cut.slot(block, tile));
+      item.last = stop == end;
+      body(item);
+      unit = stop;
+    }
   }
 
   // A walk over x in steps of tile.k pixels, by addition with carry.
@@ -166,7 +202,13 @@ struct TmaWeightGemm {
     for_items(p, [&](const Item& item) {
       float d[kFragments][kTileN / 2];
       multiply(shared, slot, item.count, consumer, d);
-      WT_UNROLL for (int i = 0; i < kFragments; ++i) store(p, item, (consumer * kFragments + i) * 64, d[i]);
+      if constexpr (kBulk) {
+        send(p, shared, item, consumer, d);
+      } else if (kStream && item.split != kWhole) {
+        WT_UNROLL for (int i = 0; i < kFragments; ++i) store_piece(p, item, (consumer * kFragments + i) * 64, d[i]);
+      } else {
+        WT_UNROLL for (int i = 0; i < kFragments; ++i) store(p, item, (consumer * kFragments + i) * 64, d[i]);
+      }
     });
   }
 
@@ -196,6 +238,50 @@ struct TmaWeightGemm {
     device::wgmma_wait<0>();
     WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
     if (releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
+  }
+
+  // This consumer's fragments to dw by bulk stores, which drop rows and channels that do not exist.
+  WT_DEVICE static void send(const Params& p, const Shared& shared, const Item& item, int consumer,
+                             const float (&d)[kFragments][kTileN / 2]) {
+    using Output = TmaOutput<kConfig, Anywhere>;
+    constexpr int kFragmentBytes = kBlocksN * 64 * 128;
+    const SharedAddress staging = shared.out + consumer * kFragments * kFragmentBytes;
+    const Anywhere anywhere{p.epilogue};
+    const bool sends = device::thread_index() % 128 == 0;
+    Steps steps;
+    if (sends) device::bulk_wait_read<0>();  // the tile before has left the staging buffer
+    device::sync_named(3 + consumer, 128);
+    WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+      Output::stage(anywhere, anywhere, {0, 0}, d[i], steps, staging + i * kFragmentBytes);
+    }
+    device::fence_async_shared();
+    device::sync_named(3 + consumer, 128);
+    if (!sends) return;
+    WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+      const i32 row = static_cast<i32>(item.tile.m) * kTileM + (consumer * kFragments + i) * 64;
+      WT_UNROLL for (int j = 0; j < kBlocksN; ++j) {
+        const i32 block = static_cast<i32>(item.tile.n) * kBlocksN + j, tap = block / p.channel_blocks;
+        if (tap >= p.taps) break;
+        device::tma_store(p.out, staging + i * kFragmentBytes + j * (64 * 128), block % p.channel_blocks * 64, tap,
+                          row);
+      }
+    }
+    device::bulk_commit();
+    // WHY here and not after the loop: code behind the persistent loop makes ptxas ignore the register moves.
+    if (item.last) device::bulk_wait_read<0>();
+  }
+
+  // One fragment of 64 rows to its slot of the workspace, as it lies in the tile.
+  WT_DEVICE static void store_piece(const Params& p, const Item& item, int first_row, const float (&d)[kTileN / 2]) {
+    const int thread = device::thread_index() % 128, lane = thread % 32;
+    float* piece = p.partials + static_cast<i64>(item.split) * (kTileM * kTileN) + 2 * (lane % 4);
+    WT_UNROLL for (int half = 0; half < 2; ++half) {
+      const int row = first_row + thread / 32 * 16 + lane / 4 + 8 * half;
+      WT_UNROLL for (int j = 0; j < kTileN / 8; ++j) {
+        device::store_global(reinterpret_cast<Vector<float, 2>*>(piece + row * kTileN + 8 * j),
+                             Vector<float, 2>{{d[4 * j + 2 * half], d[4 * j + 2 * half + 1]}});
+      }
+    }
   }
 
   // One fragment of 64 rows to dw or, split, to the partial sums.

@@ -135,6 +135,15 @@ constexpr Constraint kTargetRows[] = {
                           at.config.gemm.wave_groups);
      }},
 
+    {"portable-stream", "parts of a streamed sum leave through shared memory",
+     [](const Case& at) { return is_portable(at) && streams(at.config); },
+     [](const Case& at) { return at.config.gemm.staging == Staging::kShared && is_weight(at); },
+     [](const Case& at) {
+       return fmt::format("stream_k={} with staging={} and direction={}; use staging=shared, for bwd_weight",
+                          text_of(at.config.gemm.stream_k), text_of(at.config.gemm.staging),
+                          text_of(at.config.direction));
+     }},
+
     {"portable-split", "the sum of a weight gradient may be divided, through a workspace", is_portable,
      [](const Case& at) {
        const SplitK split = at.config.gemm.split_k;

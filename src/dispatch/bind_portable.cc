@@ -7,13 +7,16 @@
 #include "base/check.h"
 #include "config/fields.h"
 #include "config/portable_view.h"
+#include "config/targets.h"
 #include "dispatch/bind_split_sum.h"
 #include "dispatch/bind_wavelet.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
 #include "kernel/gemm/portable/layout.h"
+#include "kernel/gemm/portable/stream_arguments.h"
 #include "kernel/gemm/wavelet/weight_arguments.h"
+#include "kernel/split_sum_arguments.h"
 
 namespace wt {
 namespace {
@@ -72,12 +75,10 @@ Binding bind_walk(const KernelConfig& config, const ConvProblem& problem) {
   return binding;
 }
 
-// One launch, or partial sums and the launch that adds them in order.
-Binding bind_weight(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
-  const auto view = portable_weight_view(config, problem);
-  WT_CHECK(view, "{} does not accept '{}'", name_of(config), to_text(problem));
-  const PortableParts parts = portable_parts(config, problem, device.multiprocessors);
-  WaveletWeightArguments arguments = weight_arguments(config, *view);
+// The weight gradient's arguments but for its addresses.
+WaveletWeightArguments divided_arguments(const KernelConfig& config, const ConvProblem& problem,
+                                         const WaveletWeightView& view, const PortableParts& parts) {
+  WaveletWeightArguments arguments = weight_arguments(config, view);
   arguments.blocks_per_split = static_cast<i32>(parts.blocks_per_split);
   arguments.items = static_cast<u32>(parts.tiles * parts.splits);
   arguments.tiles = make_divider(parts.tiles);
@@ -85,22 +86,72 @@ Binding bind_weight(const KernelConfig& config, const ConvProblem& problem, cons
   arguments.tiles_n = make_divider(parts.tiles_n);
   arguments.walk.out_vector = vector_of(arguments.numbers);
   arguments.walk.epilogue = epilogue_arguments(problem.epilogue);
+  return arguments;
+}
 
-  constexpr size_t kWalk = offsetof(WaveletWeightArguments, walk);
-  const auto at = [](size_t field) { return static_cast<uint32_t>(kWalk + field); };
+// Pointers of the walk, `at` bytes into the parameter block.
+void bind_operands(Launch& launch, const ConvProblem& problem, size_t at) {
+  if (problem.n == 0) return;
+  launch.pointers.push_back({static_cast<uint32_t>(at + offsetof(WaveletArguments<3>, a)), Tensor::kX, 0});
+  launch.pointers.push_back({static_cast<uint32_t>(at + offsetof(WaveletArguments<3>, b)), Tensor::kY, 0});
+}
+void bind_output(Launch& launch, const ConvProblem& problem, size_t at) {
+  launch.pointers.push_back({static_cast<uint32_t>(at + offsetof(WaveletArguments<3>, out)), Tensor::kW, 0});
+  bind_epilogue(launch, problem, static_cast<uint32_t>(at + offsetof(WaveletArguments<3>, epilogue)));
+}
+
+// One launch, and one that adds the parts of tiles that blocks share (kernel/gemm/portable/stream.h).
+Binding bind_stream(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+  const auto view = portable_weight_view(config, problem);
+  WT_CHECK(view, "{} does not accept '{}'", name_of(config), to_text(problem));
+  const PortableParts parts = portable_parts(config, problem, device.multiprocessors);
+  const PortableStreams streams = portable_streams(config, parts, device.multiprocessors);
+  PortableStreamArguments arguments{};
+  arguments.weight = divided_arguments(config, problem, *view, parts);
+  arguments.whole_tiles = static_cast<u32>(streams.whole_tiles);
+  arguments.share = streams.share;
+  arguments.streamed = streams.streamed;
+
+  constexpr size_t kWalk = offsetof(PortableStreamArguments, weight) + offsetof(WaveletWeightArguments, walk);
+  Launch launch = launch_of(config, streams.whole_tiles + streams.blocks);
+  bind_operands(launch, problem, kWalk);
+  bind_output(launch, problem, kWalk);
+  launch.pointers.push_back({offsetof(PortableStreamArguments, parts), Tensor::kWorkspace, 0});
+  set_params(launch, arguments);
+  Binding binding;
+  binding.launches.push_back(std::move(launch));
+  binding.workspace_bytes = std::max<int64_t>(1, 2 * streams.blocks) * portable_layout::part_elements(config) *
+                            static_cast<int64_t>(sizeof(float));
+  if (!streams.has_parts) return binding;
+
+  Launch sum;
+  sum.kernel = name_of(config) + kSumSuffix;
+  sum.shape.grid[0] = static_cast<uint32_t>(parts.tiles - streams.whole_tiles);
+  sum.shape.threads = kStreamSumThreads;
+  bind_output(sum, problem, kWalk);
+  // WHY: the largest value of tiles that were stored whole is there already.
+  sum.zeros.clear();
+  sum.pointers.push_back({offsetof(PortableStreamArguments, parts), Tensor::kWorkspace, 0});
+  set_params(sum, arguments);
+  binding.launches.push_back(std::move(sum));
+  return binding;
+}
+
+// One launch, or partial sums and the launch that adds them in order.
+Binding bind_weight(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+  const auto view = portable_weight_view(config, problem);
+  WT_CHECK(view, "{} does not accept '{}'", name_of(config), to_text(problem));
+  const PortableParts parts = portable_parts(config, problem, device.multiprocessors);
+  const WaveletWeightArguments arguments = divided_arguments(config, problem, *view, parts);
   Launch launch = launch_of(config, parts.tiles * parts.splits);
-  if (problem.n > 0) {
-    launch.pointers.push_back({at(offsetof(WaveletArguments<3>, a)), Tensor::kX, 0});
-    launch.pointers.push_back({at(offsetof(WaveletArguments<3>, b)), Tensor::kY, 0});
-  }
+  bind_operands(launch, problem, offsetof(WaveletWeightArguments, walk));
   Binding binding;
   const bool split = config.gemm.split_k == SplitK::kWorkspace;
   if (split) {
     binding.workspace_bytes = parts.splits * arguments.elements * static_cast<int64_t>(sizeof(float));
     launch.pointers.push_back({offsetof(WaveletWeightArguments, partials), Tensor::kWorkspace, 0});
   } else {
-    launch.pointers.push_back({at(offsetof(WaveletArguments<3>, out)), Tensor::kW, 0});
-    bind_epilogue(launch, problem, at(offsetof(WaveletArguments<3>, epilogue)));
+    bind_output(launch, problem, offsetof(WaveletWeightArguments, walk));
   }
   set_params(launch, arguments);
   binding.launches.push_back(std::move(launch));
@@ -133,10 +184,26 @@ PortableParts portable_parts(const KernelConfig& config, const ConvProblem& prob
   return parts;
 }
 
+PortableStreams portable_streams(const KernelConfig& config, const PortableParts& parts, int multiprocessors) {
+  constexpr int64_t kLeastShare = 4;  // k-blocks: below that a block does little but start and end
+  const TargetInfo& info = info_of(config.target);
+  const int64_t resident = std::clamp<int64_t>(info.shared_per_unit / portable_layout::shared_bytes(config), 1, 2);
+  const int64_t blocks = multiprocessors * resident;
+  PortableStreams streams;
+  if (!config.gemm.stream_k_persistent) streams.whole_tiles = parts.tiles / blocks * blocks;
+  streams.streamed = (parts.tiles - streams.whole_tiles) * parts.pixel_blocks;
+  streams.share = std::max(std::min(kLeastShare, parts.pixel_blocks), ceil_div(streams.streamed, blocks));
+  // A tile is never in more parts than the sum's tree has room for.
+  streams.share = std::max(streams.share, ceil_div(parts.pixel_blocks, (int64_t{1} << kStreamTreeLevels) - 2));
+  streams.blocks = ceil_div(streams.streamed, streams.share);
+  streams.has_parts = streams.blocks > 0 && (streams.share % parts.pixel_blocks != 0);
+  return streams;
+}
+
 Binding bind_portable(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
   if (problem.direction == Direction::kForward) return bind_walk<3>(config, problem);
   if (problem.direction == Direction::kBackwardData) return bind_walk<96>(config, problem);
-  return bind_weight(config, problem, device);
+  return portable_layout::streams(config) ? bind_stream(config, problem, device) : bind_weight(config, problem, device);
 }
 
 }  // namespace wt

@@ -14,6 +14,13 @@ struct PortableParts {
   int64_t pixel_blocks = 0;                  // k-blocks of a whole sum
   int64_t blocks_per_split = 0, splits = 1;  // k-blocks of a part, parts
 };
+// Stream-K: tiles with a block each, the other tiles' k-blocks, and how many of those a streaming block takes.
+struct PortableStreams {
+  int64_t whole_tiles = 0, streamed = 0, share = 1, blocks = 0;
+  bool has_parts = false;  // some tile is shared by blocks
+};
+PortableStreams portable_streams(const KernelConfig& config, const PortableParts& parts, int multiprocessors);
+
 PortableParts portable_parts(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 
 }  // namespace wt

@@ -88,6 +88,7 @@ double ceil_div(double a, double b) { return std::ceil(a / b); }
 // Tiles of the launch and the k-blocks of all of them.
 struct Work {
   double tiles = 0, blocks = 0;
+  double shared_tiles = 0;  // streamed: parts that a second launch adds
 };
 Work work_of(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
   const GemmConfig& gemm = config.gemm;
@@ -96,6 +97,11 @@ Work work_of(const KernelConfig& config, const ConvProblem& problem, int multipr
     const PortableParts parts = portable_parts(config, problem, multiprocessors);
     work.tiles = static_cast<double>(parts.tiles * parts.splits);
     work.blocks = static_cast<double>(parts.tiles * parts.pixel_blocks);
+    if (portable_layout::streams(config)) {
+      const PortableStreams streams = portable_streams(config, parts, multiprocessors);
+      work.tiles = static_cast<double>(streams.whole_tiles + streams.blocks);
+      work.shared_tiles = streams.has_parts ? static_cast<double>(streams.blocks) : 0;
+    }
     return work;
   }
   const auto view = portable_view(config, problem);
@@ -169,6 +175,8 @@ double predicted_portable_us(const KernelConfig& config, const ConvProblem& prob
         work.tiles / std::max(1.0, static_cast<double>(portable_parts(config, problem, multiprocessors).tiles));
     cycles += kLaunchCycles / 2 + static_cast<double>(problem.w_elements()) * 4 * (parts + 1) / rates.memory_bytes;
   }
+  if (work.shared_tiles > 0)
+    cycles += kLaunchCycles / 2 + work.shared_tiles * 4 * rows * columns * 4 / rates.memory_bytes;
   const bool hopper = config.target == Target::kSm90a || config.target == Target::kSm100a;
   return cycles / rates.clock_mhz * (hopper ? kUnmeasuredOnHopper : 1);
 }

@@ -4,6 +4,7 @@
 #include "config/constraints.h"
 #include "config/fields.h"
 #include "config/kernels.h"
+#include "kernel/gemm/portable/layout.h"
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/merge_groups_arguments.h"
 #include "kernel/split_sum_arguments.h"
@@ -14,6 +15,7 @@ namespace {
 
 // The template that adds a kernel's partial sums in a launch of its own; empty: it leaves none.
 std::string_view sum_class(const KernelConfig& config) {
+  if (portable_layout::serves(config) && portable_layout::streams(config)) return "wt::PortableStreamSum";
   if (config.gemm.split_k == SplitK::kWorkspace) return "wt::SplitSum";
   if (config.family == Family::kDirect && config.direction == Direction::kBackwardWeight) return "wt::DirectSum";
   return {};

@@ -51,6 +51,21 @@ TEST_P(PortableEdges, ChosenKernelsAreExact) {
 INSTANTIATE_TEST_SUITE_P(Targets, PortableEdges, testing::Values(Target::kSm80, Target::kGfx90a, Target::kGfx1100),
                          [](const auto& param) { return std::string(text_of(param.param)); });
 
+// Sums that blocks share, added in order and in pairs, of all tiles and of those that whole rounds leave.
+TEST(PortableStream, PartsAreAddedExactly) {
+  const auto device = open_device("sim:sm_80");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  const ConvProblem problem = problem_of("bwd_weight bf16 n3 c40 k72 i13x11 f3x3 p1 +alpha=0.5");
+  int tested = 0;
+  for (const KernelConfig& config : portable_kernels(problem, Target::kSm80)) {
+    if (!portable_layout::streams(config) || config.gemm.tile.m != 64 || config.gemm.pipeline != Pipeline::kCompAsync)
+      continue;
+    expect_exact(*device, problem, config);
+    ++tested;
+  }
+  EXPECT_EQ(tested, 3);
+}
+
 // The largest tiles of the loops with the most in registers, by the real compilers. Rule set tiny has the others.
 std::vector<KernelConfig> largest(const char* text, Target target, std::initializer_list<Pipeline> pipelines) {
   auto kernels = one_of_each_loop(problem_of(text), target, true);

@@ -21,10 +21,23 @@ constexpr Target kTargets[] = {Target::kSm80,   Target::kSm90a,  Target::kSm100a
                                Target::kGfx942, Target::kGfx950, Target::kGfx1100, Target::kGfx1201};
 constexpr Target kRoleTargets[] = {Target::kSm80,   Target::kSm100a,  Target::kGfx90a, Target::kGfx942,
                                    Target::kGfx950, Target::kGfx1100, Target::kGfx1201};
-constexpr std::string_view kReadFields[] = {
-    "gemm.tile",     "gemm.warps",       "gemm.mma",           "gemm.pipeline",   "gemm.scheduler",
-    "gemm.stages",   "gemm.wave_groups", "gemm.double_buffer", "gemm.loader_a",   "gemm.loader_b",
-    "gemm.vector_a", "gemm.vector_b",    "gemm.staging",       "gemm.load_warps", "gemm.split_k"};
+constexpr std::string_view kReadFields[] = {"gemm.tile",
+                                            "gemm.warps",
+                                            "gemm.mma",
+                                            "gemm.pipeline",
+                                            "gemm.scheduler",
+                                            "gemm.stages",
+                                            "gemm.wave_groups",
+                                            "gemm.double_buffer",
+                                            "gemm.loader_a",
+                                            "gemm.loader_b",
+                                            "gemm.vector_a",
+                                            "gemm.vector_b",
+                                            "gemm.staging",
+                                            "gemm.load_warps",
+                                            "gemm.split_k",
+                                            "gemm.stream_k",
+                                            "gemm.stream_k_persistent"};
 
 // One form of a pipeline.
 struct Recipe {
@@ -109,7 +122,15 @@ bool is_hopper(const KernelConfig& base) { return base.target == Target::kSm90a 
 
 bool moves_async(const Recipe& recipe) { return info_of(recipe.pipeline).async_copy || recipe.async; }
 
-// With each matrix instruction. The sum of a weight gradient is divided; `whole`: and is not, in another kernel.
+// Stream-K of all tiles, or of those that whole rounds leave.
+struct Stream {
+  StreamK order;
+  bool all;
+};
+constexpr Stream kStreams[] = {{StreamK::kLinear, true}, {StreamK::kTree, true}, {StreamK::kLinear, false}};
+
+// With each matrix instruction. The sum of a weight gradient is divided; `whole`: other kernels do not divide it,
+// or stream it.
 void propose_config(const KernelConfig& base, KernelConfig config, const TargetInfo& target, bool few, bool whole,
                     std::vector<KernelConfig>& configs) {
   const bool weight = base.direction == Direction::kBackwardWeight;
@@ -122,6 +143,11 @@ void propose_config(const KernelConfig& base, KernelConfig config, const TargetI
     if (!weight || !whole) continue;
     config.gemm.split_k = SplitK::kNone;
     configs.push_back(config);
+    for (const auto& [order, all] : kStreams) {
+      configs.push_back(config);
+      configs.back().gemm.stream_k = order;
+      configs.back().gemm.stream_k_persistent = all;
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "kernel/gemm/portable/output.h"
 #include "kernel/gemm/portable/pipeline.h"
+#include "kernel/gemm/portable/stream.h"
 #include "kernel/split_sum.h"
 
 namespace wt {
@@ -35,46 +36,88 @@ struct LoopOf<kConfig, Pipeline::kBasicAsyncV1> : Asynchronous<kConfig> {};
 template <KernelConfig kConfig>
 struct LoopOf<kConfig, Pipeline::kWavelet> : Roles<kConfig> {};
 
+template <KernelConfig kConfig, bool kStreams = portable_layout::streams(kConfig)>
+struct ParamsOf {
+  using Type = typename PortableProblem<kConfig>::Arguments;
+};
+template <KernelConfig kConfig>
+struct ParamsOf<kConfig, true> {
+  using Type = PortableStreamArguments;
+};
+
 template <KernelConfig kConfig>
 struct PortableGemm {
   using Problem = PortableProblem<kConfig>;
-  using Params = typename Problem::Arguments;
+  using Params = typename ParamsOf<kConfig>::Type;
   static constexpr int kThreads = portable_layout::threads(kConfig);
   static constexpr int kMinBlocks = kConfig.min_blocks;
   static_assert(portable_layout::warp_size(kConfig.target) == device::kWarpSize);
 
   WT_DEVICE static void run(const Params& p) {
-    const PortableTask task = Problem::task(p, static_cast<u32>(device::block_index().x));
-    if (Problem::is_empty(task)) return;
-    Product product;
-    product.clear();
-    int group = 0;  // of the accumulators; -1: a thread that has none
-    if constexpr (kConfig.gemm.load_warps > 0) {
-      group = run_role(p, task, product);
-    } else if constexpr (kConfig.gemm.wave_groups > 1) {
-      group = device::warp_index() / kWarps;
-      Movement<kConfig> moves(p, task, device::thread_index() % kGroupThreads);
-      LoopOf<kConfig>::run(moves, product, group);
+    const u32 block = static_cast<u32>(device::block_index().x);
+    if constexpr (portable_layout::streams(kConfig)) {
+      if (block >= p.whole_tiles) return stream(p, block - p.whole_tiles);
+      compute(p.weight, Problem::part(p.weight, block, 0, p.weight.pixel_blocks));
     } else {
-      Movement<kConfig> moves(p, task, device::thread_index());
-      LoopOf<kConfig>::run(moves, product);
+      const PortableTask task = Problem::task(p, block);
+      if (!Problem::is_empty(task)) compute(p, task);
     }
-    PortableOutput<kConfig>::store(p, task, product, group);
   }
 
  private:
+  using Arguments = typename Problem::Arguments;
   using Product = PortableProduct<kConfig>;
+  using Output = PortableOutput<kConfig>;
   static constexpr int kWarps = kConfig.gemm.warps.m * kConfig.gemm.warps.n;
   static constexpr int kGroupThreads = portable_layout::math_threads(kConfig);
 
-  WT_DEVICE static int run_role(const Params& p, const PortableTask& task, Product& product) {
-    if (device::warp_index() >= kWarps) {
-      Movement<kConfig> moves(p, task, device::thread_index() - kGroupThreads);
-      LoopOf<kConfig>::load(moves);
-      return -1;
+  WT_DEVICE static void compute(const Arguments& p, const PortableTask& task) {
+    Product product;
+    const int group = multiply(p, task, product);
+    Output::store(p, task, product, group);
+  }
+
+  // An even share of the streamed k-blocks, tile after tile.
+  WT_DEVICE static void stream(const Params& p, i64 block) {
+    const i64 begin = block * p.share, wanted = begin + p.share;
+    const i64 end = wanted < p.streamed ? wanted : p.streamed;
+    for (i64 at = begin; at < end;) {
+      const StreamSegment segment = segment_at(p, at, end);
+      const PortableTask task =
+          Problem::part(p.weight, p.whole_tiles + static_cast<u32>(segment.tile), segment.first, segment.count);
+      Product product;
+      const int group = multiply(p.weight, task, product);
+      if (segment.count == p.weight.pixel_blocks) {
+        Output::store(p.weight, task, product, group);
+      } else {
+        Output::store_part(part_of<kConfig>(p, block, segment.first == 0), product, group);
+      }
+      device::sync_block();  // the next tile overwrites shared memory
+      at += segment.count;
     }
-    LoopOf<kConfig>::multiply(task.count, product);
-    return 0;
+  }
+
+  // The task's product. Returns which of the block's sums this thread holds a part of; -1: none.
+  WT_DEVICE static int multiply(const Arguments& p, const PortableTask& task, Product& product) {
+    product.clear();
+    if constexpr (kConfig.gemm.load_warps > 0) {
+      if (device::warp_index() >= kWarps) {
+        Movement<kConfig> moves(p, task, device::thread_index() - kGroupThreads);
+        LoopOf<kConfig>::load(moves);
+        return -1;
+      }
+      LoopOf<kConfig>::multiply(task.count, product);
+      return 0;
+    } else if constexpr (kConfig.gemm.wave_groups > 1) {
+      const int group = device::warp_index() / kWarps;
+      Movement<kConfig> moves(p, task, device::thread_index() % kGroupThreads);
+      LoopOf<kConfig>::run(moves, product, group);
+      return group;
+    } else {
+      Movement<kConfig> moves(p, task, device::thread_index());
+      LoopOf<kConfig>::run(moves, product);
+      return 0;
+    }
   }
 };
 

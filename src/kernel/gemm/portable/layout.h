@@ -91,6 +91,10 @@ constexpr int out_bytes(const KernelConfig& config) {
   return config.gemm.staging == Staging::kShared ? out_rows(config) * out_pitch(config) * 4 : 0;
 }
 
+// Stream-K: a tile whose sum is shared by blocks is kept in parts of so many fp32.
+constexpr bool streams(const KernelConfig& config) { return config.gemm.stream_k != StreamK::kOff; }
+constexpr int part_elements(const KernelConfig& config) { return config.gemm.tile.m * config.gemm.tile.n; }
+
 constexpr int shared_bytes(const KernelConfig& config) {
   return larger(buffers(config) * (a_bytes(config) + b_bytes(config)), out_bytes(config));
 }

@@ -58,31 +58,66 @@ struct PortableOutput {
   static constexpr int kRows = portable_layout::out_rows(kConfig), kPitch = portable_layout::out_pitch(kConfig);
   static constexpr int kTileN = kConfig.gemm.tile.n, kThreads = portable_layout::threads(kConfig);
   static constexpr int kRounds = Product::kTilesM;
+  static constexpr int kChunk = 16 / (kSplit ? 4 : static_cast<int>(sizeof(typename Steps::Element)));  // of one store
 
   // Every thread of the block calls this, after the last barrier of its pipeline. `group`: which sum of compv5's two
   // it holds; -1: none.
   WT_DEVICE static void store(const Arguments& p, const PortableTask& task, const Product& product, int group) {
     Steps steps;
     if constexpr (kConfig.gemm.staging == Staging::kShared) {
-      WT_UNROLL for (int round = 0; round < kRounds; ++round) {
-        if (round > 0) device::sync_block();
-        if (group == 0) stage<false>(product, round);
-        device::sync_block();
-        if constexpr (kConfig.gemm.wave_groups > 1) {
-          if (group == 1) stage<true>(product, round);
-          device::sync_block();
-        }
-        copy_out(p, task, round, steps);
-      }
+      each_round(product, group, [&](int round) { copy_out(p, task, round, steps); });
     } else {
       if (group == 0) store_direct(p, task, product, steps);
     }
     if constexpr (!kSplit) steps.finish(Problem::walk(p).epilogue);  // parts are finished by split_sum.h
   }
 
+  // The whole tile as it is, (tile.m, tile.n) fp32: a part of a sum that other blocks share.
+  WT_DEVICE static void store_part(float* part, const Product& product, int group) {
+    each_round(product, group, [&](int round) {
+      constexpr int kAcross = kTileN / 4;
+      for (int index = device::thread_index(); index < kRows * kAcross; index += kThreads) {
+        const int staged = index / kAcross, column = index % kAcross * 4;
+        device::store_global(reinterpret_cast<Vector<float, 4>*>(part + row_of(round, staged) * kTileN + column),
+                             device::load_shared<Vector<float, 4>>(staged_at(staged, column)));
+      }
+    });
+  }
+
+  // kChunk columns of a line, or as many of them as there are.
+  WT_DEVICE static void store_columns(const Arguments& p, const PortableTask& task, const PortableLine& line,
+                                      int column, const float (&value)[kChunk], Steps& steps) {
+    const i32 columns = Lines::columns(p, task);
+    if (!line.exists || column >= columns) return;
+    if (Problem::walk(p).out_vector % kChunk == 0) {  // chunks are aligned and end with the row
+      store_chunk(p, line, column, value, steps);
+    } else {
+      WT_UNROLL for (int i = 0; i < kChunk; ++i) {
+        if (column + i < columns) store_one(p, line, column + i, value[i], steps);
+      }
+    }
+  }
+
  private:
   using Element = typename Steps::Element;
-  static constexpr int kChunk = 16 / (kSplit ? 4 : static_cast<int>(sizeof(Element)));  // columns of one store
+
+  // Stages the rows of each matrix instruction in turn and has `copy` take them away.
+  template <class Copy>
+  WT_DEVICE static void each_round(const Product& product, int group, Copy&& copy) {
+    WT_UNROLL for (int round = 0; round < kRounds; ++round) {
+      if (round > 0) device::sync_block();
+      if (group == 0) stage<false>(product, round);
+      device::sync_block();
+      if constexpr (kConfig.gemm.wave_groups > 1) {
+        if (group == 1) stage<true>(product, round);
+        device::sync_block();
+      }
+      copy(round);
+    }
+  }
+  WT_DEVICE static SharedAddress staged_at(int row, int column) {
+    return device::shared_base() + static_cast<u32>((row * kPitch + column) * 4);
+  }
 
   // The round-th matrix instruction's rows of this warp to shared memory, or added to what is there.
   template <bool kAdd>
@@ -92,7 +127,7 @@ struct PortableOutput {
     WT_UNROLL for (int j = 0; j < Product::kTilesN; ++j) {
       WT_UNROLL for (int e = 0; e < Mma::kC; ++e) {
         const int row = m0 + Mma::c_row(lane, e), column = n0 + Product::column_of(j, Mma::c_col(lane, e));
-        const SharedAddress to = device::shared_base() + static_cast<u32>((row * kPitch + column) * 4);
+        const SharedAddress to = staged_at(row, column);
         float value = product.c[round][j][e];
         if constexpr (kAdd) value += device::load_shared<float>(to);
         device::store_shared(to, value);
@@ -108,25 +143,14 @@ struct PortableOutput {
 
   WT_DEVICE static void copy_out(const Arguments& p, const PortableTask& task, int round, Steps& steps) {
     constexpr int kAcross = kTileN / kChunk;
-    const i32 columns = Lines::columns(p, task);
-    const bool whole = Problem::walk(p).out_vector % kChunk == 0;  // chunks are aligned and end with the row
     for (int index = device::thread_index(); index < kRows * kAcross; index += kThreads) {
       const int staged = index / kAcross, column = index % kAcross * kChunk;
-      const PortableLine line = Lines::line(p, task, row_of(round, staged));
-      if (!line.exists || column >= columns) continue;
       float value[kChunk];
       WT_UNROLL for (int i = 0; i < kChunk; i += 4) {
-        const auto four = device::load_shared<Vector<float, 4>>(device::shared_base() +
-                                                                static_cast<u32>((staged * kPitch + column + i) * 4));
+        const auto four = device::load_shared<Vector<float, 4>>(staged_at(staged, column + i));
         WT_UNROLL for (int j = 0; j < 4; ++j) value[i + j] = four.at[j];
       }
-      if (whole) {
-        store_chunk(p, line, column, value, steps);
-      } else {
-        WT_UNROLL for (int i = 0; i < kChunk; ++i) {
-          if (column + i < columns) store_one(p, line, column + i, value[i], steps);
-        }
-      }
+      store_columns(p, task, Lines::line(p, task, row_of(round, staged)), column, value, steps);
     }
   }
 

@@ -36,9 +36,19 @@ struct PortableProblem<kConfig, Direction::kBackwardWeight> {
   using Arguments = WaveletWeightArguments;
 
   WT_DEVICE static PortableTask task(const Arguments& p, u32 index) {
+    const i32 split = static_cast<i32>(quotient(index, p.tiles));
+    const i32 first = split * p.blocks_per_split, left = p.pixel_blocks - first;
+    PortableTask task = part(p, index - static_cast<u32>(split) * p.tiles.by, first,
+                             left < p.blocks_per_split ? left : p.blocks_per_split);
+    task.split = split;
+    return task;
+  }
+  // `count` k-blocks of a tile from `first` on.
+  WT_DEVICE static PortableTask part(const Arguments& p, u32 index, i32 first, i32 count) {
     PortableTask task;
-    task.split = static_cast<i32>(quotient(index, p.tiles));
-    index -= static_cast<u32>(task.split) * p.tiles.by;
+    task.first = first;
+    task.count = count;
+    task.split = 0;
     const u32 group = quotient(index, p.tiles_a_group);
     index -= group * p.tiles_a_group.by;
     const u32 m = quotient(index, p.tiles_n);
@@ -50,9 +60,6 @@ struct PortableProblem<kConfig, Direction::kBackwardWeight> {
       task.tile.phase[i] = i;
       task.tile.taps[i] = p.walk.phases[i].taps;
     }
-    task.first = task.split * p.blocks_per_split;
-    const i32 left = p.pixel_blocks - task.first;
-    task.count = left < p.blocks_per_split ? left : p.blocks_per_split;
     return task;
   }
   WT_DEVICE static bool is_empty(const PortableTask&) { return false; }

@@ -14,12 +14,15 @@
 #include "cli/devices_command.h"
 #include "cli/exit_code.h"
 #include "cli/explain_command.h"
+#include "cli/explain_suite.h"
 #include "cli/generate_command.h"
 #include "cli/pack_command.h"
 #include "cli/report_command.h"
 #include "cli/run_command.h"
 #include "cli/search_command.h"
+#include "cli/selection.h"
 #include "cli/suggestion.h"
+#include "cli/targets_command.h"
 #include "cli/tune_command.h"
 #include "cli/tuning_command.h"
 
@@ -167,25 +170,58 @@ void add_bench(CLI::App& app, Action& action) {
 
 void add_explain(CLI::App& app, Action& action) {
   static ExplainOptions options;
+  static ExplainSuiteOptions suite;
   static std::vector<std::string> words;
   CLI::App* command = app.add_subcommand("explain", "Show which kernels take a problem, which decline it, and why");
-  command->add_option("PROBLEM", words, "the problem's text, in quotes or as separate words")->required();
+  command->add_option("PROBLEM|SUITE", words, "the problem's text, in quotes or as separate words; or suites")
+      ->required();
   CLI::Option* device = command->add_option("--device", options.device, kDeviceHelp)->type_name("ID");
-  command->add_option("--target", options.target, "a GPU target, such as sm_90a, which need not be here")
+  command
+      ->add_option("--target", suite.targets,
+                   "a GPU target, such as sm_90a, which need not be here; several, or all by default, for a suite")
       ->type_name("NAME")
       ->excludes(device);
-  command->add_flag("--all", options.all, "every kernel that an exhaustive search would try");
+  command->add_flag("--all", options.all, "every kernel that an exhaustive search would try; a suite always has them");
+  command->add_option("--filter", suite.filter, "of a suite, only rows whose name matches, with * ? and [...]")
+      ->type_name("GLOB");
+  command->add_option("--direction", suite.direction, "of a suite: fwd, bwd_data, bwd_weight or all")
+      ->type_name("WHICH");
   command->add_flag("--json", options.json, "print it as JSON");
   command->footer(
       "Examples:\n"
       "  wavetile explain 'fwd bf16 n16 c12 k36 i100x100 f3x3 p1'\n"
-      "  wavetile explain bwd_data bf16 n8 c64 k64 i56x56 f3x3 s2 p1 --target sm_90a\n");
+      "  wavetile explain bwd_data bf16 n8 c64 k64 i56x56 f3x3 s2 p1 --target sm_90a\n"
+      "  wavetile explain retinanet37 --target gfx942 --direction fwd\n");
   command->callback([&action] {
     action = [] {
+      if (words.size() == 1 && is_suite(words.front())) {
+        suite.what = words;
+        suite.json = options.json;
+        return run_explain_suite(suite);
+      }
+      if (suite.targets.size() > 1 || !suite.filter.empty() || !suite.direction.empty())
+        return report_failure(bad_input("--filter, --direction and more than one --target are for suites"));
       options.problem = joined(words);
+      if (!suite.targets.empty()) options.target = suite.targets.front();
       return run_explain(options);
     };
   });
+}
+
+void add_targets(CLI::App& app, Action& action) {
+  static TargetsOptions options;
+  CLI::App* command =
+      app.add_subcommand("targets", "Compile kernels for GPUs that need not be here, and check their machine code");
+  command->add_option("--target", options.targets, "such as gfx942 (default: every target)")->type_name("NAME");
+  command->add_option("--kernels", options.kernels, "only kernels whose name contains this")->type_name("TEXT");
+  command->add_option("--update", options.update, "write the table anew in this page")->type_name("FILE");
+  command->add_flag("--json", options.json, "print every kernel as JSON");
+  command->add_flag("!--no-progress", options.progress, "no progress bar");
+  command->footer(
+      "Examples:\n"
+      "  wavetile targets --target gfx942 --kernels four_wave\n"
+      "  wavetile targets --update docs/targets.md\n");
+  command->callback([&action] { action = [] { return run_targets(options); }; });
 }
 
 void add_devices(CLI::App& app, Action& action) {
@@ -458,6 +494,7 @@ int run_main(int argc, char** argv) {
   add_report(app, action);
   add_explain(app, action);
   add_devices(app, action);
+  add_targets(app, action);
   add_conformance(app, action);
   add_generate(app, action);
   add_cache(app, action);

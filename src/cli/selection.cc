@@ -64,6 +64,10 @@ std::vector<Direction> directions_of(const std::string& wanted, const Written& w
 
 }  // namespace
 
+bool is_suite(const std::string& word) {
+  return word.find(' ') == std::string::npos && (std::filesystem::exists(word) || find_suite(word).ok());
+}
+
 std::vector<std::string> suite_names() {
   std::set<std::string> names;
   for (const std::filesystem::path& folder : suite_folders()) {

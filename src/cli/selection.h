@@ -20,6 +20,9 @@ struct Row {
 Result<std::vector<Row>> select_rows(const std::vector<std::string>& what, const std::string& filter,
                                      const std::string& direction);
 
+// Whether a word names a suite, or a file that may hold one.
+bool is_suite(const std::string& word);
+
 // Names of the suites in all suite folders, sorted.
 std::vector<std::string> suite_names();
 

@@ -37,6 +37,8 @@ struct Nvrtc {
   int (*log)(Program, char*) = nullptr;
   int (*cubin_size)(Program, size_t*) = nullptr;
   int (*cubin)(Program, char*) = nullptr;
+  int (*ptx_size)(Program, size_t*) = nullptr;
+  int (*ptx)(Program, char*) = nullptr;
 };
 
 std::vector<std::string> library_names() {
@@ -68,6 +70,8 @@ Status bind(Nvrtc& nvrtc) {
   WT_TRY(library.bind(nvrtc.log, "nvrtcGetProgramLog"));
   WT_TRY(library.bind(nvrtc.cubin_size, "nvrtcGetCUBINSize"));
   WT_TRY(library.bind(nvrtc.cubin, "nvrtcGetCUBIN"));
+  WT_TRY(library.bind(nvrtc.ptx_size, "nvrtcGetPTXSize"));
+  WT_TRY(library.bind(nvrtc.ptx, "nvrtcGetPTX"));
   WT_TRY(check(nvrtc, nvrtc.version(&nvrtc.major, &nvrtc.minor), "nvrtcVersion"));
   int count = 0;
   WT_TRY(check(nvrtc, nvrtc.architecture_count(&count), "nvrtcGetNumSupportedArchs"));
@@ -144,6 +148,25 @@ std::string read_log(const Nvrtc& nvrtc, Program program) {
   return log;
 }
 
+// Compiles into `owner`; the log, or as a failure what is wrong with the source.
+Result<std::string> build(const Nvrtc& nvrtc, const std::vector<std::string>& options, const Source& source,
+                          const HeaderSet& headers, ProgramOwner& owner) {
+  std::vector<const char*> names, texts, flags;
+  for (const Header& header : headers.headers) {
+    names.push_back(header.name.c_str());
+    texts.push_back(header.text.c_str());
+  }
+  for (const std::string& flag : options) flags.push_back(flag.c_str());
+  WT_TRY(check(nvrtc,
+               nvrtc.create(&owner.program, source.text.c_str(), (source.name + ".cu").c_str(),
+                            static_cast<int>(names.size()), texts.data(), names.data()),
+               "nvrtcCreateProgram"));
+  const int code = nvrtc.compile(owner.program, static_cast<int>(flags.size()), flags.data());
+  std::string log = read_log(nvrtc, owner.program);
+  if (code != 0) return failure(Code::kCompile, "{}\n{}", nvrtc.error_string(code), log);
+  return log;
+}
+
 }  // namespace
 
 Result<Toolchain> nvrtc_toolchain(Target target) {
@@ -166,27 +189,31 @@ Result<Toolchain> nvrtc_toolchain(Target target) {
 
 Result<Product> nvrtc_build(const Toolchain& toolchain, const Source& source, const HeaderSet& headers) {
   WT_TRY_ASSIGN(const Nvrtc* nvrtc, load());
-  std::vector<const char*> names, texts, flags;
-  for (const Header& header : headers.headers) {
-    names.push_back(header.name.c_str());
-    texts.push_back(header.text.c_str());
-  }
-  for (const std::string& flag : toolchain.flags) flags.push_back(flag.c_str());
   ProgramOwner owner(*nvrtc);
-  WT_TRY(check(*nvrtc,
-               nvrtc->create(&owner.program, source.text.c_str(), (source.name + ".cu").c_str(),
-                             static_cast<int>(names.size()), texts.data(), names.data()),
-               "nvrtcCreateProgram"));
-  const int code = nvrtc->compile(owner.program, static_cast<int>(flags.size()), flags.data());
   Product product;
-  product.log = read_log(*nvrtc, owner.program);
-  if (code != 0) return failure(Code::kCompile, "{}\n{}", nvrtc->error_string(code), product.log);
+  WT_TRY_ASSIGN(product.log, build(*nvrtc, toolchain.flags, source, headers, owner));
   size_t size = 0;
   WT_TRY(check(*nvrtc, nvrtc->cubin_size(owner.program, &size), "nvrtcGetCUBINSize"));
   product.image.resize(size);
   WT_TRY(check(*nvrtc, nvrtc->cubin(owner.program, product.image.data()), "nvrtcGetCUBIN"));
   product.resources = ptxas_resources(product.log, source.name);
   return product;
+}
+
+Result<std::string> nvrtc_assembly(const Source& source) {
+  WT_TRY_ASSIGN(const Nvrtc* nvrtc, load());
+  WT_TRY_ASSIGN(Toolchain toolchain, nvrtc_toolchain(source.target));
+  WT_TRY_ASSIGN(const HeaderSet headers, headers_for(source.text));
+  // PTX is made for a virtual architecture: sm_90a becomes compute_90a.
+  toolchain.flags.front().replace(toolchain.flags.front().find("sm_"), 3, "compute_");
+  ProgramOwner owner(*nvrtc);
+  WT_TRY_ASSIGN(const std::string log, build(*nvrtc, toolchain.flags, source, headers, owner));
+  size_t size = 0;
+  WT_TRY(check(*nvrtc, nvrtc->ptx_size(owner.program, &size), "nvrtcGetPTXSize"));
+  std::string text(size, '\0');
+  WT_TRY(check(*nvrtc, nvrtc->ptx(owner.program, text.data()), "nvrtcGetPTX"));
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
 }
 
 Result<int> nvrtc_version() {

@@ -12,6 +12,9 @@ namespace wt::compile {
 Result<Toolchain> nvrtc_toolchain(Target target);  // fails when NVRTC is absent or does not know the target
 Result<Product> nvrtc_build(const Toolchain& toolchain, const Source& source, const HeaderSet& headers);
 
+// The same compilation as PTX text, to see which instructions a kernel is made of where there is no disassembler.
+Result<std::string> nvrtc_assembly(const Source& source);
+
 // The version as the driver counts its own: 13000 for 13.0.
 Result<int> nvrtc_version();
 

@@ -207,9 +207,8 @@ TEST(Rules, CandidatesCarryReasons) {
   for (const Candidate& candidate : all) EXPECT_TRUE(candidate.config.epilogue.bias);
   // On CDNA the 32x32x8 instruction declines small tiles, with the row.
   const std::vector<Candidate> cdna = candidates_for(*problem, Target::kGfx942, Candidates::kAll);
-  const auto declined = std::ranges::find_if(cdna, [](const Candidate& c) {
-    return !c.accepts() && c.config.gemm.pipeline == Pipeline::kBasicV1;
-  });
+  const auto declined = std::ranges::find_if(
+      cdna, [](const Candidate& c) { return !c.accepts() && c.config.gemm.pipeline == Pipeline::kBasicV1; });
   ASSERT_NE(declined, cdna.end());
   EXPECT_EQ(declined->declines.front().id, "tile-warps");
 }

@@ -17,6 +17,7 @@ namespace {
 std::string_view sum_class(const KernelConfig& config) {
   if (portable_layout::serves(config) && portable_layout::streams(config)) return "wt::PortableStreamSum";
   if (config.gemm.split_k == SplitK::kWorkspace) return "wt::SplitSum";
+  if (config.gemm.stream_k != StreamK::kOff) return "wt::StreamSum";
   if (config.family == Family::kDirect && config.direction == Direction::kBackwardWeight) return "wt::DirectSum";
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include "kernel/gemm/tma/halo_kernel.h"
 #include "kernel/gemm/tma/kernel.h"
+#include "kernel/gemm/tma/stream_sum.h"
 #include "kernel/gemm/tma/weight_kernel.h"
 #include "kernel/merge_groups.h"
 #include "kernel/split_sum.h"

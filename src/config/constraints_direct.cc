@@ -125,18 +125,15 @@ constexpr Constraint kTargetRows[] = {
        return (at.config.layout == Layout::kChannelsLast || at.config.dims > 1) && d.filter_h > 0 && d.filter_w > 0 &&
               d.stride_h > 0 && d.stride_w > 0 && d.dilation_h == 1 && d.dilation_w == 1 && d.prefetch > 0 &&
               d.vector_in == d.vector_out &&
-              (at.config.dims < 3 || at.config.direction == Direction::kBackwardWeight ||
-               (d.prefetch == 1 && !d.register_weights)) &&
+              (at.config.dims < 3 || at.config.direction == Direction::kBackwardWeight || !d.register_weights) &&
               d.sub_w * d.stride_w + d.filter_w <= kMaxStreamColumns;
      },
      [](const Case& at) {
        const DirectConfig& d = at.config.direct;
        return fmt::format(
            "filter={}x{} stride={}x{} dilation={}x{} sub_w={} prefetch={} register_weights={}: design stream needs "
-           "them all above 0, "
-           "dilation 1, channels-last in 1D, prefetch=1 and weights in shared memory in 3D data, and at most {} "
-           "columns a "
-           "thread",
+           "them all above 0, dilation 1, channels-last in 1D, weights in shared memory in 3D data, and at most {} "
+           "columns a thread",
            d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.dilation_h, d.dilation_w, d.sub_w, d.prefetch,
            d.register_weights, kMaxStreamColumns);
      }},
@@ -150,14 +147,14 @@ constexpr Constraint kTargetRows[] = {
               c.x == c.y && d.filter_h > 0 && d.filter_w > 0 && d.filter_w <= kBandedMaxFilter && d.stride_h == 1 &&
               d.stride_w == 1 && d.dilation_h == 1 && d.dilation_w == 1 && d.vector_in == 4 && d.vector_out == 4 &&
               d.prefetch >= 2 && (d.images == 1 || d.images == kBandedRows) &&
-              (d.block_size == 64 || d.block_size == 128 || d.block_size == 256);
+              (d.block_size == 64 || d.block_size == 128 || d.block_size == 256 || d.block_size == 512);
      },
      [](const Case& at) {
        const DirectConfig& d = at.config.direct;
        return fmt::format(
            "filter={}x{} stride={}x{} vectors={}/{} prefetch={} images={} block_size={} finite_only={}: design banded "
            "has "
-           "filters up to {} wide, stride 1, vectors of 4, prefetch of at least 2, images 1 or {}, 64, 128 or 256 "
+           "filters up to {} wide, stride 1, vectors of 4, prefetch of at least 2, images 1 or {}, 64 to 512 "
            "threads, one 16-bit type, 2D channels-last, finite_only=true",
            d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.vector_in, d.vector_out, d.prefetch, d.images,
            d.block_size, at.config.finite_only, kBandedMaxFilter, kBandedRows);

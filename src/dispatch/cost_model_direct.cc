@@ -8,6 +8,7 @@
 
 #include "dispatch/cost_model.h"
 #include "dispatch/direct_geometry.h"
+#include "kernel/direct/banded_shape.h"
 #include "kernel/direct/groups_shape.h"
 
 namespace wt {
@@ -18,7 +19,7 @@ constexpr double kFirstDataUs = 2;
 constexpr double kSumUs = 2.5;              // the launch that adds partial sums
 constexpr double kBytesPerUs = 4.3e6;       // of the whole device
 constexpr double kMultiplyAddsPerUs = 224;  // of one multiprocessor, times 1000
-constexpr double kStreamShare = 0.3;        // of the multiply-add rate that streaming kernels reach
+constexpr double kStreamIssue = 0.57;       // of the instructions that streaming kernels could issue
 constexpr double kGatherShare = 0.15;
 constexpr double kSlidingShare = 0.35;
 constexpr double kMatrixProductsPerUs = 720;  // m16n8k16 of one multiprocessor, a third less than it can
@@ -59,13 +60,34 @@ double stream_factor(const KernelConfig& config, const ConvProblem& p) {
          (config.layout == Layout::kChannelsLast ? narrow(bytes) : kApartBytes);
 }
 
+// The share of multiply-adds in the instructions of a streaming kernel, counted on one thread and step: 3x3 filters
+// with 4 channels x 4 columns have 144 of 270. One thread's share of few channels and columns is mostly something else:
+// x3d_dw_108 took 87 us with 2 x 2.
+double stream_share(const KernelConfig& config, const ConvProblem& p) {
+  const DirectConfig& direct = config.direct;
+  const bool data = p.direction == Direction::kBackwardData, weight = p.direction == Direction::kBackwardWeight;
+  const double width = direct.vector_in, columns = direct.sub_w, taps = direct.filter_h * direct.filter_w;
+  const double reach_h = std::ceil(direct.filter_h / static_cast<double>(direct.stride_h));
+  const double reach_w = std::ceil(direct.filter_w / static_cast<double>(direct.stride_w));
+  const double inputs =
+      data ? columns + reach_w - 1 : direct.stride_h * ((columns - 1) * direct.stride_w + direct.filter_w);
+  const double products = taps * width * columns, loads = 5 * (inputs + (weight ? columns : 0));
+  const double widened = size_of(p.x) == 2 ? width * (inputs + (weight ? reach_h * columns : 0)) : 0;
+  const double weights = weight || direct.register_weights ? 0 : taps * std::ceil(width / 4);
+  const double outputs = weight ? 0 : columns * (data ? direct.stride_h * direct.stride_w : 1);
+  const double stored = outputs * (1.5 * width + 6) / static_cast<double>(p.filter[0]);
+  return kStreamIssue * products / (products + loads + widened + weights + stored + 15);
+}
+
 double stream_us(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
   const StreamCut cut = cut_stream(config, turned(p), multiprocessors);
   const double capacity = static_cast<double>(multiprocessors) * config.min_blocks;
   // A grid that fills its last wave badly leaves multiprocessors idle.
   const double idle = cut.waves * capacity / std::max(1.0, static_cast<double>(cut.grid));
-  const double memory = bytes_us(p) * stream_factor(config, p);
-  const double products = multiply_us(p, multiprocessors, kStreamShare);
+  // Backward weight reads both images again for every plane of taps.
+  const double passes = p.direction == Direction::kBackwardWeight ? static_cast<double>(p.filter[0]) : 1;
+  const double memory = passes * bytes_us(p) * stream_factor(config, p);
+  const double products = multiply_us(p, multiprocessors, stream_share(config, p));
   // Of variants that the terms above do not tell apart, the first of config/kernels/direct_stream.cc.
   return std::max(memory, products) * std::clamp(idle, 1.0, 4.0);
 }
@@ -85,14 +107,15 @@ double gather_us(const KernelConfig& config, const ConvProblem& p, int multiproc
 // Copies, and the matrix products of whole bands: taps that do not exist are multiplied too.
 double banded_us(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
   const BandedCut cut = cut_banded(config, p, multiprocessors);
-  const double items = 1 + static_cast<double>(cut.rows_per_block - 1) / static_cast<double>(cut.rows / cut.groups);
-  const double rows = static_cast<double>(cut.rows_per_block) + items * (config.direct.filter_h - 1);
+  const auto rows = static_cast<double>(cut.steps);
   const double capacity = static_cast<double>(multiprocessors) * config.min_blocks;
   const double waves = std::ceil(static_cast<double>(cut.grid) / capacity);
   // Of one multiprocessor, all its blocks together.
   const double products = waves * config.min_blocks * rows * config.direct.filter_h *
                           (config.direct.block_size / 32.0) * config.direct.vector_in / kMatrixProductsPerUs;
-  return kBandedBytes * bytes_us(p) * waves * capacity / static_cast<double>(cut.grid) + products +
+  // WHY: mbv2_144_56 with 32 bytes a pixel and block took a sixth more of its bytes' time than layers with 64.
+  const double narrow_blocks = config.direct.filter_h == 3 && banded::pixel_bytes(config) < 64 ? 0.15 : 0;
+  return (kBandedBytes + narrow_blocks) * bytes_us(p) * waves * capacity / static_cast<double>(cut.grid) + products +
          0.01 * config.direct.prefetch;
 }
 
@@ -103,9 +126,7 @@ double groups_us(const KernelConfig& config, const ConvProblem& p, int multiproc
   const GroupsCut cut = cut_groups(config, p, multiprocessors);
   const double capacity = static_cast<double>(multiprocessors) * config.min_blocks;
   const double waves = std::ceil(static_cast<double>(cut.grid) / capacity);
-  const double items =
-      1 + static_cast<double>(cut.rows_per_block - 1) / static_cast<double>(std::max<int64_t>(1, cut.height));
-  const double rows = static_cast<double>(cut.rows_per_block) + items * (groups::reach_rows(config) - 1);
+  const auto rows = static_cast<double>(cut.steps);
   // Of one tile of positions and one step: every tap meets every channel of the bundle, two chunks at a time.
   double chunk_pairs = 0;
   const int bundle_chunks = groups::bundle(config) / kChunkChannels, filter_w = config.direct.filter_w;

@@ -30,11 +30,36 @@ Walked walked(const KernelConfig& config, const ConvProblem& p) {
   return {steps(1, config.direct.stride_h), steps(2, config.direct.stride_w), p.in[0], halo};
 }
 
-// The blocks of one channel block share its rows evenly; neighbouring channel blocks walk in step.
+// Steps of the longest walk where blocks take `share` rows each: a halo for every image that a block enters.
+int64_t longest_walk(int64_t rows, int64_t height, int64_t halo, int64_t share) {
+  int64_t longest = 0;
+  for (int64_t first = 0; first < rows; first += share) {
+    const int64_t end = std::min(first + share, rows);
+    longest = std::max(longest, end - first + ((end - 1) / height - first / height + 1) * halo);
+  }
+  return longest;
+}
+
+// The blocks of one channel block share its rows about evenly, cut where images end if that makes the longest walk
+// shorter; neighbouring channel blocks walk in step.
 template <class Cut>
-void spread_rows(Cut& cut, int64_t capacity) {
+void spread_rows(Cut& cut, int64_t height, int64_t halo, int64_t capacity) {
   const int64_t ranges = std::clamp<int64_t>(capacity / cut.channel_blocks, 1, std::max<int64_t>(1, cut.rows));
-  cut.rows_per_block = std::max<int64_t>(1, ceil_div(cut.rows, ranges));
+  const int64_t even = std::max<int64_t>(1, ceil_div(cut.rows, ranges));
+  cut.rows_per_block = even;
+  if (cut.rows > 0) {
+    const auto next = [&](int64_t step) { return ceil_div(even, step) * step; };
+    int64_t divisor = even;
+    while (divisor < height && height % divisor != 0) ++divisor;
+    int64_t least = longest_walk(cut.rows, height, halo, even);
+    for (const int64_t share : {divisor, next(std::max<int64_t>(1, height / 2)), next(height)}) {
+      const int64_t steps = longest_walk(cut.rows, height, halo, share);
+      if (steps >= least) continue;
+      least = steps;
+      cut.rows_per_block = share;
+    }
+    cut.steps = least;
+  }
   cut.grid = std::max<int64_t>(1, ceil_div(cut.rows, cut.rows_per_block)) * cut.channel_blocks;
 }
 
@@ -124,7 +149,7 @@ BandedCut cut_banded(const KernelConfig& config, const ConvProblem& p, int multi
   cut.groups = ceil_div(cut.segments, cut.group_segments);
   cut.channel_blocks = ceil_div(p.c, banded::channels(config));
   cut.rows = cut.groups * size[1];
-  spread_rows(cut, multiprocessors * config.min_blocks);
+  spread_rows(cut, size[1], config.direct.filter_h - 1, int64_t{multiprocessors} * config.min_blocks);
   return cut;
 }
 
@@ -142,7 +167,7 @@ GroupsCut cut_groups(const KernelConfig& config, const ConvProblem& p, int multi
   cut.groups = ceil_div(cut.segments, cut.group_segments);
   cut.channel_blocks = ceil_div(p.c, groups::channels(config));
   cut.rows = cut.groups * cut.height;
-  spread_rows(cut, multiprocessors * config.min_blocks);
+  spread_rows(cut, cut.height, all.halo, int64_t{multiprocessors} * config.min_blocks);
   return cut;
 }
 

@@ -83,6 +83,20 @@ INSTANTIATE_TEST_SUITE_P(Edges, DirectExact,
                                          EdgeCase{"fwd fp32 n1 c2 k4 g2 i41 f9 s2 d3 p5:1 NCW", kGather},
                                          EdgeCase{"fwd e4m3>bf16 n1 c4 k4 g4 i3x4x5 f2x3x2 s1x2x1 p1", kGather}));
 
+// Rows of several planes on their way at once, across the steps' ends.
+TEST(DirectStream, ReadsPlanesAhead) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  for (const char* text :
+       {"fwd bf16 n1 c4 k4 g4 i3x5x6 f2x3x3 s2x1x1 p1", "bwd_data bf16 n1 c4 k4 g4 i3x5x6 f2x3x3 s2x1x1 p1"}) {
+    const ConvProblem problem = problem_of(text);
+    auto kernels = direct_kernels(problem, Target::kSm90a, kStream);
+    std::erase_if(kernels, [](const RankedCandidate& c) { return c.config.direct.prefetch < 3; });
+    ASSERT_FALSE(kernels.empty()) << text;
+    expect_exact(*device, problem, kernels.front().config);
+  }
+}
+
 // The weights of a filter that shared memory holds only in parts are staged in parts.
 TEST(DirectGather, StagesLargeFiltersInParts) {
   const auto device = open_device("sim:sm_90a");

@@ -56,8 +56,10 @@ constexpr Variant kLine8[] = {
 constexpr Variant kLineWeight4[] = {
     {8, 1, 2, 2, false}, {4, 1, 4, 2, false}, {8, 1, 4, 1, false}, {2, 1, 8, 2, false}, {1, 1, 8, 2, false}};
 constexpr Variant kLineWeight8[] = {{4, 1, 1, 2, false}, {4, 1, 4, 1, false}, {2, 1, 4, 2, false}, {1, 1, 4, 2, false}};
-constexpr Variant kCube[] = {
-    {4, 4, 1, 2, false}, {4, 2, 1, 2, false}, {2, 4, 1, 2, false}, {2, 2, 1, 2, false}, {1, 4, 1, 2, false}};
+// Rows of the filter's planes come one after the other, each counted as a row ahead.
+constexpr Variant kCube[] = {{4, 4, 1, 2, false}, {4, 2, 3, 2, false}, {4, 2, 1, 2, false},
+                             {2, 4, 3, 2, false}, {2, 4, 1, 2, false}, {2, 2, 3, 2, false},
+                             {2, 2, 1, 2, false}, {1, 4, 3, 2, false}, {1, 4, 1, 2, false}};
 constexpr Variant kCubeStride2[] = {{4, 2, 1, 2, false}, {2, 4, 1, 2, false}, {2, 2, 1, 2, false}, {1, 4, 1, 2, false}};
 constexpr Variant kCubeData2[] = {{4, 1, 1, 2, false}, {2, 2, 1, 2, false}, {1, 4, 1, 2, false}};
 

@@ -32,7 +32,8 @@ struct DirectBanded {
     const u32 row_bytes = static_cast<u32>(banded::row_bytes(kConfig, p.column_blocks, p.group_segments));
     const u32 out_bytes = static_cast<u32>(banded::out_bytes(kConfig, p.column_blocks, p.group_segments));
     const SharedAddress ring = device::keep(device::shared_base()), staged = ring + kStages * row_bytes;
-    WT_UNROLL for (int i = 0; i < kStages - 1; ++i) copy_next(p, rows, copied, ring + i * row_bytes);
+    // WHY rolled: a short walk waits for its instructions, too, and the code of a copy is long.
+    WT_ROLLED for (int i = 0; i < kStages - 1; ++i) copy_next(p, rows, copied, ring + i * row_bytes);
 
     const int warp = device::thread_index() / device::kWarpSize;
     const BandedLane lane = BandedLane::make();

@@ -29,6 +29,7 @@ struct BandedRows {
   i32 chunk, pixel;  // of the thread's first copy
   i32 channel;       // of its chunk
   bool channels_exist;
+  u32 home;  // where the first copy lies from a row's start
   u32 source[kReads], target[kWrites];  // of each copy: offset in row 0 of the image; 0 where there is no such pixel
   // Bit i + 4: copy i has a place in the row; it has a pixel, too.
   u32 in_places, out_places, in_pixels, out_pixels;
@@ -46,6 +47,7 @@ struct BandedRows {
     pixel = device::thread_index() / kChunks;
     channel = channel_block * banded::channels(kConfig) + chunk * 8;
     channels_exist = channel < p.channels;
+    home = device::keep(place(pixel, chunk));
   }
 
   // Before the first row of a group is read.
@@ -82,7 +84,7 @@ struct BandedRows {
   // Where the thread's copy i lies from the row's start. Forward, its pixels are turned alike.
   WT_DEVICE u32 place_of_copy(int i) const {
     if constexpr (kConfig.direction == Direction::kBackwardWeight) return place(pixel + i * kPixelsAtOnce, chunk);
-    return place(pixel, chunk) + i * (kPixelsAtOnce * kPixelBytes);
+    return home + i * (kPixelsAtOnce * kPixelBytes);
   }
 
   // WHY bits: on every row they cost two instructions a copy, where comparisons with two special offsets cost six.

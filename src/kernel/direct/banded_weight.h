@@ -33,7 +33,8 @@ struct DirectBandedWeight {
     const u32 stage_bytes = row_bytes + static_cast<u32>(banded::out_bytes(kConfig, p.column_blocks, p.group_segments));
     const SharedAddress zero = device::keep(device::shared_base()), ring = zero + banded::kZeroBytes;
     if (device::thread_index() == 0) device::store_shared(zero, Vector<u32, 4>{{0, 0, 0, 0}});
-    WT_UNROLL for (int i = 0; i < kStages - 1; ++i) copy_next(p, rows, copied, ring + i * stage_bytes, row_bytes);
+    // WHY rolled: a short walk waits for its instructions, too, and the code of a copy is long.
+    WT_ROLLED for (int i = 0; i < kStages - 1; ++i) copy_next(p, rows, copied, ring + i * stage_bytes, row_bytes);
 
     const int warp = device::thread_index() / device::kWarpSize;
     Strips strips;

@@ -46,6 +46,9 @@ struct DirectGather {
   static constexpr int kPixels = kConfig.direct.sub_w;
   static constexpr bool kVector = kConfig.direct.vector_in == kWidth;  // input channels lie like the output's
   static constexpr bool kSliding = kConfig.direct.stride_w == 1 && kConfig.direct.dilation_w == 1;
+  // Pixels on their way while a thread slides along a row; channels that are read one by one take too many registers.
+  static constexpr int kAhead = !kVector && kWidth > 1 ? 1 : kPixels < 4 ? kPixels : 4;
+  static_assert(kPixels % kAhead == 0);
   using In = Storage<operand_a(kConfig)>;
 
   struct Place {
@@ -136,7 +139,7 @@ struct DirectGather {
           const i32 position = x + i * pixel_step;
           if (position < 0 || position >= p.from.size[2]) continue;
           float value[kWidth];
-          read(p, pixels + position * p.from.spatial[2], at.channel, multiple, value);
+          Fetched::load(p, pixels + position * p.from.spatial[2], at.channel, multiple, true).widen(value);
           WT_UNROLL for (int e = 0; e < kWidth; ++e) sum[i][e] = device::multiply_add(value[e], weight[e], sum[i][e]);
         }
       }
@@ -151,14 +154,25 @@ struct DirectGather {
     const i32 width = p.blocks.lanes * kWidth, many = multiples(p), taps = p.filter[2];
     const SharedAddress weights = device::shared_base() + 4 * (row * taps * many * width + at.lane * kWidth);
     const i32 x = kForward ? at.column - p.pad[2] : at.column + p.pad[2] - (taps - 1);
+    // Those that exist and are met; counted once, since every tap asks.
+    const i32 begin = x < 0 ? -x : 0, met = taps + kPixels - 1, inside = p.from.size[2] - x;
+    const i32 end = met < inside ? met : inside, pitch = static_cast<i32>(p.from.spatial[2]);
+    const u32 count = end > begin ? static_cast<u32>(end - begin) : 0;
+    pixels += x * p.from.spatial[2];
     for (i32 multiple = 0; multiple < many; ++multiple) {
-      const auto fetch = [&](i32 position, float(&to)[kWidth]) {
-        WT_UNROLL for (int e = 0; e < kWidth; ++e) to[e] = 0;
-        if (position >= 0 && position < p.from.size[2])
-          read(p, pixels + position * p.from.spatial[2], at.channel, multiple, to);
+      // Position `from` of those that the row's taps meet.
+      const auto fetch = [&](i32 from) {
+        const bool exists = static_cast<u32>(from - begin) < count;
+        return Fetched::load(p, pixels + static_cast<i64>(from) * pitch, at.channel, multiple, exists);
       };
-      float held[kPixels][kWidth];  // position x + first + i at i, modulo kPixels
-      WT_UNROLL for (int i = 0; i < kPixels; ++i) fetch(x + i, held[i]);
+      Fetched ahead[kAhead];        // position first + kPixels + i at i, modulo kAhead
+      float held[kPixels][kWidth];  // position first + i at i, modulo kPixels
+      {
+        Fetched start[kPixels];
+        WT_UNROLL for (int i = 0; i < kPixels; ++i) start[i] = fetch(i);
+        WT_UNROLL for (int i = 0; i < kAhead; ++i) ahead[i] = fetch(kPixels + i);
+        WT_UNROLL for (int i = 0; i < kPixels; ++i) start[i].widen(held[i]);
+      }
       for (i32 first = 0; first < taps; first += kPixels) {
         WT_UNROLL for (int step = 0; step < kPixels; ++step) {
           if (first + step >= taps) break;
@@ -169,23 +183,43 @@ struct DirectGather {
             WT_UNROLL for (int e = 0; e < kWidth; ++e) sum[i][e] =
                 device::multiply_add(held[(i + step) % kPixels][e], weight[e], sum[i][e]);
           }
-          fetch(x + first + step + kPixels, held[step]);
+          ahead[step % kAhead].widen(held[step]);
+          ahead[step % kAhead] = fetch(first + step + kPixels + kAhead);
         }
       }
     }
   }
 
-  WT_DEVICE static void read(const Params& p, const In* pixel, i32 channel, i32 multiple, float (&to)[kWidth]) {
-    if constexpr (kVector && kWidth > 1) {
-      const auto held = Channels<In, kWidth>::load(pixel + channel, true);
-      WT_UNROLL for (int e = 0; e < kWidth; ++e) to[e] = held.value(e);
-    } else {
+  // A thread's channels of one pixel as they came from memory. WHY not as floats: widening waits for the load.
+  struct Fetched {
+    static constexpr bool kWhole = kVector && kWidth > 1;
+    typename Choose<kWhole, Channels<In, kWidth>, Vector<In, 1>>::Type whole;
+    In each[kWhole ? 1 : kWidth];
+
+    // Zeros where the pixel does not exist.
+    WT_DEVICE static Fetched load(const Params& p, const In* pixel, i32 channel, i32 multiple, bool exists) {
+      Fetched to;
+      if constexpr (kWhole) {
+        to.whole = Channels<In, kWidth>::load(pixel + channel, exists);
+      } else {
+        WT_UNROLL for (int e = 0; e < kWidth; ++e) {
+          to.each[e] = In{};
+          const i32 from = kForward ? (channel + e) / p.multiplier : (channel + e) * p.multiplier + multiple;
+          if (exists) to.each[e] = device::load_global(pixel + from * p.from.channel);
+        }
+      }
+      return to;
+    }
+    WT_DEVICE void widen(float (&to)[kWidth]) const {
       WT_UNROLL for (int e = 0; e < kWidth; ++e) {
-        const i32 from = kForward ? (channel + e) / p.multiplier : (channel + e) * p.multiplier + multiple;
-        to[e] = device::to_float(device::load_global(pixel + from * p.from.channel));
+        if constexpr (kWhole) {
+          to[e] = whole.value(e);
+        } else {
+          to[e] = device::to_float(each[e]);
+        }
       }
     }
-  }
+  };
 };
 
 }  // namespace wt

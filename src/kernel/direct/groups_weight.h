@@ -36,7 +36,8 @@ struct DirectGroupsWeight {
     Walk copied{first, end}, walk{first, end};
     Rows rows;
     rows.prepare(p, channel_block);
-    WT_UNROLL for (int i = 0; i < kStages - 1; ++i) copy_next(p, rows, copied, ring + i * stage_bytes, row_bytes);
+    // WHY rolled: a short walk waits for its instructions, too, and the code of a copy is long.
+    WT_ROLLED for (int i = 0; i < kStages - 1; ++i) copy_next(p, rows, copied, ring + i * stage_bytes, row_bytes);
     Tile tile;
     tile.prepare();
     i32 dy_address[kTiles];

@@ -36,32 +36,33 @@ struct StreamData {
 
     // WHY before the weights: a short walk waits for memory twice otherwise.
     Step ahead[Shape::kAhead];
+    StripCursor next{row - (Shape::kPhaseRows - 1), 0};
+    StripCursor at_step = next;
     WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
-      if (useful) ahead[i].read(p, reader, strip.plane, row - (Shape::kPhaseRows - 1) + i, 0);
+      if (useful) ahead[i].read(p, reader, strip.plane, next.step, next.plane);
+      next.advance<Shape::kPlanes>(p.filter_d);
     }
     StripWeights<kConfig> weights;
     weights.stage(p, at);
     if (!useful) return;
 
     Sums sum = {};
-    for (i32 first = row - (Shape::kPhaseRows - 1); first < end; first += Shape::kAhead) {
+    while (at_step.step < end) {
       WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
-        const i32 step = first + i;
-        if (step >= end) break;
-        const auto take = [&](i32 plane) {
-          const Step now = ahead[i];
-          if (Shape::kPlanes && plane + 1 < p.filter_d) {
-            ahead[i].read(p, reader, strip.plane, step, plane + 1);
-          } else if (step + Shape::kAhead < end) {
-            ahead[i].read(p, reader, strip.plane, step + Shape::kAhead, 0);
-          }
-          return now;
-        };
-        multiply<true>(take(0), weights, 0, sum);
-        if constexpr (Shape::kPlanes) {
-          WT_ROLLED for (i32 plane = 1; plane < p.filter_d; ++plane) multiply<false>(take(plane), weights, plane, sum);
+        if (at_step.step >= end) break;
+        const Step now = ahead[i];
+        if (next.step < end) {
+          ahead[i].read(p, reader, strip.plane, next.step, next.plane);
+          next.advance<Shape::kPlanes>(p.filter_d);
         }
-        if (step < row) continue;
+        if (!Shape::kPlanes || at_step.plane == 0) {
+          multiply<true>(now, weights, 0, sum);
+        } else {
+          multiply<false>(now, weights, at_step.plane, sum);
+        }
+        const i32 step = at_step.step;
+        at_step.advance<Shape::kPlanes>(p.filter_d);
+        if (at_step.step == step || step < row) continue;
         output.prepare(p.epilogue, at.channel);
         store(p, output, sum, out, step, column);
       }

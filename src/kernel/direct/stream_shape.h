@@ -21,8 +21,7 @@ struct StreamShape {
   static constexpr int kPhaseRows = (kRows + kStepRows - 1) / kStepRows;
   static constexpr int kPhaseCols = (kCols + kStepCols - 1) / kStepCols;
   static constexpr int kAhead = kConfig.direct.prefetch;
-  static_assert(!kPlanes || kConfig.direction == Direction::kBackwardWeight ||
-                    (kAhead == 1 && !kConfig.direct.register_weights),
+  static_assert(!kPlanes || kConfig.direction == Direction::kBackwardWeight || !kConfig.direct.register_weights,
                 "planes are walked in a loop");
   static_assert(kConfig.direct.vector_out == kWidth, "one output channel an input channel");
 };

@@ -49,6 +49,18 @@ struct Strip {
   }
 };
 
+// The order in which a strip's rows come: every plane of the filter for one step, then the next step.
+struct StripCursor {
+  i32 step, plane;
+
+  template <bool kPlanes>
+  WT_DEVICE void advance(i32 planes) {
+    if (kPlanes && ++plane < planes) return;
+    plane = 0;
+    ++step;
+  }
+};
+
 // kCount neighbouring pixels of a row, from `column` on; zeros outside the image.
 template <class T, int kWidth, int kCount>
 struct RowReader {

@@ -11,6 +11,7 @@
 #include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
 #include "kernel/gemm/tma/layout.h"
+#include "problem/choice.h"
 #include "problem/gemm_view.h"
 
 namespace wt {
@@ -35,9 +36,9 @@ constexpr double kCopyCycles = 1100;           // copying staged rows: for a til
 constexpr double kCopiedBlockCycles = 4400;    // of the latter, divided by the elements of a vector
 constexpr double kMemoryBytesPerCycle = 2424;  // of the whole device, read plus write
 constexpr double kTileCycles = 215;  // per tile of a persistent block: coordinates, barriers, drained pipeline
-// Forms that no GPU has timed yet promise less than the figures say: sums in parts, and operands that blocks share,
-// which gained nothing where shared memory was not the limit.
-constexpr double kUntimedParts = 1.05, kUntimedSharing = 1.12;
+// Forms that no GPU has timed yet promise less than the figures say, so that they are chosen where they should gain a
+// tenth or more: sums in parts, stream-K, and operands that blocks share.
+constexpr double kUntimedParts = 1.18, kUntimedStream = 1.1, kUntimedSharing = 1.18;
 constexpr double kOverlap = 2.5;  // the power by which work and memory traffic add up; max would be infinite
 
 // GEMM rows that share their number of k-blocks: all of them, or one phase of strided backward data.
@@ -56,12 +57,16 @@ Facts make_facts(const ConvProblem& problem);
 // Of the last problem that this thread asked about: a choice asks for one problem some hundred times.
 const Facts& facts_of(const ConvProblem& problem) {
   struct Memory {
-    ConvProblem problem;
+    LastProblem problem;
     Facts facts;
   };
   // WHY a pointer: a library that is loaded late has next to no room for what is local to a thread.
   thread_local std::unique_ptr<Memory> last;
-  if (!last || !(last->problem == problem)) last = std::make_unique<Memory>(Memory{problem, make_facts(problem)});
+  if (!last) last = std::make_unique<Memory>();
+  if (!last->problem.is(problem)) {
+    last->facts = make_facts(problem);
+    last->problem.set(problem);
+  }
   return last->facts;
 }
 
@@ -282,7 +287,7 @@ double stream_cycles(const KernelConfig& config, int64_t tiles, int64_t depth, d
   const double piece = double{4} * config.gemm.tile.m * config.gemm.tile.n;
   const double busy = share * stage + whole * (whole_output + kTile) + 2 * (piece / kPieceBytesPerCycle + kTile);
   const double sum = kLaunchCycles / 2 + kSumCycles + 2 * blocks * piece / kMemoryBytesPerCycle;
-  return kLaunchCycles + kFirstDataCycles + (overlapped(busy, facts) + sum) * kUntimedParts;
+  return kLaunchCycles + kFirstDataCycles + (overlapped(busy, facts) + sum) * kUntimedStream;
 }
 
 double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {

@@ -26,8 +26,8 @@ int64_t columns(const Case& at) {
   return (is_forward(at) ? at.problem->k_per_group() : at.problem->c_per_group()) * at.config.gemm.groups_per_tile;
 }
 int64_t out_channels(const Case& at) { return is_forward(at) ? at.problem->k : at.problem->c; }
-size_t phases(const Case& at) {
-  return at.config.direction == Direction::kBackwardData ? stride_phases(*at.problem).size() : 1;
+int64_t phases(const Case& at) {
+  return at.config.direction == Direction::kBackwardData ? stride_phase_count(*at.problem) : 1;
 }
 
 constexpr Constraint kTargetRows[] = {
@@ -270,7 +270,7 @@ constexpr Constraint kProblemRows[] = {
      }},
 
     {"tma-regions", "the phases of a problem fit the parameter block", is_tma_kernel,
-     [](const Case& at) { return phases(at) <= static_cast<size_t>(tma_layout::regions(at.config)); },
+     [](const Case& at) { return phases(at) <= tma_layout::regions(at.config); },
      [](const Case& at) {
        return fmt::format("{} stride phases; this kernel has room for {}; use basic_v1", phases(at),
                           tma_layout::regions(at.config));

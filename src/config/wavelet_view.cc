@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel/gemm/wavelet/layout.h"
+#include "problem/choice.h"
 #include "problem/gemm_view.h"
 
 namespace wt {
@@ -127,10 +128,10 @@ class Views {
  public:
   template <class Make>
   const std::optional<View>& get(const ConvProblem& problem, size_t index, const Make& make) {
-    if (views_.empty() || !(problem_ == problem)) {
+    if (!problem_.is(problem)) {
       views_.clear();
       views_.resize(kOdd + 1);
-      problem_ = problem;
+      problem_.set(problem);
     }
     std::optional<std::optional<View>>& view = views_.at(index);
     if (!view || index == kOdd) view = make();
@@ -147,7 +148,7 @@ class Views {
   static constexpr size_t kOdd = 127;  // vectors that are no power of two up to 32: not remembered
 
  private:
-  ConvProblem problem_;
+  LastProblem problem_;
   std::vector<std::optional<std::optional<View>>> views_;
 };
 

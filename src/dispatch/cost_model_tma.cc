@@ -52,6 +52,12 @@ struct Facts {
   double memory_power = 0;  // cycles that the whole device's memory takes, to the power of kOverlap
 };
 
+// WHY not std::pow: a choice asks some hundred times.
+double overlap_power(double cycles) {
+  static_assert(kOverlap == 2.5);
+  return cycles * cycles * std::sqrt(cycles);
+}
+
 Facts make_facts(const ConvProblem& problem);
 
 // Of the last problem that this thread asked about: a choice asks for one problem some hundred times.
@@ -138,12 +144,12 @@ Facts make_facts(const ConvProblem& problem) {
       facts.rows.push_back({phase.gemm.m, taps});
     }
   }
-  facts.memory_power = std::pow(memory_cycles(problem), kOverlap);
+  facts.memory_power = overlap_power(memory_cycles(problem));
   return facts;
 }
 
 double overlapped(double busy, const Facts& facts) {
-  return std::pow(std::pow(busy, kOverlap) + facts.memory_power, 1 / kOverlap);
+  return std::pow(overlap_power(busy) + facts.memory_power, 1 / kOverlap);
 }
 
 // The tiles of a forward or backward-data problem and how deep their sums are, in stages of tile.k.
@@ -211,6 +217,8 @@ int64_t best_splits(const KernelConfig& config, const ConvProblem& problem, cons
   const int64_t most = config.gemm.split_k == SplitK::kCluster ? tma_layout::kMaxCluster : kMostParts;
   if (const int64_t asked = requested_splits()) return std::clamp<int64_t>(asked, 2, most);
   int64_t best = 2;
+  // WHY not asked further: enough tiles for all multiprocessors only pay for parts.
+  if (tiles.count >= 2 * int64_t{multiprocessors}) return best;
   double least = split_cycles(config, problem, tiles, best, multiprocessors).sum();
   for (int64_t splits = 3; splits <= most && static_cast<double>(splits) <= tiles.longest; ++splits) {
     const double cycles = split_cycles(config, problem, tiles, splits, multiprocessors).sum();

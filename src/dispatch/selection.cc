@@ -14,6 +14,7 @@
 #include "config/signature.h"
 #include "dispatch/cost_correction.h"
 #include "dispatch/cost_model.h"
+#include "problem/choice.h"
 #include "problem/random.h"
 
 namespace wt {
@@ -119,6 +120,7 @@ Requests requests_of(const PlanOptions& options) {
 
 std::vector<RankedConfig> rank(const ConvProblem& problem, Target target, int multiprocessors,
                                const PlanOptions& options, Candidates which) {
+  const ChoiceScope scope(problem);
   std::vector<RankedConfig> accepting;
   for (const auto& [config, correction] : proposals_of(config_for(problem, target), which).list) {
     if (first_decline({config, info_of(target), &problem, requests_of(options)}) || is_quarantined(config)) continue;
@@ -133,6 +135,7 @@ std::vector<RankedConfig> rank(const ConvProblem& problem, Target target, int mu
 
 std::optional<RankedConfig> pick(const ConvProblem& problem, Target target, int multiprocessors,
                                  const PlanOptions& options, const std::function<bool(const KernelConfig&)>& allowed) {
+  const ChoiceScope scope(problem);
   const TargetInfo& info = info_of(target);
   const Requests requests = requests_of(options);
   std::optional<RankedConfig> best;

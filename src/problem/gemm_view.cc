@@ -69,6 +69,12 @@ std::vector<DimPhase> dim_phases(const ConvProblem& problem, int dim) {
   return phases;
 }
 
+int64_t stride_phase_count(const ConvProblem& problem) {
+  int64_t count = 1;
+  for (size_t i = 0; i < kMaxDims; ++i) count *= std::min(problem.stride[i], problem.in[i]);
+  return count;
+}
+
 std::vector<StridePhase> stride_phases(const ConvProblem& problem) {
   WT_CHECK(problem.direction == Direction::kBackwardData, "phases belong to backward data, not {}",
            name_of(problem.direction));

@@ -61,5 +61,6 @@ struct StridePhase {
 
 // Every phase, w fastest. Their pixels partition dx. Backward data only.
 std::vector<StridePhase> stride_phases(const ConvProblem& problem);
+int64_t stride_phase_count(const ConvProblem& problem);  // without making them
 
 }  // namespace wt

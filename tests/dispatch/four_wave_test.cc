@@ -126,8 +126,8 @@ TEST(FourWaveGemm, GivesTheBytesOfTheMatrixProductOnIm2col) {
   }
 }
 
-// Beyond the last number of a sum lie another group's channels in x, and another filter in w. Both operands must be
-// zero there: a padded zero times infinity is no number.
+// Beyond the last number of a sum lie another group's channels or another row of pixels in x, and another filter in w.
+// Both operands must be zero there: a padded zero times infinity is no number.
 TEST(FourWaveGemm, KeepsNonFiniteNumbersBeyondKOut) {
   const auto device = open_device("sim:gfx942");
   ASSERT_TRUE(device.ok()) << device.status().message();
@@ -143,13 +143,15 @@ TEST(FourWaveGemm, KeepsNonFiniteNumbersBeyondKOut) {
       constexpr uint16_t kInfinity = 0x7f80, kNan = 0x7fc0;
       const auto set = [](auto& tensor, size_t at, uint16_t bits) { std::memcpy(tensor.data() + 2 * at, &bits, 2); };
       const size_t half = w.size() / 4, channels = static_cast<size_t>(problem.c);
+      const size_t row = channels * static_cast<size_t>(problem.in[2]);  // the last row of pixels too
       for (size_t i = 0; i < x.size() / 2; ++i)
-        if (i % channels >= channels / 2) set(x, i, i % 2 ? kInfinity : kNan);
+        if (i % channels >= channels / 2 || i >= x.size() / 2 - row) set(x, i, i % 2 ? kInfinity : kNan);
       for (size_t i = half; i < w.size() / 2; ++i) set(w, i, i % 2 ? kInfinity : kNan);
     });
     const size_t outputs = static_cast<size_t>(problem.k);
-    for (size_t i = 0; i < clean.size() / 2; ++i) {
-      if (i % outputs >= outputs / 2) continue;  // the second group is not finite, as it should be
+    const size_t above = clean.size() / 2 - outputs * static_cast<size_t>(problem.out()[2]);
+    for (size_t i = 0; i < above; ++i) {         // the last row is not finite, as it should be
+      if (i % outputs >= outputs / 2) continue;  // nor is the second group
       ASSERT_EQ(std::memcmp(clean.data() + 2 * i, poisoned.data() + 2 * i, 2), 0) << text << ", output " << i;
     }
   }

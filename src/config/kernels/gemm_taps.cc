@@ -21,7 +21,7 @@ struct Shape {
 
 // Output channels times taps: 3x3 of 1, 3 and 4 channels; 5x5, 7x7 and 9x9 of 3.
 constexpr Shape kShapes[] = {
-    {16, 6, 4, false},  {32, 6, 3, true},  {40, 6, 3, false},  {56, 6, 3, false}, {80, 6, 2, true},
+    {16, 6, 4, false},  {32, 6, 3, true},  {40, 6, 3, false},  {56, 6, 3, false}, {80, 6, 2, false},
     {104, 6, 2, false}, {152, 4, 2, true}, {200, 4, 1, false}, {248, 6, 1, true},
 };
 

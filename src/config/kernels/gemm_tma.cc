@@ -154,7 +154,7 @@ struct SplitShape {
   Offer cluster, workspace;
 };
 constexpr SplitShape kSplitShapes[] = {
-    {64, 64, kCommon, kSearch},  {128, 128, kSearch, kCommon}, {64, 128, kSearch, kSearch},  {64, 32, kSearch, kSearch},
+    {64, 64, kCommon, kSearch},  {128, 128, kSearch, kSearch}, {64, 128, kSearch, kSearch},  {64, 32, kSearch, kSearch},
     {64, 40, kSearch, kSearch},  {64, 72, kSearch, kSearch},   {128, 64, kSearch, kSearch},  {64, 96, kSearch, kSearch},
     {128, 96, kSearch, kSearch}, {128, 160, kSearch, kSearch}, {128, 192, kSearch, kSearch},
 };
@@ -206,25 +206,26 @@ constexpr Shape kWeightShapes[] = {
 };
 
 // Both operands lie across their channels, in blocks of 64; k runs over pixels.
-void propose_weight_shape(const KernelConfig& base, const Shape& shape, SplitK split, unsigned char groups,
+bool propose_weight_shape(const KernelConfig& base, const Shape& shape, SplitK split, unsigned char groups,
                           std::vector<KernelConfig>& configs) {
-  propose_shape(base, shape, 128, Loader::kTmaTiled, Staging::kDirect, configs);
+  if (!propose_shape(base, shape, 128, Loader::kTmaTiled, Staging::kDirect, configs)) return false;
   GemmConfig& gemm = configs.back().gemm;
   gemm.loader_b = Loader::kTmaIm2col;
   gemm.specialization = Specialization::kDefault;
   gemm.split_k = split;
   gemm.groups_per_tile = groups;
+  return true;
 }
 
 void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
-  if (!is_16_bit(base.x) || base.x != base.y) return;
+  if (base.x != base.y || size_of(base.x) == 1) return;
   const Offer least = wanted(base, breadth);
   for (const Shape& shape : kWeightShapes) {
     if (shape.other < least) continue;
     for (const SplitK split : {SplitK::kWorkspace, SplitK::kNone}) propose_weight_shape(base, shape, split, 1, configs);
     if (least != kSearch) continue;
     // Stream-K, where neither tiles nor whole parts of them fill the last wave.
-    propose_weight_shape(base, shape, SplitK::kNone, 1, configs);
+    if (!propose_weight_shape(base, shape, SplitK::kNone, 1, configs)) continue;
     configs.back().gemm.stream_k = StreamK::kLinear;
     if (!is_16_bit(output_type(base))) continue;
     propose_weight_shape(base, shape, SplitK::kNone, 1, configs);
@@ -232,7 +233,7 @@ void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<Kerne
     configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
   }
   // Small groups together: the products of different groups are dropped with the partial sums.
-  if (least == kCore) return;
+  if (least == kCore || !is_16_bit(base.x)) return;
   for (const unsigned char groups : {2, 4, 8, 16}) {
     for (const short columns : {192, 64}) {
       if ((columns != 192 || groups == 16) && least != kSearch) continue;
@@ -244,6 +245,9 @@ void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<Kerne
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (base.layout != Layout::kChannelsLast) return;
   if (base.direction == Direction::kBackwardWeight) return propose_weight(base, breadth, configs);
+  // Packs hold what is used most.
+  const bool usual = is_16_bit(operand_a(base)) || (base.dims == 2 && base.direction == Direction::kForward);
+  if (breadth == Breadth::kFew && !usual) return;
   if (size_of(operand_a(base)) != size_of(operand_b(base))) return;
   if (size_of(operand_a(base)) != 1 && operand_a(base) != operand_b(base)) return;
   propose_merged(base, breadth, configs);

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of the C API (include/wavetile/wavetile.h) that a comparison needs, through ctypes."""
+import ctypes
+
+I64x3 = ctypes.c_int64 * 3
+
+
+class ProblemDesc(ctypes.Structure):
+    _fields_ = (
+        [("struct_size", ctypes.c_size_t)]
+        + [(f, ctypes.c_int32) for f in
+           ("direction", "dims", "layout", "x_type", "w_type", "y_type", "acc_type", "padding")]
+        + [(f, ctypes.c_int64) for f in ("n", "g", "c", "k")]
+        + [("in_", I64x3)] + [(f, I64x3) for f in ("filter", "stride", "dilation", "pad_lower", "pad_upper")]
+        + [("alpha", ctypes.c_float), ("beta", ctypes.c_float)]
+        + [(f, ctypes.c_int32) for f in ("scale", "bias", "residual", "amax", "activation")]
+        + [(f, ctypes.c_float) for f in ("slope", "low", "high")])
+
+
+class PlanOptions(ctypes.Structure):
+    _fields_ = ([("struct_size", ctypes.c_size_t)]
+                + [(f, ctypes.c_int32) for f in ("deterministic", "strict_nonfinite", "tuning", "reserved")]
+                + [("workspace_limit", ctypes.c_int64), ("kernel", ctypes.c_char_p),
+                   ("tuning_seconds", ctypes.c_double), ("stream", ctypes.c_void_p),
+                   ("fallback", ctypes.c_int32), ("reserved2", ctypes.c_int32)])
+
+
+class Tensors(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t)] + [
+        (f, ctypes.c_void_p) for f in ("x", "w", "y", "scale", "bias", "residual", "amax")]
+
+
+class PlanInfo(ctypes.Structure):
+    _fields_ = ([("struct_size", ctypes.c_size_t), ("kernel", ctypes.c_char_p), ("reason", ctypes.c_char_p)]
+                + [(f, ctypes.c_int32) for f in ("registers", "spill_bytes", "launches", "from_cache")]
+                + [("compile_seconds", ctypes.c_double), ("workspace_bytes", ctypes.c_int64),
+                   ("predicted_us", ctypes.c_double), ("measured_us", ctypes.c_double)])
+
+
+class WavetileError(Exception):
+    pass
+
+
+class Wavetile:
+    """The part of include/wavetile/wavetile.h that a comparison needs."""
+
+    def __init__(self, path):
+        self.lib = ctypes.CDLL(str(path))
+        for name in ("wavetile_last_error", "wavetile_version_string", "wavetile_problem_text"):
+            getattr(self.lib, name).restype = ctypes.c_char_p
+        self.lib.wavetile_problem_text.argtypes = [ctypes.c_void_p]
+        self.lib.wavetile_problem_flops.restype = ctypes.c_double
+        self.lib.wavetile_problem_flops.argtypes = [ctypes.c_void_p]
+        self.lib.wavetile_plan_workspace_bytes.restype = ctypes.c_int64
+        self.lib.wavetile_plan_workspace_bytes.argtypes = [ctypes.c_void_p]
+        self.lib.wavetile_plan_execute.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(Tensors),
+                                                   ctypes.c_void_p, ctypes.c_size_t]
+        self.version = self.lib.wavetile_version_string().decode()
+
+    def check(self, status):
+        if status != 0:
+            raise WavetileError(self.lib.wavetile_last_error().decode())
+
+    def open(self, device):
+        handle = ctypes.c_void_p()
+        self.check(self.lib.wavetile_device_open(device.encode(), ctypes.byref(handle)))
+        return handle
+
+    def parse(self, text):
+        handle = ctypes.c_void_p()
+        self.check(self.lib.wavetile_problem_parse(text.encode(), ctypes.byref(handle)))
+        return handle
+
+    def describe(self, problem):
+        desc = ProblemDesc(struct_size=ctypes.sizeof(ProblemDesc))
+        self.check(self.lib.wavetile_problem_get_desc(problem, ctypes.byref(desc)))
+        return desc
+
+    def create(self, desc):
+        handle = ctypes.c_void_p()
+        self.check(self.lib.wavetile_problem_create(ctypes.byref(desc), ctypes.byref(handle)))
+        return handle
+
+    def text(self, problem):
+        return self.lib.wavetile_problem_text(problem).decode()
+
+    def output_size(self, problem, dims):
+        size = I64x3()
+        self.check(self.lib.wavetile_problem_output_size(problem, size))
+        return list(size)[:dims]
+
+    def plan(self, device, problem, tuning, kernel=None):
+        options = PlanOptions()
+        self.lib.wavetile_plan_options_init(ctypes.byref(options))
+        options.tuning = ["off", "cached", "first-use"].index(tuning)
+        options.kernel = kernel.encode() if kernel else None
+        handle = ctypes.c_void_p()
+        self.check(self.lib.wavetile_plan_create(device, problem, ctypes.byref(options), ctypes.byref(handle)))
+        return handle
+
+    def plan_info(self, plan):
+        info = PlanInfo(struct_size=ctypes.sizeof(PlanInfo))
+        self.check(self.lib.wavetile_plan_get_info(plan, ctypes.byref(info)))
+        return info

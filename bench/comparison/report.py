@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables for people, losses first, and the JSON file."""
+import datetime
+import json
+import math
+import statistics
+import sys
+import time
+from pathlib import Path
+
+
+def geomean(values):
+    return math.exp(sum(math.log(v) for v in values) / len(values)) if values else float("nan")
+
+
+def complete(row, ceilings):
+    """Derived columns."""
+    if "wavetile" not in row:
+        return row
+    us = row["wavetile"]["us"]
+    floor_us = max(row["gflop"] / ceilings["bf16_tflops"] * 1e3, row["least_bytes"] / ceilings["copy_gbs"] / 1e3)
+    row["tflops"] = round(row["gflop"] / us * 1e3, 1)
+    row["roofline"] = round(floor_us / us, 3)
+    for side in ("cudnn_tuned", "cudnn_heuristic"):
+        if row.get(side):
+            row[f"speedup_{side}"] = float(f"{row[side]['us'] / us:.4g}")
+    if row.get("cudnn_tuned"):
+        row["cudnn_roofline"] = round(floor_us / row["cudnn_tuned"]["us"], 3)
+    return row
+
+
+def summary_of(rows):
+    ranked = [row for row in rows if "speedup_cudnn_tuned" in row]
+    speedups = [row["speedup_cudnn_tuned"] for row in ranked]
+    worst = min(ranked, key=lambda row: row["speedup_cudnn_tuned"], default=None)
+    return {"rows": len(rows), "ranked": len(ranked), "failed": sum(bool(row["error"]) for row in rows),
+            "geomean": round(geomean(speedups), 3) if speedups else None,
+            "geomean_heuristic": round(geomean([row["speedup_cudnn_heuristic"] for row in ranked
+                                                if "speedup_cudnn_heuristic" in row]), 3) if speedups else None,
+            "losses": sum(s < 1 for s in speedups), "roofline": round(statistics.median(
+                row["roofline"] for row in ranked), 3) if ranked else None,
+            "worst": {"name": worst["name"], "speedup": worst["speedup_cudnn_tuned"]} if worst else None}
+
+
+def time_text(timing):
+    return "-" if not timing else f"{timing['us']:.1f} ±{(timing['high_us'] - timing['low_us']) / 2:.1f}"
+
+
+def print_group(suite, direction, rows):
+    print(f"\n{suite} {direction}")
+    header = ("layer", "us", "cudnn us", "heur. us", "gemm us", "TFLOP/s", "roofline", "speed-up", "host us",
+              "workspace", "kernel")
+    lines = [header]
+    for row in sorted(rows, key=lambda r: (not r["error"], r.get("speedup_cudnn_tuned", math.inf))):
+        if row["error"]:
+            lines.append((row["name"], "FAILED", time_text(row.get("cudnn_tuned")), "", "", "", "", "", "", "",
+                          row["error"].splitlines()[0][:160]))
+            continue
+        speedup = row.get("speedup_cudnn_tuned")
+        lines.append((row["name"], time_text(row["wavetile"]), time_text(row.get("cudnn_tuned")),
+                      time_text(row.get("cudnn_heuristic")), time_text(row.get("gemm")), f"{row['tflops']:.1f}",
+                      f"{row['roofline']:.2f}", f"{speedup:.2f}" if speedup else "-", f"{row['execute_host_us']:.1f}",
+                      f"{row['workspace_bytes'] / 2**20:.1f} MiB" if row["workspace_bytes"] else "0",
+                      row["kernel"] + ("" if row["verified"] else " (unchecked)")))
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    for line in lines:
+        cells = [line[0].ljust(widths[0])] + [line[i].rjust(widths[i]) for i in range(1, len(header) - 1)] + [line[-1]]
+        print("  ".join(cells).rstrip())
+
+
+def report(lines, args):
+    ceilings = next((line["ceilings"] for line in lines if "ceilings" in line), None)
+    machine = next((line["machine"] for line in reversed(lines) if "machine" in line), {})
+    rows = [line["row"] for line in lines if "key" in line]
+    if ceilings:
+        rows = [complete(row, ceilings) for row in rows]
+    groups = {}
+    for row in rows:
+        groups.setdefault((row["suite"], row["direction"]), []).append(row)
+    for (suite, direction), members in groups.items():
+        print_group(suite, direction, members)
+    summaries = {f"{suite} {direction}": summary_of(members) for (suite, direction), members in groups.items()}
+    print(f"\n{machine.get('gpu')}, driver {machine.get('driver')}, torch {machine.get('torch')}, cuDNN "
+          f"{machine.get('cudnn')}, wavetile {machine.get('wavetile')}")
+    if ceilings:
+        print(f"ceilings: copy {ceilings['copy_gbs']:.0f} GB/s, bf16 matrix product {ceilings['bf16_tflops']:.0f} "
+              "TFLOP/s")
+    print("suite and direction: geometric mean of the speed-up over autotuned cuDNN (over its heuristics), worst row, "
+          "median roofline")
+    for name, s in summaries.items():
+        worst = f"{s['worst']['speedup']:.2f} {s['worst']['name']}" if s["worst"] else "-"
+        print(f"  {name:28} {s['geomean'] or math.nan:6.3f} ({s['geomean_heuristic'] or math.nan:.3f})  worst {worst}, "
+              f"{s['losses']} of {s['ranked']} slower, roofline {s['roofline'] or math.nan:.2f}, {s['failed']} failed")
+    host = [row["execute_host_us"] for row in rows if "execute_host_us" in row]
+    if host:
+        empty = statistics.median(row["empty_call_host_us"] for row in rows if "empty_call_host_us" in row)
+        print(f"execute on the host: median {statistics.median(host):.2f} us, most {max(host):.2f} us, of which an "
+              f"empty call through ctypes is {empty:.2f} us")
+    for row in rows:
+        if "WRONG RESULT" in row["error"]:
+            print(f"\n!!! {row['suite']} {row['name']} {row['direction']} ({row.get('kernel')}): {row['error']}\n"
+                  f"    {row['problem']}", file=sys.stderr)
+    if args.json:
+        Path(args.json).parent.mkdir(parents=True, exist_ok=True)
+        Path(args.json).write_text(json.dumps({
+            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+            "command": args.command, "seconds": round(time.time() - args.started, 1), "machine": machine,
+            "ceilings": ceilings, "summaries": summaries, "rows": rows}, indent=1) + "\n")
+    return 1 if any(row["error"] for row in rows) or not rows else 0

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One timer for both sides: cold L2, medians with their spread, and a share of the time for every row."""
+import statistics
+import time
+
+
+def summarize(samples):
+    """Median, quartiles widened to the medians of the four parts of the run (drift), and to the clock's resolution."""
+    ordered, count = sorted(samples), len(samples)
+    median = statistics.median(ordered)
+    low = min(ordered[count // 4], median - 0.25)
+    high = max(ordered[count - 1 - count // 4], median + 0.25)
+    if count >= 8:
+        parts = [statistics.median(samples[i * count // 4: (i + 1) * count // 4]) for i in range(4)]
+        low, high = min(low, *parts), max(high, *parts)
+    return {"us": round(median, 3), "low_us": round(low, 3), "high_us": round(high, 3), "runs": count}
+
+
+class Timer:
+    """Events around each run, behind a flush of the L2 that also hides the launch (docs/measuring.md)."""
+
+    BATCH = 16
+
+    def __init__(self, torch):
+        self.torch = torch
+        l2 = torch.cuda.get_device_properties(0).L2_cache_size
+        # WHY so large: the flush must also outlast the host's work for one run, which Python makes 20 to 30 us.
+        self.flush = torch.empty(max(2 * l2, 256 << 20), dtype=torch.uint8, device="cuda")
+        self.events = [tuple(torch.cuda.Event(enable_timing=True) for _ in range(2)) for _ in range(self.BATCH)]
+
+    def batch(self, work, count):
+        for start, stop in self.events[:count]:
+            self.flush.fill_(0x5A)
+            start.record()
+            work()
+            stop.record()
+        self.torch.cuda.synchronize()
+        return [start.elapsed_time(stop) * 1000 for start, stop in self.events[:count]]
+
+    def time(self, work, seconds, least=12, most=200):
+        for _ in range(3):
+            work()
+        self.torch.cuda.synchronize()
+        begin, samples = time.perf_counter(), []
+        while len(samples) < most:
+            samples += self.batch(work, 4 if not samples else self.BATCH)
+            if len(samples) >= least:
+                timing = summarize(samples)
+                if timing["high_us"] - timing["low_us"] < max(0.01 * timing["us"], 1.0):
+                    break
+                if time.perf_counter() - begin > seconds:
+                    break
+        return summarize(samples)
+
+
+class Clock:
+    """Shares the time that is left among the timings that are left."""
+
+    def __init__(self, deadline, timings):
+        self.deadline, self.left = deadline, timings
+
+    def slice(self):
+        share = max(0.0, self.deadline - time.time()) / max(1, self.left)
+        self.left -= 1
+        return min(0.15, max(0.02, share * 0.3))  # the rest is for autotuning, verification and allocation

@@ -58,12 +58,14 @@ constexpr Constraint kTargetRows[] = {
                           at.config.gemm.swizzle_a, at.config.gemm.swizzle_b);
      }},
 
-    {"tma-major", "wgmma reads an operand across its channels for 16-bit types only",
+    {"tma-major", "an operand is read across its channels where it has 16 or 32 bits",
      [](const Case& at) { return is_tma_kernel(at) && at.config.direction == Direction::kBackwardWeight; },
-     [](const Case& at) { return size_of(operand_a(at.config)) == 2 && size_of(operand_b(at.config)) == 2; },
+     [](const Case& at) { return size_of(operand_a(at.config)) != 1 && size_of(operand_b(at.config)) != 1; },
      [](const Case& at) {
-       return fmt::format("direction={} sums across channels, which wgmma reads for 16-bit types only, not {}",
-                          text_of(at.config.direction), text_of(operand_b(at.config)));
+       return fmt::format(
+           "direction={} sums across channels, which wgmma reads for 16-bit types, and kernels turn 32-bit ones round, "
+           "but not {}",
+           text_of(at.config.direction), text_of(operand_b(at.config)));
      }},
 
     {"tma-halo", "a patch with its halo serves 3x3 filters of 16-bit types in two or three dimensions",

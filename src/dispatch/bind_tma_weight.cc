@@ -35,7 +35,7 @@ TmaWeightArguments weight_arguments(const KernelConfig& config, const ConvProble
   arguments.groups = static_cast<i32>(problem.g);
   arguments.rows = static_cast<i32>(problem.k_per_group());
   arguments.channels = static_cast<i32>(problem.c_per_group());
-  arguments.channel_blocks = static_cast<i32>(ceil_div(problem.c_per_group(), 64));
+  arguments.channel_blocks = static_cast<i32>(ceil_div(problem.c_per_group(), tma_layout::box_k(config)));
   arguments.taps = static_cast<i32>(pixels(problem.filter));
   for (size_t i = 0; i < 3; ++i) {
     arguments.filter[i] = static_cast<i32>(problem.filter[i]);
@@ -46,7 +46,8 @@ TmaWeightArguments weight_arguments(const KernelConfig& config, const ConvProble
   }
   set_advance(arguments, gemm.tile.k);
   arguments.tiles_m = ceil_div(arguments.rows, gemm.tile.m);
-  arguments.tiles_n = ceil_div(int64_t{arguments.channel_blocks} * arguments.taps, gemm.tile.n / 64);
+  arguments.tiles_n =
+      ceil_div(int64_t{arguments.channel_blocks} * arguments.taps, gemm.tile.n / tma_layout::box_k(config));
   arguments.elements = problem.w_elements();
   arguments.epilogue = epilogue_arguments(problem.epilogue);
   return arguments;
@@ -88,12 +89,13 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
   Launch launch;
   launch.kernel = name_of(config);
   TensorMapSpec dy = dense_map(problem.y, {problem.k, arguments.pixels}, 128);
-  dy.box = {64, static_cast<uint32_t>(gemm.tile.k)};
+  const int block = tma_layout::box_k(config);
+  dy.box = {static_cast<uint32_t>(block), static_cast<uint32_t>(gemm.tile.k)};
   if (problem.n > 0) {
     launch.maps.push_back({offsetof(TmaWeightArguments, dy), Tensor::kY, 0, dy});
     const Walk walk{arguments.size, arguments.start, arguments.step};
     launch.maps.push_back({offsetof(TmaWeightArguments, x), Tensor::kX, 0,
-                           im2col_map(problem, {problem.x, problem.c, problem.in}, walk, 128, 64, gemm.tile.k)});
+                           im2col_map(problem, {problem.x, problem.c, problem.in}, walk, 128, block, gemm.tile.k)});
   }
   const int64_t most = int64_t{device.multiprocessors} * config.min_blocks;
   const bool stream = gemm.stream_k != StreamK::kOff;

@@ -301,8 +301,10 @@ double stream_cycles(const KernelConfig& config, int64_t tiles, int64_t depth, d
 double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
   const GemmConfig& gemm = config.gemm;
   const ConvProblem problem = merged_problem(config, whole);
-  const int64_t blocks_n = ceil_div(problem.c_per_group(), 64) * pixels(problem.filter);
-  const int64_t tiles = ceil_div(problem.k_per_group(), gemm.tile.m) * ceil_div(blocks_n, gemm.tile.n / 64) * problem.g;
+  const int block = tma_layout::box_k(config);
+  const int64_t blocks_n = ceil_div(problem.c_per_group(), block) * pixels(problem.filter);
+  const int64_t tiles =
+      ceil_div(problem.k_per_group(), gemm.tile.m) * ceil_div(blocks_n, gemm.tile.n / block) * problem.g;
   const int64_t depth = ceil_div(problem.n * pixels(problem.out()), gemm.tile.k);
   const bool split = gemm.split_k == SplitK::kWorkspace, bulk = gemm.staging == Staging::kTmaStore;
   const SplitInput input{tiles, depth, gemm.tile.m, gemm.tile.n, gemm.tile.k, multiprocessors, problem.w_elements()};
@@ -315,7 +317,13 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int m
   const double deep = gemm.tile.k * size_of(operand_a(config));
   const double fill =
       (gemm.tile.m + gemm.tile.n) * deep / std::min(kFill, kFillBytesPerCycleAll / std::min(items, units));
-  const double stage = std::max(mma_cycles(gemm, deep), fill);
+  // Three warps turn boxes of 32-bit numbers round, a box in so many cycles; an estimate.
+  constexpr double kTurnCycles = 250;
+  const double turning =
+      tma_layout::turns_tiles(config) ? std::ceil((gemm.tile.m + gemm.tile.n) / 32.0 / 3) * kTurnCycles : 0;
+  const double products =
+      tma_layout::three_products(config) ? three_product_cycles(gemm, deep) : mma_cycles(gemm, deep);
+  const double stage = std::max({products, turning, fill});
   const double output =
       double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2) * (split || bulk ? 1 : kDirectStorePenalty) / kStore;
   if (gemm.stream_k != StreamK::kOff)

@@ -274,7 +274,7 @@ const RowCase kTargetCases[] = {
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {
          t.direction = Direction::kBackwardWeight;
-         t.y = t.x = DataType::kTf32;
+         t.y = t.x = DataType::kE4m3;
        });
      },
      "direction=bwd_weight sums across channels"},

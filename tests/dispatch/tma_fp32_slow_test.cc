@@ -19,7 +19,8 @@ std::vector<RankedCandidate> tma_kernels(const ConvProblem& problem) {
 TEST(TmaFp32, KeepsTheAccuracyOfFp32) {
   const auto device = open_device("sim:sm_90a");
   ASSERT_TRUE(device.ok()) << device.status().message();
-  for (const char* text : {"fwd fp32 n1 c36 k40 i9x17 f3x3 p1 +bias", "bwd_data fp32 n1 c72 k68 i9x7 f3x3 s2 p1"}) {
+  for (const char* text : {"fwd fp32 n1 c36 k40 i9x17 f3x3 p1 +bias", "bwd_data fp32 n1 c72 k68 i9x7 f3x3 s2 p1",
+                           "bwd_weight fp32 n2 c72 k68 i9x7 f3x3 s2 p1"}) {
     const ConvProblem problem = problem_of(text);
     auto kernels = tma_kernels(problem);
     std::erase_if(kernels, [](const RankedCandidate& c) { return c.config.gemm.tile.m != 128; });
@@ -49,9 +50,31 @@ TEST(TmaTurned, FiltersAreExact) {
   }
 }
 
+// Tiles of weight gradients, turned round in shared memory: all at once, in parts, cut by stream-K; tails of channels.
+TEST(TmaTurned, TilesAreExact) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  for (const char* text :
+       {"bwd_weight tf32 n2 c72 k68 i9x17 f3x3 p1", "bwd_weight fp32 n1 g2 c72 k128 i9x7 f3x3 s2 p1"}) {
+    const ConvProblem problem = problem_of(text);
+    for (const SplitK split : {SplitK::kNone, SplitK::kWorkspace}) {
+      for (const StreamK stream : {StreamK::kOff, StreamK::kLinear}) {
+        if (split != SplitK::kNone && stream != StreamK::kOff) continue;
+        auto kernels = tma_kernels(problem);
+        std::erase_if(kernels, [&](const RankedCandidate& c) {
+          return c.config.gemm.split_k != split || c.config.gemm.stream_k != stream;
+        });
+        ASSERT_FALSE(kernels.empty()) << text;
+        expect_exact(*device, problem, kernels.front().config);
+      }
+    }
+  }
+}
+
 // Large layers of fp32 go there; before, they had no matrix instruction.
 TEST(TmaFp32, IsChosenForLargeLayers) {
-  for (const char* text : {"fwd fp32 n16 c256 k256 i50x50 f3x3 p1", "bwd_data fp32 n16 c256 k256 i50x50 f3x3 p1"}) {
+  for (const char* text : {"fwd fp32 n16 c256 k256 i50x50 f3x3 p1", "bwd_data fp32 n16 c256 k256 i50x50 f3x3 p1",
+                           "bwd_weight fp32 n16 c256 k256 i50x50 f3x3 p1"}) {
     const auto ranked = rank_candidates(problem_of(text), Target::kSm90a, {}, Candidates::kAll);
     ASSERT_FALSE(ranked.empty());
     EXPECT_EQ(ranked.front().config.gemm.pipeline, Pipeline::kTma) << text;

@@ -18,6 +18,12 @@ constexpr int consumers(const KernelConfig& config) { return config.gemm.warps.m
 constexpr int rows_of_consumer(const KernelConfig& config) { return config.gemm.tile.m / (config.gemm.warps.m / 4); }
 constexpr int threads(const KernelConfig& config) { return 128 * consumers(config) + 32 * config.gemm.load_warps; }
 
+// Weight gradients sum over pixels, across which tensors lie. wgmma reads 16-bit types so; tiles of 32-bit types are
+// turned round in shared memory (turn.h).
+constexpr bool turns_tiles(const KernelConfig& config) {
+  return config.direction == Direction::kBackwardWeight && size_of(operand_a(config)) == 4;
+}
+
 // Registers of a thread: at launch the same for all, then the producers, which need few, give to the consumers. A lone
 // consumer has all it can use anyway.
 constexpr int launch_registers(const KernelConfig& config) {
@@ -26,6 +32,7 @@ constexpr int launch_registers(const KernelConfig& config) {
   return even < 255 ? even : 255;
 }
 constexpr int producer_registers(const KernelConfig& config) {
+  if (turns_tiles(config)) return 72;  // a row of a box waits in them
   return config.min_blocks > 1 ? 24 : consumers(config) == 2 ? 40 : 32;
 }
 constexpr int consumer_registers(const KernelConfig& config) {
@@ -48,6 +55,7 @@ constexpr bool turns_filter(const KernelConfig& config) {
 
 // fp32 is multiplied as the sum of two tf32 (remainder.h), by three products; the low parts have buffers of their own.
 constexpr bool three_products(const KernelConfig& config) { return operand_a(config) == DataType::kF32; }
+constexpr bool changes_tiles(const KernelConfig& config) { return three_products(config) || turns_tiles(config); }
 inline constexpr int kRemainderThreads = 96;  // three warps, beside the one that loads
 // Columns of B as they lie in shared memory: MN-major blocks are 64 wide.
 constexpr int b_columns(const KernelConfig& config) {
@@ -115,8 +123,8 @@ constexpr int shared_bytes(const KernelConfig& config) {
   if (is_halo(config))
     return kHaloPatches * (aligned(patch_bytes(config)) + 16) + config.gemm.stages * (b_bytes(config) + 16) +
            out_bytes(config) + 1024;
-  const int buffers = three_products(config) ? 2 : 1;
-  return buffers * config.gemm.stages * (a_bytes(config) + b_bytes(config) + 16) + out_bytes(config) +
+  const int buffers = three_products(config) ? 2 : 1, rings = changes_tiles(config) ? 2 : 1;
+  return config.gemm.stages * (buffers * (a_bytes(config) + b_bytes(config)) + 16 * rings) + out_bytes(config) +
          exchange_bytes(config) + cluster_barrier_bytes(config) + 1024;
 }
 

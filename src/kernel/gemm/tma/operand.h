@@ -45,6 +45,12 @@ struct FilterLayout : KMajor<kConfig.gemm.swizzle_a> {};
 template <KernelConfig kConfig>
 struct FilterLayout<kConfig, true> : MnMajor<tma_layout::box_k(kConfig)> {};
 
+// How both operands of a weight gradient lie in their stages: across their channels, or turned round.
+template <KernelConfig kConfig, bool kTurned = tma_layout::turns_tiles(kConfig)>
+struct WeightOperand : MnMajor<kConfig.gemm.tile.k> {};
+template <KernelConfig kConfig>
+struct WeightOperand<kConfig, true> : KMajor<128> {};
+
 // What wgmma multiplies an operand of this type as.
 constexpr DataType wgmma_type(DataType type) { return type == DataType::kF32 ? DataType::kTf32 : type; }
 

@@ -42,12 +42,13 @@ struct StreamSum {
   using Element = typename Steps::Element;
   using Four = Vector<float, kWidth>;
 
-  // Four columns of a row, `place` in the tile. A tile's columns are blocks of 64 channels of a tap.
+  // Four columns of a row, `place` in the tile. A tile's columns are blocks of channels of a tap.
   WT_DEVICE static void sum(const Params& p, const StreamCut& cut, i64 tile, const TileIndex& at, i64 first, i64 last,
                             int place, Steps& steps) {
     const i32 row = static_cast<i32>(at.m) * kTileM + place / kTileN, column = place % kTileN;
-    const i32 block = static_cast<i32>(at.n) * (kTileN / 64) + column / 64, tap = block / p.channel_blocks;
-    const i32 channel = block % p.channel_blocks * 64 + column % 64;
+    constexpr int kBlock = tma_layout::box_k(kConfig);
+    const i32 block = static_cast<i32>(at.n) * (kTileN / kBlock) + column / kBlock, tap = block / p.channel_blocks;
+    const i32 channel = block % p.channel_blocks * kBlock + column % kBlock;
     if (row >= p.rows || tap >= p.taps) return;
     Four sum{};
     for (i64 from = first; from <= last; ++from) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/gemm/tma/weight_kernel.h - weight gradients on Hopper: dw (k, tap c) = sum over pixels of dy^T x.
 //
-//   dy (64 channels, pixels) tiled, x (64 channels, pixels) im2col --> ring --wgmma, both MN-major--> registers -->
-//   global
+//   dy (channels, pixels) tiled, x (channels, pixels) im2col --> ring --wgmma, both MN-major--> registers --> global
 //
 // GEMM rows are output channels, columns are blocks of 64 input channels of a tap, k runs over the pixels of all
-// images. With split_k=workspace the pixels are divided among blocks and the partial sums added by kernel/split_sum.h;
-// else the gradient leaves in pairs from registers, or by bulk stores of 64 channels of a tap.
+// images. Of 32-bit types blocks have 32 channels, and warps beside the producer turn them round (turn.h). With
+// split_k=workspace the pixels are divided among blocks and the partial sums added by kernel/split_sum.h; else the
+// gradient leaves in pairs from registers, or by bulk stores of 64 channels of a tap.
 #pragma once
 
 #include "kernel/direct/overlap.h"
@@ -17,6 +17,7 @@
 #include "kernel/gemm/tma/output.h"
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
+#include "kernel/gemm/tma/turn.h"
 #include "kernel/gemm/tma/weight_arguments.h"
 
 namespace wt {
@@ -36,10 +37,15 @@ struct TmaWeightGemm {
             device::tma_prefetch(p.dy);
             device::tma_prefetch(p.x);
           }
+          if constexpr (kTurns) shared.turned.init(kTurnWarps, 1);
           shared.ring.init(1, 4 * kConsumers);
         },
         [&](int warp) {
-          if (warp == 0 && device::elect()) produce(p, shared);
+          if (warp == 0) {
+            if (device::elect()) produce(p, shared);
+          } else if constexpr (kTurns) {
+            turn_tiles(p, shared, warp - 1);
+          }
         },
         [&](int consumer) { consume(p, shared, consumer); });
   }
@@ -49,14 +55,19 @@ struct TmaWeightGemm {
   static constexpr int kStages = kConfig.gemm.stages;
   static constexpr int kConsumers = tma_layout::consumers(kConfig);
   static constexpr int kFragments = tma_layout::rows_of_consumer(kConfig) / 64;
-  static constexpr int kBlockBytes = kDepth * 128;  // 64 columns of an operand
-  static constexpr int kBlocksM = kTileM / 64, kBlocksN = kTileN / 64;
+  static constexpr bool kTurns = tma_layout::turns_tiles(kConfig), kThree = tma_layout::three_products(kConfig);
+  static constexpr int kTurnWarps = tma_layout::kRemainderThreads / 32;
+  static constexpr int kBlock = tma_layout::box_k(kConfig);  // channels of a copy: 64, or 32 of 32-bit types
+  static constexpr int kBlockBytes = kDepth * 128;
+  static constexpr int kBlocksM = kTileM / kBlock, kBlocksN = kTileN / kBlock;
   static constexpr int kABytes = kBlocksM * kBlockBytes, kBBytes = kBlocksN * kBlockBytes;
   static constexpr bool kSplit = kConfig.gemm.split_k == SplitK::kWorkspace;
+  static constexpr int kLow = kStages * (kABytes + kBBytes);  // from a slot's tiles to their low parts
   static_assert(kConsumers <= 2 && kTileN % 64 == 0 && kTileM % 64 == 0);
+  static_assert(!kTurns || kBlockBytes == kTurnedBoxBytes);
 
-  using Operand = MnMajor<kDepth>;
-  using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
+  using Operand = WeightOperand<kConfig>;
+  using Multiply = device::Wgmma<wgmma_type(operand_a(kConfig)), wgmma_type(operand_b(kConfig)), kTileN>;
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
   using Element = typename Steps::Element;
   using SlotRing = Ring<kStages>;
@@ -75,7 +86,7 @@ struct TmaWeightGemm {
 
   struct Shared {  // addresses
     SharedAddress a, b, out;
-    SlotRing ring;
+    SlotRing ring, turned;  // turned: full where the slot's boxes have been turned round
   };
   struct Item {  // one tile of one split
     TileIndex tile;
@@ -86,8 +97,9 @@ struct TmaWeightGemm {
 
   WT_DEVICE static Shared layout() {
     const SharedAddress a = (device::shared_base() + 1023) & ~1023u;
-    const SharedAddress b = a + kStages * kABytes, out = b + kStages * kBBytes;
-    return {a, b, out, {out + tma_layout::out_bytes(kConfig)}};
+    const SharedAddress b = a + kStages * kABytes, out = a + (kThree ? 2 : 1) * kLow;
+    const SharedAddress barriers = out + tma_layout::out_bytes(kConfig);
+    return {a, b, out, {barriers}, {barriers + SlotRing::kBytes}};
   }
 
   template <class Body>
@@ -171,7 +183,7 @@ struct TmaWeightGemm {
         i32 index = block / p.channel_blocks;
         // WHY: blocks past the last tap are loaded from its first channels; their columns are never stored.
         if (index >= p.taps) index = p.taps - 1;
-        channel[j] = item.tile.group * p.channels + block % p.channel_blocks * 64;
+        channel[j] = item.tile.group * p.channels + block % p.channel_blocks * kBlock;
         WT_UNROLL for (int i = 2; i >= 0; --i) {
           tap[j][i] = index % p.filter[i];
           index /= p.filter[i];
@@ -185,13 +197,32 @@ struct TmaWeightGemm {
         const SharedAddress full = shared.ring.full(slot.slot);
         device::mbarrier_arrive_expect(full, kABytes + kBBytes);
         WT_UNROLL for (int i = 0; i < kBlocksM; ++i) {
-          device::tma_load(shared.a + slot.slot * kABytes + i * kBlockBytes, p.dy, full, row + 64 * i, pixel);
+          device::tma_load(shared.a + slot.slot * kABytes + i * kBlockBytes, p.dy, full, row + kBlock * i, pixel);
         }
         WT_UNROLL for (int j = 0; j < kBlocksN; ++j) {
           load_x(shared.b + slot.slot * kBBytes + j * kBlockBytes, p, full, walk, channel[j], tap[j]);
         }
         pixel += kDepth;
         walk.next(p);
+        slot.next();
+      }
+    });
+  }
+
+  // Between copies and products: a slot's boxes are turned round, in turns of the warps.
+  WT_DEVICE static void turn_tiles(const Params& p, const Shared& shared, int warp) {
+    Cursor slot;
+    for_items(p, [&](const Item& item) {
+      for (i32 left = item.count; left > 0; --left) {
+        shared.ring.wait_full(slot);
+        for (int box = warp; box < kBlocksM + kBlocksN; box += kTurnWarps) {
+          const SharedAddress at = box < kBlocksM ? shared.a + slot.slot * kABytes + box * kBlockBytes
+                                                  : shared.b + slot.slot * kBBytes + (box - kBlocksM) * kBlockBytes;
+          turn_box<kThree>(at, at + kLow);
+        }
+        device::fence_async_shared();  // wgmma reads what these threads wrote
+        device::sync_warp();
+        if (device::lane_index() == 0) device::mbarrier_arrive(shared.turned.full(slot.slot));
         slot.next();
       }
     });
@@ -220,14 +251,19 @@ struct TmaWeightGemm {
     }
     const bool releases = device::lane_index() == 0;
     for (i32 block = 0; block < blocks; ++block) {
-      shared.ring.wait_full(slot);
+      (kTurns ? shared.turned : shared.ring).wait_full(slot);
       device::wgmma_fence();
-      WT_UNROLL for (int step = 0; step < kDepth / 16; ++step) {
-        const u64 b = Operand::descriptor(shared.b + slot.slot * kBBytes, 0, step);
+      WT_UNROLL for (int step = 0; step < kDepth * size_of(operand_a(kConfig)) / 32; ++step) {
+        const SharedAddress b = shared.b + slot.slot * kBBytes;
         WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-          const SharedAddress a = shared.a + slot.slot * kABytes + (consumer * kFragments + i) * kBlockBytes;
-          Multiply::template multiply<device::Major::kMn, device::Major::kMn>(d[i], Operand::descriptor(a, 0, step), b,
-                                                                              block > 0 || step > 0);
+          constexpr int kFragmentBytes = 64 / kBlock * kBlockBytes;
+          const SharedAddress a = shared.a + slot.slot * kABytes + (consumer * kFragments + i) * kFragmentBytes;
+          const bool more = block > 0 || step > 0;
+          if constexpr (kThree) {
+            product(d[i], a + kLow, b, step, more);
+            product(d[i], a, b + kLow, step, true);
+          }
+          product(d[i], a, b, step, kThree || more);
         }
       }
       device::wgmma_commit();
@@ -271,6 +307,11 @@ struct TmaWeightGemm {
     if (item.last) device::bulk_wait_read<0>();
   }
 
+  WT_DEVICE static void product(float (&d)[kTileN / 2], SharedAddress a, SharedAddress b, int step, bool accumulate) {
+    Multiply::template multiply<Operand::kMajor, Operand::kMajor>(d, Operand::descriptor(a, 0, step),
+                                                                  Operand::descriptor(b, 0, step), accumulate);
+  }
+
   // One fragment of 64 rows to its slot of the workspace, as it lies in the tile.
   WT_DEVICE static void store_piece(const Params& p, const Item& item, int first_row, const float (&d)[kTileN / 2]) {
     const int thread = device::thread_index() % 128, lane = thread % 32;
@@ -294,11 +335,11 @@ struct TmaWeightGemm {
       const i64 channel = static_cast<i64>(item.tile.group) * p.rows + row;
       WT_UNROLL for (int j = 0; j < kBlocksN; ++j) {
         const i32 block = static_cast<i32>(item.tile.n) * kBlocksN + j;
-        const i32 tap = block / p.channel_blocks, first = block % p.channel_blocks * 64 + 2 * (lane % 4);
+        const i32 tap = block / p.channel_blocks, first = block % p.channel_blocks * kBlock + 2 * (lane % 4);
         if (tap >= p.taps) break;
         const i64 offset = (channel * p.taps + tap) * p.channels;
-        WT_UNROLL for (int e = 0; e < 8; ++e) {
-          const int i = 4 * (8 * j + e) + 2 * half;
+        WT_UNROLL for (int e = 0; e < kBlock / 8; ++e) {
+          const int i = 4 * (kBlock / 8 * j + e) + 2 * half;
           store_pair(p, item, offset, first + 8 * e, channel, d[i], d[i + 1], steps);
         }
       }

@@ -29,7 +29,7 @@ struct BandedRows {
   i32 chunk, pixel;  // of the thread's first copy
   i32 channel;       // of its chunk
   bool channels_exist;
-  u32 home;  // where the first copy lies from a row's start
+  u32 home;                             // where the first copy lies from a row's start
   u32 source[kReads], target[kWrites];  // of each copy: offset in row 0 of the image; 0 where there is no such pixel
   // Bit i + 4: copy i has a place in the row; it has a pixel, too.
   u32 in_places, out_places, in_pixels, out_pixels;

@@ -37,7 +37,6 @@ struct StreamData {
     // WHY before the weights: a short walk waits for memory twice otherwise.
     Step ahead[Shape::kAhead];
     StripCursor next{row - (Shape::kPhaseRows - 1), 0};
-    StripCursor at_step = next;
     WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
       if (useful) ahead[i].read(p, reader, strip.plane, next.step, next.plane);
       next.advance<Shape::kPlanes>(p.filter_d);
@@ -47,24 +46,41 @@ struct StreamData {
     if (!useful) return;
 
     Sums sum = {};
-    while (at_step.step < end) {
-      WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
-        if (at_step.step >= end) break;
-        const Step now = ahead[i];
-        if (next.step < end) {
-          ahead[i].read(p, reader, strip.plane, next.step, next.plane);
-          next.advance<Shape::kPlanes>(p.filter_d);
-        }
-        if (!Shape::kPlanes || at_step.plane == 0) {
+    const auto finish = [&](i32 step) {
+      if (step < row) return;
+      output.prepare(p.epilogue, at.channel);
+      store(p, output, sum, out, step, column);
+    };
+    // WHY a loop of its own without planes: one for both takes more registers.
+    if constexpr (!Shape::kPlanes) {
+      for (i32 first = row - (Shape::kPhaseRows - 1); first < end; first += Shape::kAhead) {
+        WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
+          const i32 step = first + i;
+          if (step >= end) break;
+          const Step now = ahead[i];
+          if (step + Shape::kAhead < end) ahead[i].read(p, reader, strip.plane, step + Shape::kAhead, 0);
           multiply<true>(now, weights, 0, sum);
-        } else {
-          multiply<false>(now, weights, at_step.plane, sum);
+          finish(step);
         }
-        const i32 step = at_step.step;
-        at_step.advance<Shape::kPlanes>(p.filter_d);
-        if (at_step.step == step || step < row) continue;
-        output.prepare(p.epilogue, at.channel);
-        store(p, output, sum, out, step, column);
+      }
+    } else {
+      for (StripCursor now_at{row - (Shape::kPhaseRows - 1), 0}; now_at.step < end;) {
+        WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
+          const i32 step = now_at.step;
+          if (step >= end) break;
+          const Step now = ahead[i];
+          if (next.step < end) {
+            ahead[i].read(p, reader, strip.plane, next.step, next.plane);
+            next.advance<true>(p.filter_d);
+          }
+          if (now_at.plane == 0) {
+            multiply<true>(now, weights, 0, sum);
+          } else {
+            multiply<false>(now, weights, now_at.plane, sum);
+          }
+          now_at.advance<true>(p.filter_d);
+          if (now_at.step != step) finish(step);
+        }
       }
     }
     output.finish(p.epilogue);

@@ -47,31 +47,46 @@ struct StreamForward {
     if (!useful) return;
 
     float sum[Shape::kPhaseRows][Shape::kColumns][kWidth] = {};
-    StripCursor at_step{row, 0};
-    while (at_step.step <= last) {
-      WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
-        if (at_step.step > last) break;
-        const Step now = ahead[i];
-        if (next.step <= last) {
-          ahead[i].read(p, reader, strip.plane, next.step, next.plane);
-          next.advance<Shape::kPlanes>(p.filter_d);
+    const auto finish = [&](i32 step) {
+      if (step - (Shape::kPhaseRows - 1) >= row) {
+        output.prepare(p.epilogue, at.channel);
+        WT_UNROLL for (int j = 0; j < Shape::kColumns; ++j) {
+          if (column + j < p.to.size[2])
+            output.store(p.epilogue, p.out, out + j * p.to.spatial[2], sum[Shape::kPhaseRows - 1][j]);
         }
-        if (!Shape::kPlanes || at_step.plane == 0) {
+      }
+      out += p.to.spatial[1];
+    };
+    // WHY a loop of its own without planes: one for both takes more registers.
+    if constexpr (!Shape::kPlanes) {
+      for (i32 first = row; first <= last; first += Shape::kAhead) {
+        WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
+          const i32 step = first + i;
+          if (step > last) break;
+          const Step now = ahead[i];
+          if (step + Shape::kAhead <= last) ahead[i].read(p, reader, strip.plane, step + Shape::kAhead, 0);
           multiply<true>(now, weights, 0, sum);
-        } else {
-          multiply<false>(now, weights, at_step.plane, sum);
+          finish(step);
         }
-        const i32 step = at_step.step;
-        at_step.advance<Shape::kPlanes>(p.filter_d);
-        if (at_step.step == step) continue;
-        if (step - (Shape::kPhaseRows - 1) >= row) {
-          output.prepare(p.epilogue, at.channel);
-          WT_UNROLL for (int j = 0; j < Shape::kColumns; ++j) {
-            if (column + j < p.to.size[2])
-              output.store(p.epilogue, p.out, out + j * p.to.spatial[2], sum[Shape::kPhaseRows - 1][j]);
+      }
+    } else {
+      for (StripCursor now_at{row, 0}; now_at.step <= last;) {
+        WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
+          const i32 step = now_at.step;
+          if (step > last) break;
+          const Step now = ahead[i];
+          if (next.step <= last) {
+            ahead[i].read(p, reader, strip.plane, next.step, next.plane);
+            next.advance<true>(p.filter_d);
           }
+          if (now_at.plane == 0) {
+            multiply<true>(now, weights, 0, sum);
+          } else {
+            multiply<false>(now, weights, now_at.plane, sum);
+          }
+          now_at.advance<true>(p.filter_d);
+          if (now_at.step != step) finish(step);
         }
-        out += p.to.spatial[1];
       }
     }
     output.finish(p.epilogue);

@@ -116,12 +116,22 @@ std::string expected_instruction(const KernelConfig& config, bool ptx) {
 std::vector<KernelConfig> representative_kernels(Target target) {
   std::vector<KernelConfig> kernels;
   std::set<std::tuple<const KernelKind*, Pipeline, DirectDesign, Direction, DataType, Loader>> seen;
-  for (const KernelConfig& config :
-       list_kernels({.target = target, .rule_set = RuleSet::kDefault, .dims = {2}}).kernels) {
-    if (config.epilogue != EpilogueConfig{} || config.layout != Layout::kChannelsLast) continue;
-    const auto key = std::tuple{kind_of(config),  config.gemm.pipeline, config.direct.design,
-                                config.direction, operand_a(config),    config.gemm.loader_a};
-    if (seen.insert(key).second) kernels.push_back(config);
+  std::set<std::tuple<const KernelKind*, Pipeline, Direction>> shown;
+  for (const RuleSet set : {RuleSet::kDefault, RuleSet::kTests}) {
+    for (const KernelConfig& config : list_kernels({.target = target, .rule_set = set}).kernels) {
+      if (config.epilogue != EpilogueConfig{} || config.layout != Layout::kChannelsLast) continue;
+      const auto key = std::tuple{kind_of(config), config.gemm.pipeline, config.direction};
+      // Of default all types and loaders; of the rest what default lacks.
+      const bool wanted =
+          set == RuleSet::kDefault
+              ? config.dims == 2 && seen.emplace(kind_of(config), config.gemm.pipeline, config.direct.design,
+                                                 config.direction, operand_a(config), config.gemm.loader_a)
+                                        .second
+              : !shown.contains(key);
+      if (!wanted) continue;
+      shown.insert(key);
+      kernels.push_back(config);
+    }
   }
   return kernels;
 }

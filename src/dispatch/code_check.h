@@ -30,7 +30,8 @@ struct CodeCheck {
 // kernels of the direct family.
 std::string expected_instruction(const KernelConfig& config, bool ptx = false);
 
-// Of rule set default, the first of each kernel, pipeline, direction, type and loader, in two dimensions.
+// Of rule set default, the first of each kernel, pipeline, direction, type and loader, in two dimensions; and of rule
+// set tests the first of each pipeline and direction that default lacks.
 std::vector<KernelConfig> representative_kernels(Target target);
 
 // In the order of the kernels, on all cores. `progress` is called after each, from one thread at a time.

@@ -14,6 +14,12 @@ namespace {
 using namespace portable_layout;
 
 bool is_portable(const Case& at) { return serves(at.config); }
+// Rows that divide by extents wait for tile-positive.
+bool is_sound(const Case& at) {
+  const auto positive = [](const Extent3& e) { return e.m > 0 && e.n > 0 && e.k > 0; };
+  const GemmConfig& gemm = at.config.gemm;
+  return is_portable(at) && positive(gemm.tile) && positive(gemm.warps) && positive(gemm.mma);
+}
 bool is_weight(const Case& at) { return at.config.direction == Direction::kBackwardWeight; }
 bool is_forward(const Case& at) { return at.config.direction == Direction::kForward; }
 bool is_portable_weight(const Case& at) { return is_portable(at) && is_weight(at); }
@@ -97,7 +103,7 @@ constexpr Constraint kTargetRows[] = {
            text_of(at.config.gemm.pipeline), at.target.name);
      }},
 
-    {"portable-share", "every load thread has whole 16-byte chunks of both operands", is_portable,
+    {"portable-share", "every load thread has whole 16-byte chunks of both operands", is_sound,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return shares_evenly(at.config, gemm.tile.m, a_lies_across(at.config)) &&
@@ -111,7 +117,7 @@ constexpr Constraint kTargetRows[] = {
            tile.m, tile.n, tile.k, element_bytes(at.config), load_threads(at.config));
      }},
 
-    {"portable-pairs", "ldmatrix fills two fragments of B at a time", is_portable, takes_pairs,
+    {"portable-pairs", "ldmatrix fills two fragments of B at a time", is_sound, takes_pairs,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format("tile.n={} over warps.n={} is an odd number of mma.n={}; use an even one", gemm.tile.n,
@@ -158,7 +164,7 @@ constexpr Constraint kTargetRows[] = {
 
 constexpr Constraint kProblemRows[] = {
     {"portable-vector", "the channels of a tap that are summed over are whole vectors", walks,
-     [](const Case& at) { return portable_view(at.config, *at.problem).has_value(); },
+     [](const Case& at) { return portable_view(at.config, *at.problem) != nullptr; },
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
        return fmt::format(
@@ -168,7 +174,7 @@ constexpr Constraint kProblemRows[] = {
 
     {"portable-filter", "rows of the filter are whole vectors", walks,
      [](const Case& at) {
-       const auto view = portable_view(at.config, *at.problem);
+       const WaveletView* view = portable_view(at.config, *at.problem);
        if (!view) return true;
        const int64_t row = is_forward(at) ? view->problem.filter_taps() * view->depth : view->columns;
        return row % at.config.gemm.vector_b == 0;
@@ -182,7 +188,7 @@ constexpr Constraint kProblemRows[] = {
 
     {"portable-phases", "the phases of a stride fit the parameter block", walks,
      [](const Case& at) {
-       const auto view = portable_view(at.config, *at.problem);
+       const WaveletView* view = portable_view(at.config, *at.problem);
        return !view || view->phase_count() <= wavelet_layout::phases(at.config);
      },
      [](const Case& at) {
@@ -191,7 +197,7 @@ constexpr Constraint kProblemRows[] = {
      }},
 
     {"portable-weight", "channels of dy are whole vectors of A, those of x of B", is_portable_weight,
-     [](const Case& at) { return portable_weight_view(at.config, *at.problem).has_value(); },
+     [](const Case& at) { return portable_weight_view(at.config, *at.problem) != nullptr; },
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
        return fmt::format(

@@ -12,16 +12,16 @@ bool is_plain(const WaveletView& view) { return !view.padded() && !view.row_is_o
 
 }  // namespace
 
-std::optional<WaveletView> portable_view(const KernelConfig& config, const ConvProblem& problem) {
+const WaveletView* portable_view(const KernelConfig& config, const ConvProblem& problem) {
   const std::optional<WaveletView>& view = wavelet_view(config, problem);
-  return view && is_plain(*view) ? view : std::nullopt;
+  return view && is_plain(*view) ? &*view : nullptr;
 }
 
-std::optional<WaveletWeightView> portable_weight_view(const KernelConfig& config, const ConvProblem& problem) {
+const WaveletWeightView* portable_weight_view(const KernelConfig& config, const ConvProblem& problem) {
   KernelConfig gathering = config;  // its A is what is gathered
   std::swap(gathering.gemm.vector_a, gathering.gemm.vector_b);
   const std::optional<WaveletWeightView>& view = wavelet_weight_view(gathering, problem);
-  return view && is_plain(view->walk) ? view : std::nullopt;
+  return view && is_plain(view->walk) ? &*view : nullptr;
 }
 
 }  // namespace wt

@@ -7,10 +7,12 @@
 
 namespace wt {
 
+// Both are null where there is no such view, and good until the thread asks about another problem (wavelet_view.h).
+
 // Forward and backward data. Nothing where vectors of `vector_a` do not fit the channels that are summed over.
-std::optional<WaveletView> portable_view(const KernelConfig& config, const ConvProblem& problem);
+const WaveletView* portable_view(const KernelConfig& config, const ConvProblem& problem);
 
 // Backward weight: A is dy by vectors of `vector_a`, B is x, gathered, by vectors of `vector_b`.
-std::optional<WaveletWeightView> portable_weight_view(const KernelConfig& config, const ConvProblem& problem);
+const WaveletWeightView* portable_weight_view(const KernelConfig& config, const ConvProblem& problem);
 
 }  // namespace wt

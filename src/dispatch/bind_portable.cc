@@ -42,7 +42,7 @@ template <int kPhases>
 Binding bind_walk(const KernelConfig& config, const ConvProblem& problem) {
   using Arguments = WaveletArguments<kPhases>;
   const GemmConfig& gemm = config.gemm;
-  const auto view = portable_view(config, problem);
+  const WaveletView* view = portable_view(config, problem);
   WT_CHECK(view, "{} does not accept '{}'", name_of(config), to_text(problem));
   int64_t phases = 1, rows = view->problem.n;  // rows of the largest phase
   for (const WalkDim& dim : view->dim) {
@@ -102,7 +102,7 @@ void bind_output(Launch& launch, const ConvProblem& problem, size_t at) {
 
 // One launch, and one that adds the parts of tiles that blocks share (kernel/gemm/portable/stream.h).
 Binding bind_stream(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
-  const auto view = portable_weight_view(config, problem);
+  const WaveletWeightView* view = portable_weight_view(config, problem);
   WT_CHECK(view, "{} does not accept '{}'", name_of(config), to_text(problem));
   const PortableParts parts = portable_parts(config, problem, device.multiprocessors);
   const PortableStreams streams = portable_streams(config, parts, device.multiprocessors);
@@ -139,7 +139,7 @@ Binding bind_stream(const KernelConfig& config, const ConvProblem& problem, cons
 
 // One launch, or partial sums and the launch that adds them in order.
 Binding bind_weight(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
-  const auto view = portable_weight_view(config, problem);
+  const WaveletWeightView* view = portable_weight_view(config, problem);
   WT_CHECK(view, "{} does not accept '{}'", name_of(config), to_text(problem));
   const PortableParts parts = portable_parts(config, problem, device.multiprocessors);
   const WaveletWeightArguments arguments = divided_arguments(config, problem, *view, parts);
@@ -163,7 +163,7 @@ Binding bind_weight(const KernelConfig& config, const ConvProblem& problem, cons
 
 PortableParts portable_parts(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
   const GemmConfig& gemm = config.gemm;
-  const auto view = portable_weight_view(config, problem);
+  const WaveletWeightView* view = portable_weight_view(config, problem);
   PortableParts parts;
   if (!view) return parts;
   parts.tiles_n = ceil_div(view->walk.numbers(), gemm.tile.n);

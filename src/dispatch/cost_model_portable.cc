@@ -104,7 +104,7 @@ Work work_of(const KernelConfig& config, const ConvProblem& problem, int multipr
     }
     return work;
   }
-  const auto view = portable_view(config, problem);
+  const WaveletView* view = portable_view(config, problem);
   if (!view) return work;
   const double tiles_n = ceil_div(static_cast<double>(view->columns), gemm.tile.n) * static_cast<double>(problem.g);
   for (const WalkPhase& d : view->dim[0].phases) {

@@ -11,7 +11,7 @@
 #include "config/pipelines.h"
 #include "config/signature.h"
 #include "generate/request.h"
-#include "kernel/gemm/storage.h"
+#include "kernel/gemm/portable/layout.h"
 
 namespace wt {
 
@@ -108,6 +108,8 @@ class Knobs {
   std::vector<std::pair<std::string, std::string>> values_;
 };
 
+constexpr int kMaxVectorBytes = 16;
+
 class Builder {
  public:
   Builder(const Knobs& knobs, std::vector<std::string>& notes) : knobs_(knobs), notes_(notes) {}
@@ -134,9 +136,10 @@ class Builder {
     GemmConfig& gemm = config.gemm;
     if (!knobs_.has("gemm.pipeline")) {
       gemm.pipeline = Pipeline::kCompV4;
-      if (!kind_of(config)) {
+      if (!kind_of(config) || !is_portable_signature(config)) {
         gemm.pipeline = Pipeline::kBasicV1;
-        note(config, "pipeline compv4, the default, has no kernel in this version; basic_v1 stands in");
+        note(config,
+             "pipeline compv4, the default, has no kernel for this target, layout and types; basic_v1 stands in");
       }
     }
     const PipelineInfo& pipeline = info_of(gemm.pipeline);
@@ -160,12 +163,34 @@ class Builder {
       return kind && std::ranges::find(kind->fields, path) != kind->fields.end();
     };
     if (!knobs_.has("gemm.staging") && reads("gemm.staging")) gemm.staging = Staging::kShared;
-    if (!knobs_.has("gemm.vector_a") && reads("gemm.vector_a")) gemm.vector_a = 4;
-    if (!knobs_.has("gemm.vector_b") && reads("gemm.vector_b")) gemm.vector_b = 8;
+    const auto at_most = [](int vector, DataType type) {
+      return static_cast<unsigned char>(std::min(vector, kMaxVectorBytes / size_of(type)));
+    };
+    if (!knobs_.has("gemm.vector_a") && reads("gemm.vector_a")) gemm.vector_a = at_most(4, operand_a(config));
+    if (!knobs_.has("gemm.vector_b") && reads("gemm.vector_b")) gemm.vector_b = at_most(8, operand_b(config));
+    if (portable_layout::serves(config)) fill_portable(gemm, pipeline);
     if (!knobs_.has("gemm.vector_c") && reads("gemm.vector_c")) gemm.vector_c = 8;
     if (kind && !reads("gemm.staging"))
       note(config,
            fmt::format("kernel {} stores directly, an element at a time; cshuffle and vectors do not apply", kind->id));
+  }
+
+  // What the portable kernels multiply (constraints portable-types and portable-layout).
+  static bool is_portable_signature(const KernelConfig& config) {
+    return config.layout == Layout::kChannelsLast && operand_a(config) == operand_b(config) &&
+           size_of(operand_a(config)) >= 2;
+  }
+
+  void fill_portable(GemmConfig& gemm, const PipelineInfo& pipeline) {
+    const auto loader = [&](int vector) {
+      return pipeline.async_copy ? Loader::kAsync : vector > 1 ? Loader::kVector : Loader::kGather;
+    };
+    if (!knobs_.has("gemm.loader_a")) gemm.loader_a = loader(gemm.vector_a);
+    if (!knobs_.has("gemm.loader_b")) gemm.loader_b = loader(gemm.vector_b);
+    if (!knobs_.has("gemm.wave_groups")) gemm.wave_groups = static_cast<unsigned char>(pipeline.wave_groups);
+    if (!pipeline.load_warps) return;
+    if (!knobs_.has("gemm.load_warps")) gemm.load_warps = 4;
+    if (!knobs_.has("gemm.stages")) gemm.stages = 2;
   }
 
   static Extent3 largest(const std::vector<MmaShape>& shapes) {

@@ -136,7 +136,8 @@ TEST(SingleKernel, KeepsWhatWasGiven) {
 TEST(SingleKernel, OneForEachCombination) {
   const GenerateRequest request = parsed({{"target", {"sm_80", "gfx942"}},
                                           {"variant", {"fwd", "bwd_data"}},
-                                          {"datatype", {"fp16", "fp32"}},
+                                          {"datatype", {"fp16", "bf16"}},
+                                          {"tile-m", {"64"}},
                                           {"tile-k", {"32"}}});
   EXPECT_EQ(request.kernels.size(), 8u);
   EXPECT_EQ(kernels_of(request, {Target::kSm80}).kernels.size(), 4u);
@@ -147,7 +148,10 @@ TEST(SingleKernel, DefaultsGiveWayWithANote) {
   const GenerateRequest nvidia = parsed({{"target", {"sm_90a"}}, {"epilogue", {"default"}}});
   ASSERT_EQ(nvidia.kernels.size(), 1u);
   EXPECT_TRUE(is_valid(nvidia.kernels[0]));
-  EXPECT_THAT(nvidia.notes, testing::Contains(HasSubstr("sm_90a: pipeline compv4, the default, has no kernel")));
+  EXPECT_EQ(nvidia.kernels[0].gemm.pipeline, Pipeline::kCompV4);
+  EXPECT_THAT(
+      parsed({{"target", {"sm_90a"}}, {"epilogue", {"default"}}, {"layout", {"NCHW"}}}).notes,
+      testing::Contains(HasSubstr("sm_90a: pipeline compv4, the default, has no kernel for this target, layout")));
   EXPECT_THAT(nvidia.notes, testing::Contains(HasSubstr("32x32x16, the default warp tile, is no matrix instruction")));
   EXPECT_THAT(nvidia.notes, testing::Contains(HasSubstr("128x128x64, the default tile, is not possible")));
   const GenerateRequest amd = parsed({{"target", {"gfx942"}}, {"epilogue", {"default"}}, {"datatype", {"fp16"}}});
@@ -158,8 +162,8 @@ TEST(SingleKernel, DefaultsGiveWayWithANote) {
 }
 
 TEST(SingleKernel, AnImpossibleRequestNamesItsConstraint) {
-  EXPECT_THAT(failure_of({{"target", {"sm_80"}}, {"pipeline", {"compv4"}}}),
-              HasSubstr("no such kernel for sm_80: kernel-exists: pipeline=compv4 has no kernel"));
+  EXPECT_THAT(failure_of({{"target", {"sm_80"}}, {"pipeline", {"tma"}}}),
+              HasSubstr("no such kernel for sm_80: kernel-exists: pipeline=tma has no kernel"));
   EXPECT_THAT(failure_of({{"target", {"sm_80"}}, {"tile-m", {"24"}}}), HasSubstr("tile-warps: tile=24x128x64"));
   EXPECT_THAT(failure_of({{"target", {"sm_80"}}, {"tile-m", {"1024"}}, {"tile-n", {"1024"}}}),
               HasSubstr("shared-capacity"));

@@ -47,12 +47,12 @@ TEST(Source, StaysUnderFortyLinesForEveryListedKernel) {
 }
 
 TEST(Source, RefusesWhatDoesNotExist) {
-  KernelConfig config{.target = Target::kSm90a};
-  config.gemm.pipeline = Pipeline::kCompV4;
+  KernelConfig config{.target = Target::kSm80};
+  config.gemm.pipeline = Pipeline::kTma;
   const auto text = generate_source(config);
   ASSERT_FALSE(text.ok());
   EXPECT_EQ(text.status().code(), Code::kUnsupported);
-  EXPECT_THAT(text.status().message(), HasSubstr("kernel-exists: pipeline=compv4 has no kernel for sm_90a"));
+  EXPECT_THAT(text.status().message(), HasSubstr("kernel-exists: pipeline=tma has no kernel for sm_80"));
 }
 
 // The compiler reads the template argument as the config it was made from: one static_assert a changed field.

@@ -5,6 +5,7 @@
 #include "config/constraint_rows.h"
 #include "config/enum_names.h"
 #include "kernel/direct/banded_shape.h"
+#include "kernel/direct/gather_tile_shape.h"
 #include "kernel/direct/groups_shape.h"
 #include "kernel/direct/limits.h"
 #include "kernel/gemm/storage.h"
@@ -26,6 +27,10 @@ bool is_banded(const Case& at) { return is_direct(at) && at.config.direct.design
 
 bool is_groups(const Case& at) { return is_direct(at) && at.config.direct.design == DirectDesign::kGroups; }
 bool is_matrix(const Case& at) { return is_banded(at) || is_groups(at); }
+
+bool is_gather_tile(const Case& at) {
+  return is_gather(at) && at.config.direct.prefetch > 1 && at.config.direct.sub_w > 0;
+}
 
 bool is_power_of_two(int value) { return value > 0 && (value & (value - 1)) == 0; }
 // The stored type that the input vector is read in.
@@ -77,6 +82,12 @@ bool groups_fill_warps(const Case& at) {
          (groups::position_warps(at.config) == 1 && d.vector_out == 8 && !at.config.finite_only);
 }
 int groups_bytes(const Case& at) { return groups::shared_bytes(at.config, groups::most_positions(at.config)); }
+
+int64_t gather_tile_bytes(const Case& at) {
+  // Beyond this, sizes do not count in 32 bits.
+  const auto filter_w = static_cast<int>(std::min<int64_t>(at.problem->filter[2], 1 << 20));
+  return gather_tile::shared_bytes(at.config, 1, 1, filter_w);
+}
 
 constexpr Constraint kTargetRows[] = {
     {"direct-tile", "a direct kernel's sub-tile divides its tile", is_direct,
@@ -136,6 +147,27 @@ constexpr Constraint kTargetRows[] = {
            "columns a thread",
            d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.dilation_h, d.dilation_w, d.sub_w, d.prefetch,
            d.register_weights, kMaxStreamColumns);
+     }},
+
+    {"direct-gather-tile",
+     "a gathering kernel with rows in shared memory slides along them without stride and dilation", is_gather_tile,
+     [](const Case& at) {
+       const KernelConfig& c = at.config;
+       const DirectConfig& d = c.direct;
+       return c.dims == 2 && c.layout == Layout::kChannelsLast && c.direction != Direction::kBackwardWeight &&
+              size_of(input_type(c)) == 2 && d.stride_h == 1 && d.stride_w == 1 && d.dilation_h == 1 &&
+              d.dilation_w == 1 && d.vector_in == 4 && d.vector_out == 4 && d.sub_w == 8 && d.prefetch == 2 &&
+              d.block_size == 256;
+     },
+     [](const Case& at) {
+       const DirectConfig& d = at.config.direct;
+       return fmt::format(
+           "prefetch={} with direction={} stride={}x{} dilation={}x{} vectors={}/{} sub_w={} block_size={}: rows "
+           "in shared memory are for forward and backward data, 16-bit, 2D channels-last, stride and dilation 1, "
+           "vectors of 4, "
+           "sub_w=8, prefetch=2, block_size=256",
+           d.prefetch, text_of(at.config.direction), d.stride_h, d.stride_w, d.dilation_h, d.dilation_w, d.vector_in,
+           d.vector_out, d.sub_w, d.block_size);
      }},
 
     {"direct-banded", "a banded kernel multiplies 16-bit channels-last images with undilated filters of stride 1",
@@ -244,11 +276,22 @@ constexpr Constraint kProblemRows[] = {
            text(p, p.filter), text(p, p.stride), text(p, p.dilation), text(p, p.pad_lower));
      }},
 
-    {"direct-chunks", "a pixel of a matrix design is whole chunks of 16 bytes", is_matrix,
+    {"direct-chunks", "a pixel that is copied to shared memory is whole chunks of 16 bytes",
+     [](const Case& at) { return is_matrix(at) || is_gather_tile(at); },
      [](const Case& at) { return at.problem->c % 8 == 0; },
      [](const Case& at) {
        return fmt::format("{} channels are not a multiple of 8; use {}", at.problem->c,
-                          is_banded(at) ? "design stream" : "family gemm");
+                          is_banded(at)   ? "design stream"
+                          : is_groups(at) ? "family gemm"
+                                          : "prefetch=1");
+     }},
+
+    {"direct-gather-memory", "one row of pixels, its halo and two rows of the filter fit shared memory", is_gather_tile,
+     [](const Case& at) { return gather_tile_bytes(at) <= at.target.shared_per_block; },
+     [](const Case& at) {
+       return fmt::format("filter={} takes {} bytes of shared memory a block; {} has {}; use prefetch=1",
+                          text(*at.problem, at.problem->filter), gather_tile_bytes(at), at.target.name,
+                          at.target.shared_per_block);
      }},
 
     {"direct-bundle", "a bundle is one group, or whole narrower ones where the kernel is finite_only", is_groups,
@@ -276,12 +319,15 @@ constexpr Constraint kProblemRows[] = {
                           size[2] <= kBandedPixels ? kBandedRows : 1);
      }},
 
-    {"direct-size", "rows of all images are counted in 32 bits", is_matrix,
+    {"direct-size", "rows of all images are counted in 32 bits",
+     [](const Case& at) { return is_matrix(at) || is_gather_tile(at); },
      [](const Case& at) { return std::max(at.problem->x_elements(), at.problem->y_elements()) < int64_t{1} << 31; },
      [](const Case& at) {
        return fmt::format("a tensor has {} elements; this kernel counts to 2147483647; use {}",
                           std::max(at.problem->x_elements(), at.problem->y_elements()),
-                          is_banded(at) ? "design stream" : "family gemm");
+                          is_banded(at)   ? "design stream"
+                          : is_groups(at) ? "family gemm"
+                                          : "prefetch=1");
      }},
 
     {"direct-filter", "a row of the filter fits the shared memory of a block",

@@ -9,6 +9,7 @@
 #include "dispatch/conv_arguments.h"
 #include "dispatch/direct_geometry.h"
 #include "dispatch/tma_maps.h"
+#include "kernel/direct/gather_tile_shape.h"
 #include "kernel/direct/limits.h"
 
 namespace wt {
@@ -85,6 +86,31 @@ Binding bind_data(const KernelConfig& config, const ConvProblem& problem, const 
   return binding;
 }
 
+Binding bind_tile(const KernelConfig& config, const ConvProblem& p) {
+  GatherArguments arguments = gather_arguments(p);
+  const GatherTileCut cut = cut_gather_tile(config, p);
+  arguments.blocks = {gather_tile::kLanes, static_cast<i32>(cut.channel_blocks)};
+  arguments.column_lanes = static_cast<i32>(cut.runs);
+  arguments.column_tiles = static_cast<i32>(cut.column_tiles);
+  arguments.tile_rows = static_cast<i32>(cut.rows);
+  arguments.row_tiles = static_cast<i32>(cut.row_tiles);
+
+  Launch launch;
+  launch.kernel = name_of(config);
+  launch.shape.grid[0] = static_cast<uint32_t>(cut.grid);
+  launch.shape.threads = static_cast<uint32_t>(config.direct.block_size);
+  launch.shape.shared_bytes = static_cast<uint32_t>(
+      gather_tile::shared_bytes(config, arguments.tile_rows, arguments.column_lanes, arguments.filter[2]));
+  set_params(launch, arguments);
+  launch.pointers.push_back({offsetof(GatherArguments, first), direct_first(p.direction), 0});
+  launch.pointers.push_back({offsetof(GatherArguments, second), direct_second(p.direction), 0});
+  launch.pointers.push_back({offsetof(GatherArguments, out), output_tensor(p.direction), 0});
+  bind_epilogue(launch, p, offsetof(GatherArguments, epilogue));
+  Binding binding;
+  binding.launches.push_back(std::move(launch));
+  return binding;
+}
+
 Binding bind_weight(const KernelConfig& config, const ConvProblem& problem, const ConvProblem& p,
                     const DeviceInfo& device) {
   GatherArguments arguments = gather_arguments(p);
@@ -124,6 +150,7 @@ Binding bind_direct_gather(const KernelConfig& config, const ConvProblem& proble
   // channels-last images is cut by rows.
   if (problem.direction == Direction::kBackwardWeight)
     return bind_weight(config, problem, problem.layout == Layout::kChannelsLast ? turned(problem) : problem, device);
+  if (config.direct.prefetch > 1) return bind_tile(config, problem);
   return bind_data(config, problem, problem);
 }
 

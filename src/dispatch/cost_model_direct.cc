@@ -9,6 +9,7 @@
 #include "dispatch/cost_model.h"
 #include "dispatch/direct_geometry.h"
 #include "kernel/direct/banded_shape.h"
+#include "kernel/direct/gather_tile_shape.h"
 #include "kernel/direct/groups_shape.h"
 
 namespace wt {
@@ -22,6 +23,7 @@ constexpr double kMultiplyAddsPerUs = 224;  // of one multiprocessor, times 1000
 constexpr double kStreamIssue = 0.57;       // of the instructions that streaming kernels could issue
 constexpr double kGatherShare = 0.15;
 constexpr double kSlidingShare = 0.35;
+constexpr double kTileShare = 0.41;           // 72 instructions of 100 multiply, where sliding has 61; not measured
 constexpr double kMatrixProductsPerUs = 720;  // m16n8k16 of one multiprocessor, a third less than it can
 // Bytes once, as far as each design stays behind the device's rate; and what sharing columns between strips adds.
 constexpr double kStreamBytes = 1.15;
@@ -104,6 +106,25 @@ double gather_us(const KernelConfig& config, const ConvProblem& p, int multiproc
   return std::max(memory, multiply_us(p, multiprocessors, share));
 }
 
+// Rows in shared memory: threads beyond the image's edge wait, and neighbouring blocks read the halo between them
+// again.
+double gather_tile_us(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
+  const GatherTileCut cut = cut_gather_tile(config, p);
+  const Spatial size = p.direction == Direction::kBackwardData ? p.in : p.out();
+  const auto columns = static_cast<double>(cut.runs * config.direct.sub_w), rows = static_cast<double>(cut.rows);
+  const double covered = columns * static_cast<double>(cut.column_tiles) * rows * static_cast<double>(cut.row_tiles);
+  const double threads = static_cast<double>(cut.runs * cut.rows * gather_tile::kLanes) / config.direct.block_size;
+  const double used = static_cast<double>(size[1] * size[2]) / covered * threads;
+  const double waves = std::ceil(static_cast<double>(cut.grid) / (multiprocessors * config.min_blocks));
+  const double filled = static_cast<double>(cut.grid) / (waves * multiprocessors * config.min_blocks);
+  const double again =
+      (rows + static_cast<double>(p.filter[1]) - 1) / rows * (columns + static_cast<double>(p.filter[2]) - 1) / columns;
+  // A row of the filter costs as much as four taps before its first; a block's first rows come before any product.
+  const double taps = static_cast<double>(p.filter[2]) / static_cast<double>(p.filter[2] + 4);
+  const double memory = bytes_us(p) * (kStreamBytes + 0.25 * (again - 1)) / filled;
+  return memory / 2 + std::max(memory, multiply_us(p, multiprocessors, kTileShare * used * filled * taps));
+}
+
 // Copies, and the matrix products of whole bands: taps that do not exist are multiplied too.
 double banded_us(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
   const BandedCut cut = cut_banded(config, p, multiprocessors);
@@ -159,6 +180,7 @@ double predicted_direct_us(const KernelConfig& config, const ConvProblem& proble
       case DirectDesign::kGather:
         break;
     }
+    if (config.direct.prefetch > 1) return gather_tile_us(config, problem, multiprocessors);
     // WHY: measured once, on one input channel of 32 outputs, whose image is read again for each.
     const double outputs = static_cast<double>(problem.k_per_group()) / static_cast<double>(problem.c_per_group());
     return gather_us(config, problem, multiprocessors) * (1 + std::max(0.0, outputs - 1) / 4);

@@ -7,6 +7,7 @@
 #include "dispatch/conv_arguments.h"
 #include "dispatch/tma_maps.h"
 #include "kernel/direct/banded_shape.h"
+#include "kernel/direct/gather_tile_shape.h"
 #include "kernel/direct/groups_shape.h"
 
 namespace wt {
@@ -14,7 +15,9 @@ namespace {
 
 // What a strip costs beside its rows, in rows: weights, first loads, coordinates.
 constexpr int64_t kStripRows = 3;
-constexpr int64_t kMostTiles = 4096;  // that are tried
+constexpr int64_t kMostTiles = 4096;   // that are tried
+constexpr int64_t kMostRuns = 8;       // of a row of gather_tile.h
+constexpr int kTileBytes = 100 << 10;  // of its shared memory: two blocks a multiprocessor
 
 // The walked rows and columns of the output, in steps of the stride for backward data.
 struct Walked {
@@ -150,6 +153,29 @@ BandedCut cut_banded(const KernelConfig& config, const ConvProblem& p, int multi
   cut.channel_blocks = ceil_div(p.c, banded::channels(config));
   cut.rows = cut.groups * size[1];
   spread_rows(cut, size[1], config.direct.filter_h - 1, int64_t{multiprocessors} * config.min_blocks);
+  return cut;
+}
+
+GatherTileCut cut_gather_tile(const KernelConfig& config, const ConvProblem& p) {
+  const Spatial size = p.direction == Direction::kBackwardData ? p.in : p.out();
+  const int64_t most = config.direct.block_size / gather_tile::kLanes, all = ceil_div(size[2], config.direct.sub_w);
+  GatherTileCut cut;
+  cut.column_tiles = ceil_div(all, kMostRuns);
+  cut.runs = ceil_div(all, cut.column_tiles);
+  cut.rows = std::min(size[1], most / cut.runs);
+  const auto bytes = [&] {
+    return gather_tile::shared_bytes(config, static_cast<int>(cut.rows), static_cast<int>(cut.runs),
+                                     static_cast<int>(p.filter[2]));
+  };
+  while (cut.rows > 1 && bytes() > kTileBytes) cut.rows = ceil_div(cut.rows, 2);
+  // A single row of a very wide filter: fewer columns, down to one run, which the constraint table has room for.
+  while (cut.runs > 1 && bytes() > kTileBytes) {
+    cut.runs = ceil_div(cut.runs, 2);
+    cut.column_tiles = ceil_div(all, cut.runs);
+  }
+  cut.row_tiles = ceil_div(size[1], cut.rows);
+  cut.channel_blocks = ceil_div(p.c, int64_t{gather_tile::kLanes} * config.direct.vector_out);
+  cut.grid = cut.channel_blocks * cut.column_tiles * cut.row_tiles * p.n;
   return cut;
 }
 

@@ -39,6 +39,14 @@ struct BandedCut {
 };
 BandedCut cut_banded(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 
+// Rows and columns of a block of kernel/direct/gather_tile.h.
+struct GatherTileCut {
+  int64_t runs = 1, rows = 1;  // of a block: threads side by side and above each other
+  int64_t column_tiles = 1, row_tiles = 1, channel_blocks = 1;
+  int64_t grid = 0;
+};
+GatherTileCut cut_gather_tile(const KernelConfig& config, const ConvProblem& problem);
+
 // How a kernel for small groups lays columns of images side by side in a block's row.
 struct GroupsCut {
   int64_t columns = 1, group_segments = 1, segment_tiles = 1, segments = 1, groups = 1, height = 0;

@@ -409,6 +409,12 @@ const RowCase kTargetCases[] = {
        c.direct.filter_w = 11;
      },
      "filter=3x11 stride=0x0 vectors=1/1 prefetch=1 images=1 block_size=64 finite_only=false: design banded"},
+    {"direct-gather-tile",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.prefetch = 2;
+     },
+     "prefetch=2 with direction=fwd stride=0x0 dilation=0x0 vectors=1/1 sub_w=1 block_size=64: rows in shared memory"},
     {"direct-groups-shape", [](KernelConfig& c) { make_groups(c).prefetch = 1; },
      "filter=3x3 stride=1x1 dilation=1x1 prefetch=1: design groups needs"},
     {"direct-groups-warps", [](KernelConfig& c) { make_groups(c).tile_w = 40; },
@@ -552,6 +558,14 @@ const RowCase kProblemCases[] = {
        c.direct.design = DirectDesign::kBanded;
      },
      "12 channels are not a multiple of 8", "fwd bf16 n1 g12 c12 k12 i8x8 f3x3"},
+    {"direct-gather-memory",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.prefetch = 2;
+       c.direct.sub_w = 8;
+       c.direct.vector_in = c.direct.vector_out = 4;
+     },
+     "filter=3x2001 takes", "fwd bf16 n1 g8 c8 k8 i3x2001 f3x2001"},
     {"direct-bundle", [](KernelConfig& c) { make_groups(c); },
      "4 input and 4 output channels per group in bundles of 8 with finite_only=false",
      "fwd bf16 n1 g2 c8 k8 i8x8 f3x3"},

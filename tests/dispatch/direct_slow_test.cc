@@ -83,6 +83,21 @@ INSTANTIATE_TEST_SUITE_P(Edges, DirectExact,
                                          EdgeCase{"fwd fp32 n1 c2 k4 g2 i41 f9 s2 d3 p5:1 NCW", kGather},
                                          EdgeCase{"fwd e4m3>bf16 n1 c4 k4 g4 i3x4x5 f2x3x2 s1x2x1 p1", kGather}));
 
+// Large filters with rows in shared memory: blocks of several rows and runs, channels beyond a block, both directions.
+TEST(DirectGather, SlidesAlongRowsInSharedMemory) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  for (const char* text :
+       {"fwd bf16 n2 c40 k40 g40 i9x19 f9x7 p4x3 +bias", "fwd bf16 n1 c8 k8 g8 i5x70 f3x31 p1x15",
+        "bwd_data bf16 n1 c8 k8 g8 i6x17 f5x11 p2:1x5:3", "bwd_data bf16 n1 c8 k8 g8 i3x4 f9x9 p8"}) {
+    const ConvProblem problem = problem_of(text);
+    auto kernels = direct_kernels(problem, Target::kSm90a, kGather);
+    std::erase_if(kernels, [](const RankedCandidate& c) { return c.config.direct.prefetch < 2; });
+    ASSERT_EQ(kernels.size(), 1u) << text;
+    expect_exact(*device, problem, kernels.front().config);
+  }
+}
+
 // Rows of several planes on their way at once, across the steps' ends.
 TEST(DirectStream, ReadsPlanesAhead) {
   const auto device = open_device("sim:sm_90a");
@@ -157,6 +172,7 @@ TEST(DirectSpills, NoneInASample) {
                         .layouts = {Layout::kChannelsLast}};
   for (const KernelConfig& config : list_kernels(query).kernels) {
     const DirectConfig& direct = config.direct;
+    if (direct.design == DirectDesign::kGroups) continue;  // groups_slow_test.cc
     if (config.family == Family::kDirect && config.x == config.y && config.x == config.w &&
         seen.emplace(config.direction, direct.design, direct.filter_h, direct.stride_h).second)
       sample.push_back(config);

@@ -102,6 +102,23 @@ TEST(DirectDepthwise, StrictNonFiniteExcludesBandedKernels) {
   EXPECT_FALSE(strict.front().config.finite_only);
 }
 
+// Kernels with rows in shared memory come close behind the sliding ones for large filters, and far for small ones:
+// neither was measured.
+TEST(DirectDepthwise, LargeFiltersHaveRowsInSharedMemory) {
+  const auto behind = [](const char* text) {
+    auto kernels = rank_candidates(problem_of(text), Target::kSm90a, {.strict_nonfinite = true}, Candidates::kAll);
+    const double best = kernels.front().predicted_us;
+    std::erase_if(kernels, [](const RankedCandidate& c) {
+      return c.config.family != Family::kDirect || c.config.direct.design != kGather || c.config.direct.prefetch == 1;
+    });
+    EXPECT_TRUE(kernels.size() == 1 && kernels.front().accepts()) << text;
+    return kernels.empty() ? 0 : kernels.front().predicted_us / best;
+  };
+  EXPECT_LT(behind("fwd bf16 n64 c64 k64 g64 i56x56 f31x31 p15"), 1.2);
+  EXPECT_LT(behind("bwd_data bf16 n64 c64 k64 g64 i56x56 f31x31 p15"), 1.2);
+  EXPECT_GT(behind("fwd bf16 n64 c64 k64 g64 i56x56 f3x3 p1"), 1.05);
+}
+
 // The grid of a streaming kernel stays just under whole waves of the multiprocessors.
 TEST(DirectGeometry, StripsFillWholeWaves) {
   for (const char* text :

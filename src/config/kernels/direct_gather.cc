@@ -9,9 +9,9 @@ namespace {
 
 constexpr DirectDesign kDesigns[] = {DirectDesign::kGather};
 constexpr Target kTargets[] = {Target::kSm80, Target::kSm90a};
-constexpr std::string_view kReadFields[] = {"direct.design",     "direct.sub_w",     "direct.stride_w",
-                                            "direct.dilation_w", "direct.vector_in", "direct.vector_out",
-                                            "direct.block_size"};
+constexpr std::string_view kReadFields[] = {
+    "direct.design",     "direct.sub_w",     "direct.stride_h",   "direct.stride_w",   "direct.dilation_h",
+    "direct.dilation_w", "direct.vector_in", "direct.vector_out", "direct.block_size", "direct.prefetch"};
 
 struct Variant {
   unsigned char vector_in, vector_out;
@@ -33,6 +33,23 @@ constexpr Variant kFirst[] = {
 
 bool is_usual(const KernelConfig& base) { return base.dims == 2 && size_of(base.x) == 2 && base.x == base.y; }
 
+// Large filters with rows in shared memory: 8 pixels x 4 channels a thread.
+void propose_tile(const KernelConfig& base, std::vector<KernelConfig>& configs) {
+  if (base.dims != 2 || base.layout != Layout::kChannelsLast || base.direction == Direction::kBackwardWeight) return;
+  if (size_of(base.x) != 2 || size_of(base.y) != 2) return;
+  KernelConfig config = base;
+  DirectConfig& direct = config.direct;
+  config.family = Family::kDirect;
+  config.min_blocks = 2;
+  direct.design = DirectDesign::kGather;
+  direct.vector_in = direct.vector_out = 4;
+  direct.sub_w = 8;
+  direct.stride_h = direct.stride_w = direct.dilation_h = direct.dilation_w = 1;
+  direct.block_size = 256;
+  direct.prefetch = 2;
+  configs.push_back(config);
+}
+
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
   const bool last = base.layout == Layout::kChannelsLast;
   for (const Variant& variant : last ? std::span(kLast) : std::span<const Variant>(kFirst)) {
@@ -49,6 +66,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
     config.min_blocks = variant.min_blocks;
     configs.push_back(config);
   }
+  if (breadth == Breadth::kAll) propose_tile(base, configs);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ constexpr Variant kWeight[] = {
     {3, 1, 16, 8, 256, 64, 1, 6}, {5, 1, 8, 8, 256, 32, 1, 4},  {5, 1, 16, 8, 256, 32, 1, 4},
     {7, 1, 8, 8, 256, 32, 1, 4},
 };
-constexpr size_t kFewVariants = 2;  // packs have merged groups of the GEMM family for the rest
+constexpr size_t kFewVariants = 1;  // packs have merged groups of the GEMM family for the rest
 
 std::span<const Variant> variants(Direction direction) {
   switch (direction) {

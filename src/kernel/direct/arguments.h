@@ -58,6 +58,7 @@ struct GatherArguments {
   i32 lattices, lattice_columns;  // of a row; pixels of the longest lattice
   i32 column_tiles;               // of a lattice
   i32 filter_rows;                // of the filter, whose weights are in shared memory at a time
+  i32 tile_rows, row_tiles;       // of gather_tile.h: output rows of a block, blocks down an image
   i64 strips;
   i32 tap_runs;  // of backward weight: runs of taps that a row of the filter has
   i32 splits;

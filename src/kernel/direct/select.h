@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernel/direct/gather.h"
+#include "kernel/direct/gather_tile.h"
 #include "kernel/direct/gather_weight.h"
 #include "kernel/direct/stream_data.h"
 #include "kernel/direct/stream_forward.h"
@@ -13,10 +14,20 @@ namespace wt {
 
 template <DirectDesign kDesign, Direction kDirection>
 struct DirectDesignOf;
+template <bool kTile>
+struct GatherOf {
+  template <KernelConfig kConfig>
+  using Kernel = DirectGather<kConfig>;
+};
+template <>
+struct GatherOf<true> {
+  template <KernelConfig kConfig>
+  using Kernel = DirectGatherTile<kConfig>;
+};
 template <Direction kDirection>
 struct DirectDesignOf<DirectDesign::kGather, kDirection> {
   template <KernelConfig kConfig>
-  using Kernel = DirectGather<kConfig>;
+  using Kernel = typename GatherOf<(kConfig.direct.prefetch > 1)>::template Kernel<kConfig>;
 };
 template <>
 struct DirectDesignOf<DirectDesign::kGather, Direction::kBackwardWeight> {

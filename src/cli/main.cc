@@ -71,6 +71,9 @@ void add_run(CLI::App& app, Action& action) {
       ->type_name("NAME");
   add_plan_options(*command, options.plan);
   command->add_flag("--exact", options.exact, "small-integer data, compared bit for bit");
+  command->add_option("--same", options.same, "execute so many times and require the same bits each time")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100000));
   command->add_option("--seed", options.seed, "of the random data")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber)
@@ -110,6 +113,9 @@ void add_search(CLI::App& app, Action& action) {
   command->add_option("--json", options.json, "write every row to this file (- for standard output)")
       ->type_name("FILE");
   command->add_flag("--exact", options.exact, "small-integer data, compared bit for bit");
+  command->add_option("--same", options.same, "execute so many times and require the same bits each time")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100000));
   command->add_option("--seed", options.seed, "of the random data")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber)

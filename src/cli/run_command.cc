@@ -32,8 +32,9 @@ std::string verified_line(const TrialResult& trial, bool exact) {
   if (report.elements == 0) return "yes, the output is empty";
   std::string text = report.sampled() ? fmt::format("yes, {} of {} elements", report.compared, report.elements)
                                       : fmt::format("yes, all {} elements", report.elements);
-  if (exact) return text + ", small integers";
-  return text + fmt::format(", largest error {:.2f} of the bound", report.worst);
+  text += exact ? ", small integers" : fmt::format(", largest error {:.2f} of the bound", report.worst);
+  if (trial.same > 0) text += fmt::format("; the same bits {} times", trial.same + 1);
+  return text;
 }
 
 std::string time_line(const TrialResult& trial) {
@@ -67,6 +68,7 @@ Result<TrialResult> try_problem(const RunOptions& options) {
   trial.plan = options.plan;
   trial.plan.kernel = options.kernel;
   trial.exact = options.exact;
+  trial.same = options.same;
   trial.seed = options.seed;
   trial.repeat = options.repeat;
   return run_trial(device, problem, trial);

@@ -15,6 +15,7 @@ struct RunOptions {
   std::string kernel;           // by name; empty: choose
   PlanOptions plan;             // the rest of what is asked of a plan
   bool exact = false;           // small integers, compared bit for bit
+  int same = 1;                 // executions that must give the same bits
   uint64_t seed = 1;
   int repeat = 0;  // timed repetitions; 0: as many as the timer finds useful
   bool json = false;

@@ -25,6 +25,7 @@ std::string command_text(const SearchCommandOptions& options) {
   if (options.few) text += " --few";
   if (options.best > 0) text += fmt::format(" --best {}", options.best);
   if (options.exact) text += " --exact";
+  if (options.same > 1) text += fmt::format(" --same {}", options.same);
   return text;
 }
 
@@ -68,6 +69,7 @@ int run_search(const SearchCommandOptions& options) {
   search_options.filter = options.kernels;
   search_options.best = static_cast<size_t>(options.best);
   search_options.trial.exact = options.exact;
+  search_options.trial.same = options.same;
   search_options.trial.seed = options.seed;
   TimerOptions timer;
   timer.budget_seconds = options.budget;

@@ -19,6 +19,7 @@ struct SearchCommandOptions {
   int top = 5;            // rows shown of each problem
   std::string json;       // file, "-" for standard output, empty: none
   bool exact = false;
+  int same = 1;
   uint64_t seed = 1;
   double budget = 0.1;  // seconds of timing a kernel
   bool progress = true;

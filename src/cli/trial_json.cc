@@ -26,9 +26,9 @@ const char* kind_name(DeviceKind kind) {
 
 Json verification_json(const TrialResult& trial) {
   const VerifyReport& report = trial.verification;
-  return {{"verified", trial.verified},    {"elements", report.elements},   {"compared", report.compared},
-          {"wrong", report.wrong},         {"unwritten", report.unwritten}, {"nan", report.nan},
-          {"worst_of_bound", report.worst}};
+  return {{"verified", trial.verified},     {"elements", report.elements},   {"compared", report.compared},
+          {"wrong", report.wrong},          {"unwritten", report.unwritten}, {"nan", report.nan},
+          {"worst_of_bound", report.worst}, {"same_bits", trial.same + 1}};
 }
 
 std::string utc_now() {

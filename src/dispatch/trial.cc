@@ -32,12 +32,37 @@ Status execute_and_verify(TrialTensors& tensors, const Plan& plan, const TrialOp
   return result.verification.status();
 }
 
+// Executes again, on poisoned outputs and workspace, and compares with the bits of the first time.
+Status execute_again(TrialTensors& tensors, const Plan& plan, const TrialOptions& options, TrialResult& result) {
+  if (options.same <= 1) return {};
+  Device& device = *tensors.device();
+  const ConvProblem& problem = tensors.problem();
+  WT_TRY(tensors.fetch_outputs());
+  const Buffer first = output_of(problem, tensors.host()).copy(), first_amax = tensors.host().amax.copy();
+  const auto same = [](const Buffer& a, const Buffer& b) {
+    return std::ranges::equal(a.as<std::byte>(), b.as<std::byte>());
+  };
+  for (int i = 2; i <= options.same; ++i) {
+    WT_TRY(tensors.poison_outputs(nullptr));
+    WT_TRY(plan.execute(tensors.pointers(), nullptr));
+    WT_TRY(device.synchronize(nullptr));
+    WT_TRY(tensors.fetch_outputs());
+    if (!same(output_of(problem, tensors.host()), first) || !same(tensors.host().amax, first_amax)) {
+      result.verified = false;
+      return failure(Code::kVerificationFailed, "execution {} of {} gave other bits than the first", i, options.same);
+    }
+    ++result.same;
+  }
+  return {};
+}
+
 Status judge(TrialTensors& tensors, const Plan& plan, const TrialOptions& options, TrialResult& result) {
   result.plan = plan.description();
   result.workspace_bytes = plan.workspace_bytes();
   WT_TRY(tensors.reserve_workspace(result.workspace_bytes));
   log::info("{}  # {}", result.replay, result.plan.kernel);
   WT_TRY(execute_and_verify(tensors, plan, options, result));
+  WT_TRY(execute_again(tensors, plan, options, result));
   if (!options.time || result.device.kind == DeviceKind::kSim) return {};
   WT_TRY_ASSIGN(const std::unique_ptr<Timer> timer, Timer::make(tensors.device()));
   const auto work = [&](int, Stream stream) { return plan.execute(tensors.pointers(), stream); };
@@ -181,6 +206,7 @@ std::string replay_command(const ConvProblem& problem, const std::string& device
   std::string command = fmt::format("wavetile run '{}' --device {}", to_text(problem), device);
   if (options.exact) command += " --exact";
   if (options.seed != TrialOptions{}.seed) command += fmt::format(" --seed {}", options.seed);
+  if (options.same > 1) command += fmt::format(" --same {}", options.same);
   if (!options.plan.kernel.empty()) command += " --kernel " + options.plan.kernel;
   return command + plan_words(options.plan);
 }

@@ -26,6 +26,7 @@ struct TrialOptions {
   uint64_t seed = 1;   // of the data and of the verified sample
   // On the host; a GPU verifies larger problems itself (gpu_verify.h), with its own limit.
   int64_t verify_work_limit = VerifyOptions{}.work_limit;  // multiply-adds; beyond it a sample is compared
+  int same = 1;                                            // executions that must give the same bits
   bool time = true;                                        // a simulator is never timed
   int repeat = 0;                                          // timed executions; 0: as many as make the median steady
   std::optional<TimerOptions> timer;                       // absent: timer_options(device, ...)
@@ -38,6 +39,7 @@ struct TrialResult {
   int64_t workspace_bytes = 0;
   VerifyReport verification;
   bool verified = false;     // executed, compared and found right
+  int same = 0;              // further executions that gave the same bits
   double first_seconds = 0;  // wall time of the verified execution
   std::optional<Timing> timing;
   std::string replay;  // the command that repeats this trial

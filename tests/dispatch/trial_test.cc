@@ -106,6 +106,35 @@ TEST(Trial, SeesWhatWasNeverWritten) {
   EXPECT_EQ(result.verification.unwritten, prepared.problem.y_elements() / 2);
 }
 
+// Right at first; its third execution gives something else.
+class UnsteadyPlan : public CopyPlan {
+ public:
+  using CopyPlan::CopyPlan;
+  Status execute(const TensorPointers& tensors, Stream stream) const override {
+    WT_TRY(CopyPlan::execute(tensors, stream));
+    if (executions == 3) static_cast<float*>(tensors[Tensor::kY])[5] += 1;
+    return {};
+  }
+};
+
+TEST(Trial, RequiresTheSameBitsAsOftenAsAsked) {
+  Prepared prepared;
+  prepared.options.time = false;
+  prepared.options.same = 5;
+  const CopyPlan steady(prepared.problem, prepared.answer.y.copy());
+  const TrialResult good = run_trial(*prepared.tensors, steady, prepared.options);
+  EXPECT_TRUE(good.status.ok()) << good.status.message();
+  EXPECT_EQ(good.same, 4);
+  EXPECT_EQ(steady.executions, 5);
+  EXPECT_THAT(good.replay, HasSubstr("--same 5"));
+
+  const UnsteadyPlan unsteady(prepared.problem, prepared.answer.y.copy());
+  const TrialResult bad = run_trial(*prepared.tensors, unsteady, prepared.options);
+  EXPECT_EQ(bad.status.code(), Code::kVerificationFailed);
+  EXPECT_THAT(bad.status.message(), HasSubstr("execution 3 of 5 gave other bits than the first"));
+  EXPECT_FALSE(bad.verified);
+}
+
 TEST(Trial, PassesAFailureOnWithTheKernelsName) {
   Prepared prepared;
   const CopyPlan plan(prepared.problem, {}, failure(Code::kDevice, "it burns"));

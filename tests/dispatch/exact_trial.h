@@ -3,9 +3,11 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "config/fields.h"
 #include "dispatch/kernel_plan.h"
@@ -32,6 +34,25 @@ inline void expect_exact(const std::shared_ptr<Device>& device, const ConvProble
   options.time = false;
   const TrialResult result = run_trial(**tensors, **plan, options);
   EXPECT_TRUE(result.verified) << to_text(problem) << " by " << name_of(config) << ": " << result.status.message();
+}
+
+// What the kernel makes of random data in the simulator, whose blocks and warps run in the order that `seed` says.
+inline std::vector<std::byte> random_output(const ConvProblem& problem, const KernelConfig& config, const char* seed) {
+  ::setenv("WAVETILE_SIM_SEED", seed, 1);
+  const auto device = open_device("sim:sm_90a");
+  ::unsetenv("WAVETILE_SIM_SEED");
+  EXPECT_TRUE(device.ok()) << device.status().message();
+  const auto plan = make_kernel_plan(*device, problem, config, "tested");
+  const auto tensors = TrialTensors::make(*device, problem, false, 5);
+  EXPECT_TRUE(plan.ok() && tensors.ok()) << plan.status().message() << tensors.status().message();
+  if (!plan.ok() || !tensors.ok()) return {};
+  TrialOptions options;
+  options.seed = 5;
+  options.time = false;
+  const TrialResult result = run_trial(**tensors, **plan, options);
+  EXPECT_TRUE(result.verified) << to_text(problem) << ": " << result.status.message();
+  const Buffer& output = output_of(problem, (*tensors)->host());
+  return {output.data(), output.data() + output.size()};
 }
 
 }  // namespace wt

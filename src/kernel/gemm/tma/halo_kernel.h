@@ -30,6 +30,8 @@ struct TmaHaloGemm {
     const Shared shared = layout();
     run_roles<kConfig>(
         [&] {
+          device::tma_prefetch(p.a);
+          device::tma_prefetch(p.b);
           shared.patches.init(1, 4 * (kPingPong ? 1 : kConsumers));
           shared.filters.init(1, 4 * (kPingPong ? 1 : kConsumers));
         },

@@ -48,6 +48,7 @@ TEST(TapsChoice, FewOutputChannelsOnly) {
   EXPECT_EQ(chosen("fwd bf16 n1 c128 k3 i1024x1024 f3x3 p1"), Pipeline::kTaps);
   EXPECT_EQ(chosen("fwd bf16 n4 c64 k3 i256x256 f9x9 p4"), Pipeline::kTaps);
   EXPECT_EQ(chosen("bwd_data bf16 n64 c1 k32 i28x28 f5x5 p2"), Pipeline::kTaps);
+  EXPECT_EQ(chosen("bwd_data bf16 n64 c3 k64 i224x224 f7x7 s2 p3"), Pipeline::kTaps);
   EXPECT_NE(chosen("fwd bf16 n16 c256 k36 i100x100 f3x3 p1"), Pipeline::kTaps);
   EXPECT_NE(chosen("fwd bf16 n16 c256 k16 i100x100 f1x1"), Pipeline::kTaps);
 }

@@ -10,6 +10,7 @@
 #include "compile/pack.h"
 #include "config/fields.h"
 #include "dispatch/selection.h"
+#include "kernel/split_sum_arguments.h"
 #include "problem/reference.h"
 #include "tests/dispatch/tuning_scratch.h"
 #include "tests/fake_driver/fake_gpu.h"
@@ -42,12 +43,13 @@ class FakeKernels : public FakeGpu {
 
   std::filesystem::path database_path() const { return folder_.path() / "tuning.db"; }
 
-  // Every candidate as a module whose image is its name. Another `generation` stands for other machine code.
+  // Every candidate as a module whose image is its name, and that of the sum of its parts. Another `generation` stands for other machine code.
   void write_pack(const std::string& generation) {
     std::vector<compile::PackInput> inputs;
     for (const RankedConfig& candidate : ranked_) {
-      compile::Module module = module_with(name_of(*candidate.config));
-      module.name = name_of(*candidate.config);
+      const std::string name = name_of(*candidate.config);
+      compile::Module module = module_with(name + " " + name + kSumSuffix);
+      module.name = name;
       module.key = "key" + generation;
       inputs.push_back({*candidate.config, module});
     }

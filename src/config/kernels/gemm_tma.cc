@@ -44,7 +44,7 @@ constexpr Offer kSearch = Offer::kSearch, kCommon = Offer::kCommon, kCore = Offe
 constexpr Shape kShapes[] = {
     {128, 128, false, kCore, kCommon},     {128, 256, false, kCore, kSearch},     {256, 128, false, kSearch, kCommon},
     {128, 64, false, kCore, kCore},        {64, 64, false, kCommon, kSearch},     {128, 128, true, kCommon, kSearch},
-    {128, 40, false, kCommon, kCommon},    {256, 64, false, kCommon, kSearch},    {192, 128, false, kCommon, kSearch},
+    {128, 40, false, kSearch, kCommon},    {256, 64, false, kSearch, kSearch},    {192, 128, false, kCommon, kSearch},
     {64, 256, true, kSearch, kSearch},     {128, 16, false, kSearch, kSearch},    {64, 128, false, kSearch, kSearch},
     {64, 32, false, kSearch, kSearch},     {64, 40, false, kSearch, kSearch},     {64, 96, false, kSearch, kSearch},
     {64, 160, false, kSearch, kSearch},    {64, 192, false, kSearch, kSearch},    {128, 32, false, kSearch, kSearch},
@@ -125,21 +125,19 @@ void propose_halo(const KernelConfig& base, const Shape& shape, std::vector<Kern
 
 // Small groups, as many together as fill a box of channels. Rows wait for copies, so that tall tiles are best.
 constexpr Shape kMergedShapes[] = {
-    {256, 64, false, kCommon, kCommon}, {128, 64, false, kSearch, kSearch}, {128, 64, true, kSearch, kSearch}};
+    {256, 64, false, kSearch, kSearch}, {128, 64, false, kSearch, kSearch}, {128, 64, true, kSearch, kSearch}};
 
 void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew) return;  // packs have the direct family for small groups
   if (!is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
   for (const Shape& shape : kMergedShapes) {
-    if (shape.offer < wanted(base, breadth)) continue;
     for (const unsigned char groups : {2, 4, 8, 16}) {
-      // As best guesses: four channels a group are rare, and 32 do as well by themselves.
-      if ((groups == 2 || groups == 16) && breadth == Breadth::kFew) continue;
       // WHY only these stores: backward data is mostly strided, and forward's outputs are whole vectors.
       const bool forward = base.direction == Direction::kForward;
       propose_shape(base, shape, 128, Loader::kTmaIm2col, forward ? Staging::kTmaStore : Staging::kShared, configs);
       configs.back().gemm.groups_per_tile = groups;
       configs.back().finite_only = true;
-      if (base.dims != 2 || breadth == Breadth::kFew) continue;
+      if (base.dims != 2) continue;
       propose_halo(base, shape, configs);
       configs.back().gemm.groups_per_tile = groups;
       configs.back().finite_only = true;
@@ -149,26 +147,19 @@ void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<Kerne
 
 // Sums divided among blocks, where tiles are too few for all multiprocessors. Over a cluster small tiles are best,
 // since blocks of a cluster hold each other's sums; through the workspace larger ones, which leave fewer sums to add.
-struct SplitShape {
-  short m, n;
-  Offer cluster, workspace;
-};
-constexpr SplitShape kSplitShapes[] = {
-    {64, 64, kCommon, kSearch},  {128, 128, kSearch, kSearch}, {64, 128, kSearch, kSearch},  {64, 32, kSearch, kSearch},
-    {64, 40, kSearch, kSearch},  {64, 72, kSearch, kSearch},   {128, 64, kSearch, kSearch},  {64, 96, kSearch, kSearch},
-    {128, 96, kSearch, kSearch}, {128, 160, kSearch, kSearch}, {128, 192, kSearch, kSearch},
+constexpr Shape kSplitShapes[] = {
+    {64, 64, false, kSearch, kSearch},   {128, 128, false, kSearch, kSearch}, {64, 128, false, kSearch, kSearch},
+    {64, 32, false, kSearch, kSearch},   {64, 40, false, kSearch, kSearch},   {64, 72, false, kSearch, kSearch},
+    {128, 64, false, kSearch, kSearch},  {64, 96, false, kSearch, kSearch},   {128, 96, false, kSearch, kSearch},
+    {128, 160, false, kSearch, kSearch}, {128, 192, false, kSearch, kSearch},
 };
 
 // WHY the general loader alone: it serves unit filters too, and as well.
 void propose_splits(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
-  const Offer least = wanted(base, breadth);
-  if (least == kCore) return;
-  for (const SplitShape& shape : kSplitShapes) {
+  if (breadth == Breadth::kFew) return;
+  for (const Shape& shape : kSplitShapes) {
     for (const SplitK split : {SplitK::kCluster, SplitK::kWorkspace}) {
-      if ((split == SplitK::kCluster ? shape.cluster : shape.workspace) < least) continue;
-      if (!propose_shape(base, {shape.m, shape.n, false, kSearch, kSearch}, 128, Loader::kTmaIm2col, Staging::kDirect,
-                         configs))
-        continue;
+      if (!propose_shape(base, shape, 128, Loader::kTmaIm2col, Staging::kDirect, configs)) continue;
       configs.back().gemm.split_k = split;
       const int stages = most_stages(configs.back());
       configs.back().gemm.stages = static_cast<unsigned char>(stages);
@@ -233,10 +224,9 @@ void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<Kerne
     configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
   }
   // Small groups together: the products of different groups are dropped with the partial sums.
-  if (least == kCore || !is_16_bit(base.x)) return;
+  if (least != kSearch || !is_16_bit(base.x)) return;
   for (const unsigned char groups : {2, 4, 8, 16}) {
     for (const short columns : {192, 64}) {
-      if ((columns != 192 || groups == 16) && least != kSearch) continue;
       propose_weight_shape(base, {64, columns, false, kSearch, kSearch}, SplitK::kWorkspace, groups, configs);
     }
   }

@@ -34,15 +34,13 @@ double predicted_cycles(const SplitInput& input, int64_t splits) {
   return cycles;
 }
 
-}  // namespace
-
-namespace {
-
 int64_t find_split_count(const SplitInput& input) {
   int64_t best = 1;
   double least = predicted_cycles(input, 1);
   for (int64_t splits = 2; splits <= std::min(kMaxSplits, input.blocks); ++splits) {
     const double cycles = predicted_cycles(input, splits);
+    // Parts beyond that only add bytes: a last wave that is nearly empty costs less than this.
+    if (cycles > 3 * least) break;
     if (cycles < least) {
       least = cycles;
       best = splits;

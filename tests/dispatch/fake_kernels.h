@@ -43,7 +43,8 @@ class FakeKernels : public FakeGpu {
 
   std::filesystem::path database_path() const { return folder_.path() / "tuning.db"; }
 
-  // Every candidate as a module whose image is its name, and that of the sum of its parts. Another `generation` stands for other machine code.
+  // Every candidate as a module whose image is its name, and that of the sum of its parts. Another `generation` stands
+  // for other machine code.
   void write_pack(const std::string& generation) {
     std::vector<compile::PackInput> inputs;
     for (const RankedConfig& candidate : ranked_) {

@@ -92,7 +92,11 @@ CodeCheck check_one(const KernelConfig& config) {
 }  // namespace
 
 std::string expected_instruction(const KernelConfig& config, bool ptx) {
-  if (config.family == Family::kDirect) return {};
+  if (config.family == Family::kDirect) {
+    const bool multiplies =
+        config.direct.design == DirectDesign::kBanded || config.direct.design == DirectDesign::kGroups;
+    return !multiplies ? std::string() : ptx ? "mma.sync" : "HMMA";
+  }
   const DataType type = multiply_type(config);
   const MmaShape* mma = find_mma(info_of(config.target), type, config.gemm.mma);
   if (!mma) return {};

@@ -323,7 +323,7 @@ class Implementation final : public DeviceReference {
         if (std::isnan(value)) continue;  // counted by the scan
         const double expected = round_to(type, reference.value);
         if (value == expected) continue;
-        worst = std::max(worst, std::fabs(value - expected) / (bound + epsilon_of(type) / 2 * std::fabs(expected)));
+        worst = std::max(worst, share_of_bound(type, reference.value, bound, value));
         if (within(type, reference.value, bound, value)) continue;
         ++wrong;
         if (static_cast<int>(found.size()) < o_.max_reported)

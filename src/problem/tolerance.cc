@@ -100,4 +100,12 @@ bool within(DataType type, double expected, double bound, float got) {
   return got >= round_to(type, expected - bound) && got <= round_to(type, expected + bound);
 }
 
+double share_of_bound(DataType type, double expected, double bound, float got) {
+  if (got == round_to(type, expected)) return 0;
+  const double farthest = round_to(type, got > expected ? expected + bound : expected - bound);
+  const double share = std::fabs(got - expected) / std::fabs(farthest - expected);
+  if (std::isfinite(share) && std::isfinite(farthest)) return share;
+  return within(type, expected, bound, got) ? 1 : std::numeric_limits<double>::infinity();
+}
+
 }  // namespace wt

@@ -27,4 +27,8 @@ double error_bound(const ConvProblem& problem, const ReferenceElement& element, 
 // Whether `got` (an element of the output as float) is within `bound` of `expected`. NaN never is.
 bool within(DataType type, double expected, double bound, float got);
 
+// How much of the distance that `within` allows `got` takes: at most 1 where it is within, 0 where it is `expected`
+// rounded.
+double share_of_bound(DataType type, double expected, double bound, float got);
+
 }  // namespace wt

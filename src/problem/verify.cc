@@ -97,10 +97,7 @@ class Verification {
                      largest = std::max(largest, std::fabs(element.value) + bound);
                      if (std::isnan(got)) continue;  // counted by scan()
                      if (!within(type, element.value, bound, got)) found.push_back({.index = index});
-                     const double expected = round_to(type, element.value);
-                     if (got == expected) continue;
-                     const double half_step = epsilon_of(type) / 2 * std::fabs(expected);
-                     worst = std::max(worst, std::fabs(got - expected) / (bound + half_step));
+                     worst = std::max(worst, share_of_bound(type, element.value, bound, got));
                    }
                    const std::lock_guard lock(mutex_);
                    report_.worst = std::max(report_.worst, worst);

@@ -133,6 +133,24 @@ TEST(Tolerance, WithinCountsTheOutputsRounding) {
   EXPECT_FALSE(within(DataType::kF32, NAN, 1e30, 1.0f));
 }
 
+TEST(Tolerance, TheShareIsAtMostOneExactlyWithinTheBound) {
+  EXPECT_EQ(share_of_bound(DataType::kBf16, 1 + 0x1p-9, 0, 1.0f), 0);
+  EXPECT_EQ(share_of_bound(DataType::kBf16, 1 + 0x1p-9, 0x1p-8, 1 + 0x1p-7f), 1);  // a flip of the output's rounding
+  EXPECT_DOUBLE_EQ(share_of_bound(DataType::kF32, 1.0, 0x1p-10, 1 + 0x1p-12f), 0.25);
+  EXPECT_EQ(share_of_bound(DataType::kF16, 65519, 10, INFINITY), 1);
+  for (const DataType type : {DataType::kF32, DataType::kBf16, DataType::kF16, DataType::kE4m3}) {
+    for (const double expected : {0.0, 1.0, -1.003, 3e-9, 447.0, 65519.0, 1e6}) {
+      for (const double bound : {0.0, 1e-6, 1e-3, 0.5, 100.0}) {
+        for (const double value : {0.0, 1.0, 1.0078125, -1.0, 447.0, 448.0, 65504.0, 1e6, double{INFINITY}}) {
+          const auto got = static_cast<float>(round_to(type, value));  // outputs are numbers of their type
+          EXPECT_EQ(share_of_bound(type, expected, bound, got) <= 1, within(type, expected, bound, got))
+              << name_of(type) << " " << expected << " " << bound << " " << got;
+        }
+      }
+    }
+  }
+}
+
 TEST(Tolerance, OverflowAndSaturationAreValues) {
   EXPECT_TRUE(within(DataType::kF16, 1e6, 0, INFINITY));
   EXPECT_FALSE(within(DataType::kF16, 1e6, 0, 65504.0f));

@@ -52,7 +52,8 @@ std::string epilogue_of(const EpilogueConfig& epilogue) {
   return text;
 }
 
-// A depthwise layer with the sizes that a direct kernel is compiled for, 3 and 1 where it takes any.
+// A depthwise layer, or one of small groups, with the sizes that a direct kernel is compiled for, 3 and 1 where it
+// takes any.
 std::string direct_sizes(const KernelConfig& config) {
   const DirectConfig& direct = config.direct;
   const auto in_dims = [&](int d, int h, int w) {
@@ -62,8 +63,13 @@ std::string direct_sizes(const KernelConfig& config) {
   const auto or_else = [](int size, int free) { return size ? size : free; };
   const int h = or_else(direct.filter_h, 3), w = or_else(direct.filter_w, 3);
   const int image = direct.images == 1 ? 9 : 8;
-  return fmt::format("i{} c64 k64 g64 f{} s{} p{}", in_dims(image, image, image), in_dims(3, h, w),
-                     in_dims(1, or_else(direct.stride_h, 1), or_else(direct.stride_w, 1)), in_dims(1, h / 2, w / 2));
+  const int groups = direct.design == DirectDesign::kGroups ? 8 : 64;
+  // A group fills a bundle; in finite_only kernels several share it.
+  const int width = direct.design == DirectDesign::kGroups ? direct.vector_in / (config.finite_only ? 2 : 1) : 1;
+  const int channels = groups * width;
+  return fmt::format("i{} c{} k{} g{} f{} s{} p{}", in_dims(image, image, image), channels, channels, groups,
+                     in_dims(3, h, w), in_dims(1, or_else(direct.stride_h, 1), or_else(direct.stride_w, 1)),
+                     in_dims(1, h / 2, w / 2));
 }
 
 // Small problems of every shape that special kernels ask for; a kernel takes the first it accepts.
@@ -71,7 +77,12 @@ std::optional<ConvProblem> problem_for(const KernelConfig& config) {
   struct Size {
     const char *image, *rest;
   };
-  constexpr Size kSizes[] = {{"9", "c64 k64 f3 p1"}, {"8", "c64 k64 f1"}, {"8", "c16 k16 f2 s2"}};
+  // The last is for weight gradients in one dimension, whose sums are short elsewhere.
+  constexpr Size kSizes[] = {{"9", "c64 k64 f3 p1"},
+                             {"8", "c64 k64 f1"},
+                             {"8", "c16 k16 f2 s2"},
+                             {"9", "c96 k96 f3 p1"},
+                             {"150", "c64 k64 f3 p1"}};
   const char* layout =
       config.layout == Layout::kChannelsLast ? "" : std::array{"NCW", "NCHW", "NCDHW"}[config.dims - 1];
   if (config.family == Family::kDirect) {

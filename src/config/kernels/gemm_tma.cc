@@ -169,7 +169,7 @@ void propose_splits(const KernelConfig& base, Breadth breadth, std::vector<Kerne
 }
 
 // Two blocks that share the tiles of one operand, each loading half of them for both: where filling shared memory is
-// the limit. Their worth is not known here yet, so that only a search tries them.
+// the limit. Their worth is not known here yet, so that packs leave them out and the model adds to their time.
 constexpr Shape kSharingShapes[] = {
     {128, 128, false, kSearch, kSearch}, {128, 128, true, kSearch, kSearch},  {128, 256, false, kSearch, kSearch},
     {256, 128, false, kSearch, kSearch}, {128, 160, false, kSearch, kSearch}, {128, 192, false, kSearch, kSearch},

@@ -185,7 +185,7 @@ struct TapsGemm {
     return {static_cast<i32>(channel), static_cast<i32>(line - channel * static_cast<u32>(p.stride[1])),
             number - static_cast<i32>(line) * p.strip_units};
   }
-  // Where the output row that meets source row `row` at tap 0 of `tap` further on lies in the window.
+  // Where output row `output`, counted with its shift, lies in the window.
   WT_DEVICE static i32 window_row(const Params& p, i32 output) {
     const i32 rest = output % p.window;
     return rest < 0 ? rest + p.window : rest;

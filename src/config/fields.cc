@@ -119,6 +119,7 @@ constexpr std::array kFields = {
     WT_FIELD(Place::kOptional, direct.images, "img"),
     WT_FIELD(Place::kOptional, direct.prefetch, "pf"),
     WT_FIELD(Place::kOptional, direct.register_weights, "rw"),
+    WT_FIELD(Place::kOptional, direct.history, "hist"),
 };
 
 #undef WT_EXTENT

@@ -156,6 +156,7 @@ struct DirectConfig {
   unsigned char images = 1;       // a block
   unsigned char prefetch = 1;     // rows on their way while one is multiplied
   bool register_weights = false;  // each thread keeps its weights; else they are read from shared memory
+  bool history = false;           // pixels before the first come from a tensor of their own
   constexpr bool operator==(const DirectConfig&) const = default;
 };
 

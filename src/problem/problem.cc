@@ -63,6 +63,10 @@ int64_t ConvProblem::terms() const {
   return 0;
 }
 
+int64_t ConvProblem::bias_gradient_channels() const {
+  return bias_gradient == BiasGradient::kNone ? 0 : bias_gradient == BiasGradient::kOfY ? k : c;
+}
+
 DataType ConvProblem::first_type() const { return direction == Direction::kBackwardData ? y : x; }
 DataType ConvProblem::second_type() const { return direction == Direction::kBackwardWeight ? y : w; }
 DataType ConvProblem::output_type() const {
@@ -93,6 +97,8 @@ ConvProblem with_direction(const ConvProblem& problem, Direction direction) {
   ConvProblem turned = problem;
   turned.direction = direction;
   turned.epilogue = {};
+  turned.bias_gradient = BiasGradient::kNone;
+  turned.history = turned.new_history = false;
   switch (direction) {
     case Direction::kForward:
       turned.x = first, turned.w = second, turned.y = output;

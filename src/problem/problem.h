@@ -40,6 +40,13 @@ struct Epilogue {
   bool operator==(const Epilogue&) const = default;
 };
 
+// Which sums over images and pixels a weight gradient gives beside dw: the gradient of a bias, fp32.
+enum class BiasGradient : uint8_t {
+  kNone,
+  kOfY,  // of dy, over k
+  kOfX,  // of x, over c: the bias of a transposed convolution, whose output gradient stands there (transposed.h)
+};
+
 struct ConvProblem {
   Direction direction = Direction::kForward;
   int dims = 2;  // 1, 2 or 3
@@ -61,6 +68,11 @@ struct ConvProblem {
   Spatial pad_upper = {0, 0, 0};
 
   Epilogue epilogue;
+  BiasGradient bias_gradient = BiasGradient::kNone;  // of bwd_weight
+  // Causal, one-dimensional, forward: what came before x, history_length() pixels an image in the layout of x, stands
+  // where the padding's zeros would. new_history: the last so many pixels of the two are given out for the next call.
+  bool history = false;
+  bool new_history = false;
 
   int64_t c_per_group() const { return c / g; }
   int64_t k_per_group() const { return k / g; }
@@ -71,8 +83,11 @@ struct ConvProblem {
   int64_t y_elements() const;
   int64_t output_elements() const;  // of the direction's output
   int64_t output_channels() const;  // length of scale and bias: k, c, and k for dw
-  int64_t filter_taps() const;      // product of the filter's sizes
-  int64_t terms() const;            // most products that one output element sums (the K of tolerances)
+  int64_t history_length() const { return dilation[kMaxDims - 1] * (filter[kMaxDims - 1] - 1); }  // pixels
+  int64_t history_elements() const { return n * c * history_length(); }
+  int64_t bias_gradient_channels() const;  // 0: none
+  int64_t filter_taps() const;             // product of the filter's sizes
+  int64_t terms() const;                   // most products that one output element sums (the K of tolerances)
 
   // Types by role, which is how the text spells them (first*second>output):
   // fwd x*w>y, bwd_data y*w>x, bwd_weight x*y>w.
@@ -113,7 +128,7 @@ std::string canonical_text(const ConvProblem& problem);
 inline constexpr int kTextVersion = 1;
 
 // The same convolution in another direction: sizes, layout and the types by role stay (inputs and output keep their
-// types). The epilogue belongs to a direction's output, so a change of direction starts without one.
+// types). The epilogue, a bias gradient and history belong to one direction, so a change of direction starts without.
 ConvProblem with_direction(const ConvProblem& problem, Direction direction);
 
 // Padding helpers; they set pad_lower and pad_upper from the other fields.

@@ -191,6 +191,39 @@ Status validate_epilogue(const Epilogue& e) {
   return {};
 }
 
+Status validate_bias_gradient(const ConvProblem& p) {
+  if (p.bias_gradient > BiasGradient::kOfX) {
+    return bad_input("bias_gradient {} does not exist; use none, of y or of x", static_cast<int>(p.bias_gradient));
+  }
+  if (p.bias_gradient != BiasGradient::kNone && p.direction != Direction::kBackwardWeight) {
+    return bad_input("bias_gradient belongs to bwd_weight, which reads dy; {} has none", name_of(p.direction));
+  }
+  return {};
+}
+
+// y[t] depends on x[t - reach] .. x[t], and reach pixels of history stand before x[0].
+Status validate_history(const ConvProblem& p) {
+  if (!p.history) {
+    if (p.new_history) return bad_input("new_history continues a history; add history, filled with zeros at the start");
+    return {};
+  }
+  constexpr int kTime = kMaxDims - 1;
+  if (p.direction != Direction::kForward) {
+    return bad_input("history belongs to fwd; for {} join history and x, and use padding 0", name_of(p.direction));
+  }
+  if (p.dims != 1) return bad_input("history is for one-dimensional problems; this one has {} dimensions", p.dims);
+  if (p.stride[kTime] != 1) return bad_input("history needs stride 1, not {}", p.stride[kTime]);
+  if (p.history_length() == 0) return bad_input("a filter of size 1 reaches no history; leave history out");
+  if (p.pad_lower[kTime] != p.history_length() || p.pad_upper[kTime] != 0) {
+    return bad_input("history stands in the place of causal padding, {}:0 here, not {}:{}; use pcausal",
+                     p.history_length(), p.pad_lower[kTime], p.pad_upper[kTime]);
+  }
+  if (!checked_product({p.n, p.c, p.history_length() + p.in[kTime], size_of(p.x)})) {
+    return bad_input("the bytes of history and x do not fit in 64 bits; use a smaller batch or filter");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status validate(const ConvProblem& problem) {
@@ -201,6 +234,8 @@ Status validate(const ConvProblem& problem) {
   for (int i = 0; i < first; ++i) WT_TRY(validate_unused(problem, i));
   for (int i = first; i < kMaxDims; ++i) WT_TRY(validate_dimension(problem, i));
   WT_TRY(validate_sizes(problem));
+  WT_TRY(validate_bias_gradient(problem));
+  WT_TRY(validate_history(problem));
   return validate_epilogue(problem.epilogue);
 }
 

@@ -26,8 +26,23 @@ struct LaunchShape {
 const char* replay_text(const std::string& command);
 
 // The tensors of an execute call, by role. Which is the output follows from the problem's direction.
-enum class Tensor : uint8_t { kX, kW, kY, kScale, kBias, kResidual, kAmax, kScaleX, kScaleW, kScaleY, kWorkspace };
-inline constexpr int kTensorCount = 11;
+enum class Tensor : uint8_t {
+  kX,
+  kW,
+  kY,
+  kScale,
+  kBias,
+  kResidual,
+  kAmax,
+  kBiasGradient,
+  kHistory,
+  kNewHistory,
+  kScaleX,
+  kScaleW,
+  kScaleY,
+  kWorkspace
+};
+inline constexpr int kTensorCount = 14;
 
 // A tensor map before its tensor's address is known. Dimensions innermost first, as the hardware counts them.
 struct TensorMapSpec {

@@ -58,6 +58,11 @@ constexpr std::array kFields = {
     WT_FIELD(Place::kOptional, epilogue.activation, ""),
     WT_FIELD(Place::kOptional, epilogue.amax, "amax"),
     WT_FIELD(Place::kOptional, epilogue.user_hash, "user"),
+    WT_FIELD(Place::kOptional, epilogue.added, "add"),
+    WT_FIELD(Place::kOptional, epilogue.gradient, "grad_"),
+    WT_FIELD(Place::kOptional, epilogue.inputs, "aux"),
+    WT_FIELD(Place::kOptional, epilogue.expression, "f"),
+    WT_FIELD(Place::kOptional, epilogue.store, "store"),
 
     WT_EXTENT(gemm.tile, "t"),
     WT_EXTENT(gemm.warps, "w"),

@@ -167,7 +167,15 @@ struct EpilogueConfig {
   bool residual = false;
   Activation activation = Activation::kNone;
   bool amax = false;
-  unsigned long long user_hash = 0;  // of the user's expression; 0: none
+  unsigned long long user_hash = 0;         // of the user's text; 0: none
+  unsigned char added = 0;                  // tensors that are added beside the residual
+  Activation gradient = Activation::kNone;  // whose derivative at the saved tensor multiplies
+  unsigned char inputs = 0;                 // further tensors that the user's text reads
+  bool expression = false;                  // the user's text computes
+  bool store = false;                       // the user's text writes, and the kernel does not
+  constexpr int auxiliaries() const { return added + (gradient != Activation::kNone) + inputs; }  // that are read
+  // Whether a step reads or writes at the element's own place, so that there must be such a place.
+  constexpr bool placed() const { return residual || auxiliaries() > 0 || expression || store; }
   constexpr bool operator==(const EpilogueConfig&) const = default;
 };
 

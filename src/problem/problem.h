@@ -22,20 +22,39 @@ namespace wt {
 inline constexpr int kMaxDims = 3;
 using Spatial = std::array<int64_t, kMaxDims>;  // d, h, w
 
+inline constexpr int kMaxAuxiliary = 4;  // tensors of the output's shape and type beside output and residual
+inline constexpr int kMaxScalars = 8;
+
 // What happens to the accumulator before its one rounding to the output type, in fp32, in this order:
-//   v = alpha * acc;  v = v * scale[channel] + bias[channel];  v += beta * residual;  v = activation(v);  amax = max
-//   |v|
+//   v = alpha * acc;  v = v * scale[channel] + bias[channel];  v += beta * residual;  v += sum of betas[i] * aux[i];
+//   v = activation(v), or v *= derivative of `gradient` at the saved tensor;  v = f(v);  amax = max |v|;  store
 // The output is that of the direction: y, dx or dw. scale and bias run over its channels (k, c, and k for dw).
+// Auxiliary tensors are numbered in the order of their use: those added, the saved one, the inputs and the outputs.
 struct Epilogue {
   float alpha = 1;
   bool scale = false;
   bool bias = false;
   bool residual = false;  // a tensor of the output's shape and type; may be the output itself (accumulation)
   float beta = 1;         // read only where residual is set
+  int added = 0;          // more tensors that are added, each with its factor
+  std::array<float, kMaxAuxiliary> betas{};
   Activation activation = Activation::kNone;
+  // Backward data: the gradient passes through this activation, whose input in the forward pass is the saved tensor.
+  Activation gradient = Activation::kNone;
   float slope = 0.01f;            // leaky relu
   float low = 0.0f, high = 6.0f;  // clamp
+  int inputs = 0;                 // auxiliary tensors that only the user's text reads
+  int outputs = 0;                // and that only its store writes
+  int scalar_count = 0;           // numbers for the user's text
+  std::array<float, kMaxScalars> scalars{};
+  std::string expression;  // C++: `float f(float acc, Coord at, Inputs in)`, or its value alone (docs/user-epilogue.md)
   bool amax = false;
+  std::string store;  // C++: `void store(float value, Coord at, Outputs out)`, which writes instead of the kernel
+
+  bool has_saved() const { return gradient != Activation::kNone; }
+  int auxiliaries_read() const { return added + has_saved() + inputs; }
+  int auxiliaries() const { return auxiliaries_read() + outputs; }
+  bool has_text() const { return !expression.empty() || !store.empty(); }
 
   bool operator==(const Epilogue&) const = default;
 };

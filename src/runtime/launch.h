@@ -40,9 +40,14 @@ enum class Tensor : uint8_t {
   kScaleX,
   kScaleW,
   kScaleY,
-  kWorkspace
+  kWorkspace,
+  kAux0,  // to kAux3: of the output's shape and type (problem/problem.h)
+  kAux1,
+  kAux2,
+  kAux3
 };
-inline constexpr int kTensorCount = 14;
+inline constexpr int kTensorCount = 18;
+constexpr Tensor auxiliary_tensor(int i) { return static_cast<Tensor>(static_cast<int>(Tensor::kAux0) + i); }
 
 // A tensor map before its tensor's address is known. Dimensions innermost first, as the hardware counts them.
 struct TensorMapSpec {

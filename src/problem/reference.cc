@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/parallel.h"
+#include "problem/history.h"
 #include "problem/number.h"
 
 namespace wt {
@@ -127,6 +128,7 @@ class Reference {
         x_(x_strides(problem)),
         w_(w_strides(problem)),
         y_(y_strides(problem)),
+        history_(problem.history ? history_strides(problem) : Strides()),
         first_(problem.direction == Direction::kBackwardData ? tensors.y.data() : tensors.x.data()),
         second_(problem.direction == Direction::kBackwardWeight ? tensors.y.data() : tensors.w.data()),
         add_(add_run_for(problem.first_type(), problem.second_type())) {}
@@ -157,13 +159,22 @@ class Reference {
       Spatial from;
       for (int i = 0; i < kMaxDims; ++i) {
         from[i] = at.at[i] * p_.stride[i] + tap[i] * p_.dilation[i] - p_.pad_lower[i];
-        if (from[i] < 0 || from[i] >= p_.in[i]) return;
+        if (from[i] >= p_.in[i] || (from[i] < 0 && !p_.history)) return;
       }
+      if (from[2] < 0) return add_history(at, group, tap, from[2], sum);
       add_(first_, second_,
            {x_.at(at.outer, group * p_.c_per_group(), from), w_.at(at.channel, 0, tap), x_.channel, w_.channel,
             p_.c_per_group()},
            sum);
     });
+  }
+
+  // The pixel `before` zero: the history ends where x begins.
+  void add_history(const Position& at, int64_t group, const Spatial& tap, int64_t before, Sum& sum) const {
+    add_(t_.history.data(), second_,
+         {history_.at(at.outer, group * p_.c_per_group(), {0, 0, p_.history_length() + before}),
+          w_.at(at.channel, 0, tap), history_.channel, w_.channel, p_.c_per_group()},
+         sum);
   }
 
   // dx[n, c, h] = sum over r, k of dy[n, k, (h + pad - r * dilation) / stride] * w[k, c, r], where that divides
@@ -227,7 +238,7 @@ class Reference {
   const ConvProblem& p_;
   const HostTensors& t_;
   Spatial out_;
-  Strides x_, w_, y_;
+  Strides x_, w_, y_, history_;
   const void* first_;
   const void* second_;
   AddRun add_;

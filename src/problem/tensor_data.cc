@@ -152,6 +152,14 @@ HostTensors make_tensors(const ConvProblem& problem, Fill fill, uint64_t seed) {
              mix64(mix64(seed) ^ uint64_t{2} << 56));
   poison(output_of(problem, tensors));
   fill_epilogue(problem, tensors, fill, seed);
+  if (problem.history) {
+    tensors.history = Buffer(static_cast<size_t>(history_bytes(problem)));
+    fill_array(problem.x, tensors.history.data(), problem.history_elements(), first_values,
+               mix64(mix64(seed) ^ uint64_t{6} << 56));
+  }
+  if (problem.new_history) tensors.new_history = Buffer(static_cast<size_t>(history_bytes(problem)));
+  tensors.bias_gradient = Buffer(static_cast<size_t>(problem.bias_gradient_channels()) * sizeof(float));
+  for (Buffer* output : {&tensors.new_history, &tensors.bias_gradient}) poison(*output);
   return tensors;
 }
 
@@ -198,6 +206,7 @@ bool is_poison(DataType type, const void* array, int64_t index) {
 int64_t x_bytes(const ConvProblem& problem) { return problem.x_elements() * size_of(problem.x); }
 int64_t w_bytes(const ConvProblem& problem) { return problem.w_elements() * size_of(problem.w); }
 int64_t y_bytes(const ConvProblem& problem) { return problem.y_elements() * size_of(problem.y); }
+int64_t history_bytes(const ConvProblem& problem) { return problem.history_elements() * size_of(problem.x); }
 int64_t output_bytes(const ConvProblem& problem) { return problem.output_elements() * size_of(problem.output_type()); }
 
 }  // namespace wt

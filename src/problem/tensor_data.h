@@ -46,6 +46,8 @@ struct HostTensors {
   Buffer x, w, y;
   Buffer scale, bias, residual;
   Buffer amax;
+  Buffer bias_gradient;         // fp32
+  Buffer history, new_history;  // type and layout of x
 };
 
 enum class Fill {
@@ -75,5 +77,6 @@ int64_t x_bytes(const ConvProblem& problem);
 int64_t w_bytes(const ConvProblem& problem);
 int64_t y_bytes(const ConvProblem& problem);
 int64_t output_bytes(const ConvProblem& problem);
+int64_t history_bytes(const ConvProblem& problem);
 
 }  // namespace wt

@@ -56,6 +56,16 @@ std::string epilogue_text(const Epilogue& epilogue, bool complete) {
   return text;
 }
 
+// What is not there leaves no word, so that older keys keep their meaning.
+std::string extra_text(const ConvProblem& problem) {
+  std::string text;
+  if (problem.history) text += " history";
+  if (problem.new_history) text += " new_history";
+  if (problem.bias_gradient != BiasGradient::kNone) text += " bias_gradient";
+  if (problem.bias_gradient == BiasGradient::kOfX) text += "=x";
+  return text;
+}
+
 }  // namespace
 
 Result<ConvProblem> parse_problem(std::string_view text) {
@@ -75,17 +85,18 @@ std::string to_text(const ConvProblem& p) {
   }
   if (!all_are(p.dilation, 1)) text += " d" + sizes_text(p.dilation, p.dilation, p.dims, true, false);
   if (p.layout != Layout::kChannelsLast) text += std::string(" ") + layout_name(p.layout, p.dims);
+  text += extra_text(p);
   if (const std::string steps = epilogue_text(p.epilogue, false); !steps.empty()) text += " " + steps;
   return text;
 }
 
 std::string canonical_text(const ConvProblem& p) {
-  return fmt::format("v{} {} {} acc={} {} n{} c{} k{} g{} i{} f{} s{} p{} d{} {}", kTextVersion, name_of(p.direction),
-                     types_text(p, true), name_of(p.acc), layout_name(p.layout, p.dims), p.n, p.c, p.k, p.g,
-                     sizes_text(p.in, p.in, p.dims, false, false), sizes_text(p.filter, p.filter, p.dims, false, false),
-                     sizes_text(p.stride, p.stride, p.dims, false, false),
-                     sizes_text(p.pad_lower, p.pad_upper, p.dims, false, true),
-                     sizes_text(p.dilation, p.dilation, p.dims, false, false), epilogue_text(p.epilogue, true));
+  return fmt::format(
+      "v{} {} {} acc={} {} n{} c{} k{} g{} i{} f{} s{} p{} d{}{} {}", kTextVersion, name_of(p.direction),
+      types_text(p, true), name_of(p.acc), layout_name(p.layout, p.dims), p.n, p.c, p.k, p.g,
+      sizes_text(p.in, p.in, p.dims, false, false), sizes_text(p.filter, p.filter, p.dims, false, false),
+      sizes_text(p.stride, p.stride, p.dims, false, false), sizes_text(p.pad_lower, p.pad_upper, p.dims, false, true),
+      sizes_text(p.dilation, p.dilation, p.dims, false, false), extra_text(p), epilogue_text(p.epilogue, true));
 }
 
 }  // namespace wt

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "problem/transposed.h"
+
 namespace wt {
 namespace {
 
 constexpr std::string_view kExample = "fwd bf16 n16 c256 k256 i100x100 f3x3 p1";
+constexpr std::string_view kTransposed = "transposed";
 constexpr std::string_view kTypeNames = "fp32, tf32, fp16, bf16, e4m3 or e5m2";
 
 struct LayoutName {
@@ -66,6 +69,9 @@ Status TextParser::parse_word(size_t begin, size_t end) {
     problem_.direction = *direction;
     return once(saw_direction_, begin, "the direction");
   }
+  bool taken = false;
+  WT_TRY(parse_extra(begin, end, taken));
+  if (taken) return {};
   if (text.starts_with("bwd") || text.starts_with("fw")) {
     return fault(begin, fmt::format("unknown direction '{}'; expected fwd, bwd_data or bwd_weight", text));
   }
@@ -77,15 +83,42 @@ Status TextParser::parse_word(size_t begin, size_t end) {
     padding_column_ = begin;
     return once(saw_pad_, begin, "the padding p");
   }
-  const bool known = std::string_view("ngckifspd").find(letter) != std::string_view::npos;
+  const bool known = std::string_view("ngckifspdo").find(letter) != std::string_view::npos;
   if (known && (number_follows || text.size() <= 2 || !(text[1] >= 'a' && text[1] <= 'z'))) {
     return std::string_view("ngck").find(letter) != std::string_view::npos ? parse_count(begin, end)
                                                                            : parse_sizes(begin, end);
   }
   return fault(begin,
                fmt::format("unknown word '{}'; expected a direction, a type ({}), a layout, one of n g c k i f s "
-                           "p d with numbers, or +steps, as in '{}'",
+                           "p d o with numbers, or +steps, as in '{}'",
                            text, kTypeNames, kExample));
+}
+
+// Transposed convolution, bias gradient and history.
+Status TextParser::parse_extra(size_t begin, size_t end, bool& taken) {
+  const std::string_view text = word(begin, end);
+  taken = true;
+  if (text.starts_with(kTransposed)) {
+    transposed_ = true;
+    std::string_view pass = text.substr(kTransposed.size());
+    if (pass.starts_with('_')) pass.remove_prefix(1);
+    const auto direction = pass.empty() ? std::optional(Direction::kForward) : direction_from(pass);
+    if (!direction || (*direction == Direction::kForward) != (text == kTransposed)) {
+      return fault(begin, fmt::format("unknown direction '{}'; expected transposed, transposed_bwd_data or "
+                                      "transposed_bwd_weight",
+                                      text));
+    }
+    problem_.direction = *direction;
+    return once(saw_direction_, begin, "the direction");
+  }
+  if (text == "history") return once(problem_.history, begin, "history");
+  if (text == "new_history") return once(problem_.new_history, begin, "new_history");
+  if (text == "bias_gradient" || text == "bias_gradient=x") {
+    problem_.bias_gradient = text.ends_with('x') ? BiasGradient::kOfX : BiasGradient::kOfY;
+    return once(saw_bias_gradient_, begin, "bias_gradient");
+  }
+  taken = false;
+  return {};
 }
 
 Status TextParser::parse_version(size_t begin, size_t end) {
@@ -181,6 +214,7 @@ Status TextParser::parse_sizes(size_t begin, size_t end) {
                  : letter == 'f' ? filter_
                  : letter == 's' ? stride_
                  : letter == 'd' ? dilation_
+                 : letter == 'o' ? output_padding_
                                  : pad_;
   bool seen = sizes.given() || (letter == 'p' && saw_pad_);
   WT_TRY(once(seen, begin, letter == 'p' ? "the padding p" : std::string("the sizes ") + letter));
@@ -238,11 +272,20 @@ Status TextParser::finish() {
   WT_TRY(spread(stride_, 's', problem_.stride, nullptr));
   WT_TRY(spread(dilation_, 'd', problem_.dilation, nullptr));
   WT_TRY(spread(pad_, 'p', problem_.pad_lower, &problem_.pad_upper));
+  WT_TRY(finish_padding());
+  if (transposed_) return finish_transposed();
+  if (output_padding_.given()) {
+    return fault(output_padding_.column, "output padding belongs to transposed; a convolution's i is its input size");
+  }
   problem_.x = first_, problem_.w = second_, problem_.y = output_;
   if (problem_.direction == Direction::kBackwardData) problem_.y = first_, problem_.w = second_, problem_.x = output_;
   if (problem_.direction == Direction::kBackwardWeight) problem_.x = first_, problem_.y = second_, problem_.w = output_;
+  return {};
+}
 
+Status TextParser::finish_padding() {
   if (padding_ == Padding::kNumbers || padding_ == Padding::kValid) return {};
+  if (transposed_) return fault(padding_column_, "a transposed convolution's padding is given as numbers");
   for (const Spatial* sizes : {&problem_.in, &problem_.filter, &problem_.stride, &problem_.dilation}) {
     for (const int64_t size : *sizes) {
       if (size < 1) return {};  // validate says what is wrong with it
@@ -253,6 +296,30 @@ Status TextParser::finish() {
     }
   }
   padding_ == Padding::kSame ? set_same_padding(problem_) : set_causal_padding(problem_);
+  return {};
+}
+
+// Here c and i are the transposed convolution's input, k its output.
+Status TextParser::finish_transposed() {
+  TransposedConv t;
+  t.pass = problem_.direction;
+  t.dims = problem_.dims;
+  t.layout = problem_.layout;
+  t.acc = problem_.acc;
+  t.input = first_, t.w = second_, t.output = output_;
+  if (t.pass == Direction::kBackwardData) t.output = first_, t.w = second_, t.input = output_;
+  if (t.pass == Direction::kBackwardWeight) t.input = first_, t.output = second_, t.w = output_;
+  t.n = problem_.n, t.g = problem_.g, t.c = problem_.c, t.k = problem_.k;
+  t.in = problem_.in, t.filter = problem_.filter, t.stride = problem_.stride, t.dilation = problem_.dilation;
+  t.pad_lower = problem_.pad_lower, t.pad_upper = problem_.pad_upper;
+  WT_TRY(spread(output_padding_, 'o', t.output_padding, nullptr));
+  t.epilogue = problem_.epilogue;
+  if (problem_.history || problem_.new_history) return fault(0, "a transposed convolution has no history");
+  if (problem_.bias_gradient == BiasGradient::kOfX) {
+    return fault(0, "a transposed convolution has one bias gradient, of its output's gradient; use bias_gradient");
+  }
+  t.bias_gradient = saw_bias_gradient_;
+  WT_TRY_ASSIGN(problem_, to_convolution(t));
   return {};
 }
 

@@ -42,8 +42,11 @@ class TextParser {
   Status parse_step(size_t& at, size_t end);
   Status parse_real(size_t& at, size_t end, float& real) const;
   Status once(bool& seen, size_t offset, std::string_view what);
+  Status parse_extra(size_t begin, size_t end, bool& taken);
   Status spread(const Sizes& sizes, char letter, Spatial& lower, Spatial* upper) const;
   Status finish();
+  Status finish_padding();
+  Status finish_transposed();
 
   std::string_view word(size_t begin, size_t end) const { return text_.substr(begin, end - begin); }
   bool at_char(size_t at, size_t end, char c) const { return at < end && text_[at] == c; }
@@ -51,12 +54,13 @@ class TextParser {
   std::string_view text_;
   ConvProblem problem_;
   DataType first_ = DataType::kBf16, second_ = DataType::kBf16, output_ = DataType::kBf16;
-  Sizes in_, filter_, stride_, dilation_, pad_;
+  Sizes in_, filter_, stride_, dilation_, pad_, output_padding_;
   Padding padding_ = Padding::kNumbers;
   size_t padding_column_ = 0, layout_column_ = 0;
   int layout_dims_ = 0;  // of the layout's name; 0: none was given
   int last_step_ = -1;   // of the epilogue
   bool any_word_ = false, saw_version_ = false, saw_direction_ = false, saw_types_ = false, saw_acc_ = false;
+  bool transposed_ = false, saw_bias_gradient_ = false;
   bool saw_n_ = false, saw_g_ = false, saw_c_ = false, saw_k_ = false, saw_pad_ = false;
 };
 

@@ -96,6 +96,12 @@ double error_bound(const ConvProblem& problem, const ReferenceElement& element, 
   return slope_of(e) * before + own_error(e, element);
 }
 
+double channel_sum_bound(double total, double square_sum, int64_t terms, const ErrorModel& model) {
+  if (model.exact) return 0;
+  const double steps = std::sqrt(std::max(1.0, static_cast<double>(terms)));
+  return kUnit * 4 * steps * (std::fabs(total) + 2 * std::sqrt(square_sum));
+}
+
 bool within(DataType type, double expected, double bound, float got) {
   return got >= round_to(type, expected - bound) && got <= round_to(type, expected + bound);
 }

@@ -24,6 +24,9 @@ double sum_bound(const ConvProblem& problem, const ReferenceElement& element, co
 // The bound e on |v| of one element, epilogue included.
 double error_bound(const ConvProblem& problem, const ReferenceElement& element, const ErrorModel& model);
 
+// The bound on |got - total| of a sum of `terms` numbers in fp32 in any order: an element of a bias gradient.
+double channel_sum_bound(double total, double square_sum, int64_t terms, const ErrorModel& model);
+
 // Whether `got` (an element of the output as float) is within `bound` of `expected`. NaN never is.
 bool within(DataType type, double expected, double bound, float got);
 

@@ -7,6 +7,8 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "problem/channel_sums.h"
+#include "problem/history.h"
 #include "problem/number.h"
 
 namespace wt {
@@ -46,6 +48,8 @@ class Verification {
     const std::vector<int64_t> sample = whole ? std::vector<int64_t>() : sample_elements(p_, o_);
     compare(whole ? nullptr : &sample, whole ? report_.elements : static_cast<int64_t>(sample.size()));
     if (p_.epilogue.amax) check_amax(whole);
+    report_.bias_gradient_fault = bias_gradient_fault(p_, t_, o_.model);
+    report_.new_history_fault = new_history_fault(p_, t_);
     report_.first = first_.take();
     for (Mismatch& mismatch : report_.first) complete(mismatch);
     return std::move(report_);
@@ -147,7 +151,9 @@ std::string VerifyReport::summary() const {
   if (wrong) text += fmt::format(", {} beyond the bound", wrong);
   if (unwritten) text += fmt::format(", {} unwritten", unwritten);
   if (nan) text += fmt::format(", {} NaN", nan);
-  if (!amax_fault.empty()) text += ", " + amax_fault;
+  for (const std::string& fault : {amax_fault, bias_gradient_fault, new_history_fault}) {
+    if (!fault.empty()) text += ", " + fault;
+  }
   for (const Mismatch& m : first) {
     text += m.unwritten
                 ? fmt::format("\n  at {}: expected {}, never written", m.position, m.expected)
@@ -157,6 +163,38 @@ std::string VerifyReport::summary() const {
 }
 
 Status VerifyReport::status() const { return passed() ? Status() : Status(Code::kVerificationFailed, summary()); }
+
+std::string bias_gradient_fault(const ConvProblem& problem, const HostTensors& tensors, const ErrorModel& model) {
+  if (problem.bias_gradient == BiasGradient::kNone) return {};
+  const ChannelTensor tensor = bias_gradient_tensor(problem, problem.bias_gradient);
+  const Buffer& data = problem.bias_gradient == BiasGradient::kOfX ? tensors.x : tensors.y;
+  const std::vector<ChannelSum> sums = channel_sums(tensor, data.data());
+  const std::span<const float> got = tensors.bias_gradient.as<float>();
+  WT_CHECK(got.size() == sums.size(), "{} sums, expected {}", got.size(), sums.size());
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const double bound = channel_sum_bound(sums[i].total, sums[i].square_sum, tensor.terms(), model);
+    if (within(DataType::kF32, sums[i].total, bound, got[i])) continue;
+    const bool unwritten = is_poison(DataType::kF32, tensors.bias_gradient.data(), static_cast<int64_t>(i));
+    return fmt::format("bias_gradient[{}] {}, expected {} with bound {:.3g}", i,
+                       unwritten ? std::string("was not written") : fmt::format("is {}", got[i]), sums[i].total, bound);
+  }
+  return {};
+}
+
+std::string new_history_fault(const ConvProblem& problem, const HostTensors& tensors) {
+  if (!problem.new_history) return {};
+  Buffer right(static_cast<size_t>(history_bytes(problem)));
+  copy_joined(problem, tensors.history.data(), tensors.x.data(), problem.in[kMaxDims - 1], problem.history_length(),
+              right.data());
+  const auto size = static_cast<size_t>(size_of(problem.x));
+  for (size_t i = 0; i < right.size(); i += size) {
+    if (std::equal(right.data() + i, right.data() + i + size, tensors.new_history.data() + i)) continue;
+    const auto at = static_cast<int64_t>(i / size);
+    return fmt::format("new_history[{}] is {}, expected {}", at, load(problem.x, tensors.new_history.data(), at),
+                       load(problem.x, right.data(), at));
+  }
+  return {};
+}
 
 VerifyReport verify(const ConvProblem& problem, const HostTensors& tensors, const VerifyOptions& options) {
   return Verification(problem, tensors, options).run();

@@ -41,14 +41,23 @@ struct VerifyReport {
   double worst = 0;             // the largest share_of_bound of those compared: at most 1 where all are right
   std::vector<Mismatch> first;  // the first few, in memory order
   std::string amax_fault;       // empty: right, or not asked for
+  std::string bias_gradient_fault;
+  std::string new_history_fault;
 
-  bool passed() const { return wrong == 0 && unwritten == 0 && nan == 0 && amax_fault.empty(); }
+  bool passed() const {
+    return wrong == 0 && unwritten == 0 && nan == 0 && amax_fault.empty() && bias_gradient_fault.empty() &&
+           new_history_fault.empty();
+  }
   bool sampled() const { return compared < elements; }
   std::string summary() const;  // one line, then one a mismatch
   Status status() const;        // kVerificationFailed with the summary
 };
 
 VerifyReport verify(const ConvProblem& problem, const HostTensors& tensors, const VerifyOptions& options = {});
+
+// What is wrong with these outputs; empty: nothing, or the problem has them not. Every element is compared.
+std::string bias_gradient_fault(const ConvProblem& problem, const HostTensors& tensors, const ErrorModel& model);
+std::string new_history_fault(const ConvProblem& problem, const HostTensors& tensors);
 
 // The elements that a sampled comparison looks at, sorted. For tests and for whoever wants the same sample elsewhere.
 std::vector<int64_t> sample_elements(const ConvProblem& problem, const VerifyOptions& options);

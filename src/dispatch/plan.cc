@@ -5,6 +5,7 @@
 #include "compile/compiler.h"
 #include "config/fields.h"
 #include "config/targets.h"
+#include "dispatch/bias_gradient.h"
 #include "dispatch/bind.h"
 #include "dispatch/candidates.h"
 #include "dispatch/cpu_plan.h"
@@ -187,6 +188,10 @@ PlanResult choose(const std::shared_ptr<Device>& device, const ConvProblem& prob
 
 PlanResult make_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem, const PlanOptions& options) {
   WT_TRY(validate(problem));
+  if (problem.bias_gradient != BiasGradient::kNone) {
+    WT_TRY_ASSIGN(std::shared_ptr<const Plan> inner, make_plan(device, without_bias_gradient(problem), options));
+    return make_bias_gradient_plan(device, problem, std::move(inner));
+  }
   if (device->info().kind == DeviceKind::kCpu) return make_cpu_plan(device, problem, options);
   return choose(device, problem, options);
 }

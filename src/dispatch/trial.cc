@@ -38,7 +38,10 @@ Status execute_again(TrialTensors& tensors, const Plan& plan, const TrialOptions
   Device& device = *tensors.device();
   const ConvProblem& problem = tensors.problem();
   WT_TRY(tensors.fetch_outputs());
-  const Buffer first = output_of(problem, tensors.host()).copy(), first_amax = tensors.host().amax.copy();
+  const HostTensors& host = tensors.host();
+  const Buffer* const written[] = {&output_of(problem, host), &host.amax, &host.bias_gradient, &host.new_history};
+  std::vector<Buffer> first;
+  for (const Buffer* buffer : written) first.push_back(buffer->copy());
   const auto same = [](const Buffer& a, const Buffer& b) {
     return std::ranges::equal(a.as<std::byte>(), b.as<std::byte>());
   };
@@ -47,7 +50,7 @@ Status execute_again(TrialTensors& tensors, const Plan& plan, const TrialOptions
     WT_TRY(plan.execute(tensors.pointers(), nullptr));
     WT_TRY(device.synchronize(nullptr));
     WT_TRY(tensors.fetch_outputs());
-    if (!same(output_of(problem, tensors.host()), first) || !same(tensors.host().amax, first_amax)) {
+    if (!std::ranges::equal(written, first, [&](const Buffer* now, const Buffer& then) { return same(*now, then); })) {
       result.verified = false;
       return failure(Code::kVerificationFailed, "execution {} of {} gave other bits than the first", i, options.same);
     }
@@ -114,9 +117,13 @@ Result<VerifyReport> verify_outputs(TrialTensors& tensors, const TrialOptions& o
   const ConvProblem& problem = tensors.problem();
   const ErrorModel model{.exact = options.exact};
   const bool large = problem.flops() / 2 > static_cast<double>(options.verify_work_limit);
-  if (large && tensors.device()->info().kind == DeviceKind::kCuda) {
+  // The device's reference knows no history; the host's compares a sample.
+  if (large && !problem.history && tensors.device()->info().kind == DeviceKind::kCuda) {
     WT_TRY_ASSIGN(DeviceReference * right, tensors.device_reference({.model = model, .seed = options.seed}));
-    return right->compare(tensors.pointers(), model);
+    WT_TRY_ASSIGN(VerifyReport report, right->compare(tensors.pointers(), model));
+    WT_TRY(tensors.fetch_small_outputs());
+    report.bias_gradient_fault = bias_gradient_fault(problem, tensors.host(), model);
+    return report;
   }
   WT_TRY(tensors.fetch_outputs());
   return verify(problem, tensors.host(),
@@ -157,6 +164,9 @@ Result<std::unique_ptr<TrialTensors>> TrialTensors::make(std::shared_ptr<Device>
   WT_TRY(tensors->upload(Tensor::kBias, host.bias, false));
   WT_TRY(tensors->upload(Tensor::kResidual, host.residual, false));
   WT_TRY(tensors->upload(Tensor::kAmax, host.amax, true));
+  WT_TRY(tensors->upload(Tensor::kBiasGradient, host.bias_gradient, true));
+  WT_TRY(tensors->upload(Tensor::kHistory, host.history, false));
+  WT_TRY(tensors->upload(Tensor::kNewHistory, host.new_history, true));
   return tensors;
 }
 
@@ -184,22 +194,36 @@ Status TrialTensors::reserve_workspace(int64_t bytes) {
   return {};
 }
 
+std::array<std::pair<Tensor, Buffer*>, 4> TrialTensors::outputs() {
+  return {{{output_tensor(problem_.direction), &output_of(problem_, host_)},
+           {Tensor::kAmax, &host_.amax},
+           {Tensor::kBiasGradient, &host_.bias_gradient},
+           {Tensor::kNewHistory, &host_.new_history}}};
+}
+
 Status TrialTensors::poison_outputs(Stream stream) {
-  const Buffer& output = output_of(problem_, host_);
-  if (!output.empty())
-    WT_TRY(device_->fill(pointers_[output_tensor(problem_.direction)], kPoison, output.size(), stream));
-  if (!host_.amax.empty()) WT_TRY(device_->fill(pointers_[Tensor::kAmax], kPoison, host_.amax.size(), stream));
+  for (const auto& [role, buffer] : outputs()) {
+    if (!buffer->empty()) WT_TRY(device_->fill(pointers_[role], kPoison, buffer->size(), stream));
+  }
   if (workspace_bytes_ > 0)
     WT_TRY(device_->fill(pointers_[Tensor::kWorkspace], kPoison, static_cast<size_t>(workspace_bytes_), stream));
   return {};
 }
 
 Status TrialTensors::fetch_outputs() {
-  Buffer& output = output_of(problem_, host_);
-  if (!output.empty())
-    WT_TRY(device_->copy_out(output.data(), pointers_[output_tensor(problem_.direction)], output.size()));
-  if (!host_.amax.empty()) WT_TRY(device_->copy_out(host_.amax.data(), pointers_[Tensor::kAmax], host_.amax.size()));
+  WT_TRY(fetch(output_tensor(problem_.direction), output_of(problem_, host_)));
+  return fetch_small_outputs();
+}
+
+Status TrialTensors::fetch_small_outputs() {
+  for (const auto& [role, buffer] : outputs()) {
+    if (role != output_tensor(problem_.direction)) WT_TRY(fetch(role, *buffer));
+  }
   return {};
+}
+
+Status TrialTensors::fetch(Tensor role, Buffer& to) {
+  return to.empty() ? Status{} : device_->copy_out(to.data(), pointers_[role], to.size());
 }
 
 std::string replay_command(const ConvProblem& problem, const std::string& device, const TrialOptions& options) {

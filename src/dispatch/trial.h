@@ -6,9 +6,11 @@
 // The command line, tuning and search all judge kernels through this file, so nothing unverified is ever timed.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dispatch/gpu_verify.h"
@@ -69,10 +71,13 @@ class TrialTensors {
   Status reserve_workspace(int64_t bytes);  // grows only
   Status poison_outputs(Stream stream);     // on the device
   Status fetch_outputs();                   // into host()
+  Status fetch_small_outputs();             // of them, all but the direction's output
 
  private:
   TrialTensors(std::shared_ptr<Device> device, const ConvProblem& problem);
   Status upload(Tensor role, const Buffer& content, bool is_output);
+  Status fetch(Tensor role, Buffer& to);
+  std::array<std::pair<Tensor, Buffer*>, 4> outputs();
 
   std::shared_ptr<Device> device_;
   ConvProblem problem_;

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/bias_gradient.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "compile/compiler.h"
+#include "config/enum_names.h"
+#include "dispatch/packs.h"
+#include "kernel/channel_sum_arguments.h"
+
+namespace wt {
+namespace {
+
+constexpr int64_t kMostChannels = 1 << 24;
+constexpr int64_t kBlocksPerMultiprocessor = 4, kLoadsPerThread = 8;
+
+template <class Enum>
+std::string_view cpp_name(Enum value) {
+  return enum_table<Enum>().names[static_cast<size_t>(value)].cpp;
+}
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+class CpuSummer final : public ChannelSummer {
+ public:
+  explicit CpuSummer(const ChannelTensor& tensor) : tensor_(tensor) {
+    description_.kernel = "cpu_channel_sum";
+    description_.reason = "sums in double on the CPU";
+  }
+  const ChannelTensor& tensor() const override { return tensor_; }
+  const PlanDescription& description() const override { return description_; }
+  int64_t workspace_bytes() const override { return 0; }
+  Status execute(const void* in, float* out, void*, Stream) const override {
+    if (!out || (!in && tensor_.elements() > 0)) return bad_input("a bias gradient needs its tensor and its output");
+    const std::vector<ChannelSum> sums = channel_sums(tensor_, in);
+    for (size_t i = 0; i < sums.size(); ++i) out[i] = static_cast<float>(sums[i].total);
+    return {};
+  }
+
+ private:
+  ChannelTensor tensor_;
+  PlanDescription description_;
+};
+
+// How the tensor is cut into loads, threads and blocks.
+struct Cut {
+  ChannelPartsArguments parts{};
+  ChannelTotalsArguments totals{};
+  uint32_t parts_blocks = 1, totals_blocks = 1;
+  uint32_t parts_shared = 0;
+};
+
+// A block's lanes and slots for rows of so many loads: whole rows where they fit, else parts that waste few threads.
+void share_row(ChannelPartsArguments& parts) {
+  constexpr int64_t kThreads = kChannelSumThreads;
+  int64_t best = 0;
+  const int64_t least = ceil_div(parts.row_vectors, kThreads);
+  for (int64_t blocks = least; blocks <= least + 3; ++blocks) {
+    const int64_t lanes = ceil_div(parts.row_vectors, blocks), slots = kThreads / lanes;
+    const int64_t columns = ceil_div(parts.row_vectors, lanes);
+    const int64_t useful =
+        parts.row_vectors * slots * kThreads / columns;  // threads that load, of all, times a constant
+    if (useful <= best) continue;
+    best = useful;
+    parts.lanes = static_cast<i32>(lanes);
+    parts.slots = static_cast<i32>(slots);
+    parts.column_blocks = static_cast<i32>(columns);
+  }
+}
+
+int64_t row_blocks(int64_t rows, int64_t slots, int64_t columns, const DeviceInfo& device) {
+  const int64_t wanted = ceil_div(rows, slots * kLoadsPerThread);
+  const int64_t most = std::max<int64_t>(1, device.multiprocessors * kBlocksPerMultiprocessor / columns);
+  return std::clamp<int64_t>(wanted, 1, most);
+}
+
+void cut_last(const ChannelTensor& t, const DeviceInfo& device, Cut& cut) {
+  ChannelPartsArguments& p = cut.parts;
+  const int64_t vector = kChannelSumBytes / size_of(t.type), common = std::gcd(t.channels, vector);
+  p.width = t.channels / common * vector;
+  p.row_vectors = static_cast<i32>(p.width / vector);
+  p.rows = t.elements() / p.width;
+  share_row(p);
+  p.row_blocks = static_cast<i32>(row_blocks(p.rows, p.slots, p.column_blocks, device));
+  cut.parts_blocks = static_cast<uint32_t>(int64_t{p.row_blocks} * p.column_blocks);
+  cut.parts_shared = static_cast<uint32_t>(vector * kChannelSumThreads * static_cast<int64_t>(sizeof(float)));
+  cut.totals.tail_first = p.rows * p.width;
+  cut.totals.tail_rows = (t.elements() - cut.totals.tail_first) / t.channels;
+}
+
+void cut_first(const ChannelTensor& t, const DeviceInfo& device, Cut& cut) {
+  ChannelPartsArguments& p = cut.parts;
+  const int64_t vector = kChannelSumBytes / size_of(t.type);
+  p.width = p.channels = t.channels;
+  p.pixels = t.pixels;
+  // Threads that one line keeps busy; longer lines are cut into segments of several loads a thread.
+  p.lanes = 1;
+  while (p.lanes < kChannelSumThreads && p.lanes * vector < t.pixels) p.lanes *= 2;
+  p.slots = kChannelSumThreads / p.lanes;
+  p.segment_elements = std::max<int64_t>(1, p.lanes * vector * kLoadsPerThread);
+  p.segments = ceil_div(t.pixels, p.segment_elements);
+  p.items = t.images * p.segments;
+  p.row_blocks = static_cast<i32>(row_blocks(p.items, p.slots, t.channels, device));
+  cut.parts_blocks = static_cast<uint32_t>(int64_t{p.row_blocks} * t.channels);
+  cut.parts_shared = kChannelSumThreads * sizeof(float);
+}
+
+Cut cut_tensor(const ChannelTensor& t, const DeviceInfo& device) {
+  Cut cut;
+  cut.parts.elements = t.elements();
+  t.layout == Layout::kChannelsLast ? cut_last(t, device, cut) : cut_first(t, device, cut);
+  cut.totals.channels = t.channels;
+  cut.totals.row_blocks = cut.parts.row_blocks;
+  cut.totals.width = cut.parts.width;
+  // Few channels: more threads for each.
+  cut.totals.elements = t.channels >= 1024 ? 32 : t.channels >= 64 ? 8 : 1;
+  cut.totals_blocks = static_cast<uint32_t>(ceil_div(t.channels, cut.totals.elements));
+  return cut;
+}
+
+class KernelSummer final : public ChannelSummer {
+ public:
+  KernelSummer(std::shared_ptr<Device> device, const ChannelTensor& tensor)
+      : device_(std::move(device)), tensor_(tensor), cut_(cut_tensor(tensor, device_->info())) {}
+
+  Status prepare() {
+    const Target target = device_->info().target;
+    const bool last = tensor_.layout == Layout::kChannelsLast;
+    const std::string name = fmt::format("channel_sum_{}_{}", name_of(tensor_.type), last ? "last" : "first");
+    const std::string arguments =
+        fmt::format("wt::DataType::{}, wt::Target::{}", cpp_name(tensor_.type), cpp_name(target));
+    const std::string source = fmt::format(
+        "// SPDX-License-Identifier: Apache-2.0\n#include \"kernel/channel_sum.h\"\n\n"
+        "WT_KERNEL({}_parts, wt::ChannelParts{}<{}>)\nWT_KERNEL({}_totals, wt::ChannelTotals<{}>)\n",
+        name, last ? "Last" : "First", arguments, name, arguments);
+    WT_TRY_ASSIGN(const compile::Module compiled,
+                  compile::compile(backend_for(device_->info()), {name, source, target}));
+    WT_TRY_ASSIGN(module_, device_->load(compiled));
+    WT_TRY_ASSIGN(parts_, module_->find(name + "_parts"));
+    WT_TRY_ASSIGN(totals_, module_->find(name + "_totals"));
+    description_.kernel = name;
+    description_.reason = fmt::format("{} blocks, {} rows of parts", cut_.parts_blocks, cut_.parts.row_blocks);
+    description_.registers = compiled.resources.registers;
+    description_.spill_bytes = compiled.resources.spill_bytes;
+    description_.compile_seconds = compiled.resources.compile_seconds;
+    description_.from_cache = compiled.from_cache;
+    description_.launches = 2;
+    parts_shape_ = {
+        .grid = {cut_.parts_blocks, 1, 1}, .threads = kChannelSumThreads, .shared_bytes = cut_.parts_shared};
+    totals_shape_ = {.grid = {cut_.totals_blocks, 1, 1},
+                     .threads = kChannelSumThreads,
+                     .shared_bytes = kChannelSumThreads * sizeof(float),
+                     .programmatic = target == Target::kSm90a};
+    return {};
+  }
+
+  const ChannelTensor& tensor() const override { return tensor_; }
+  const PlanDescription& description() const override { return description_; }
+  int64_t workspace_bytes() const override {
+    return cut_.parts.row_blocks * cut_.parts.width * static_cast<int64_t>(sizeof(float));
+  }
+
+  Status execute(const void* in, float* out, void* workspace, Stream stream) const override {
+    if (!out || !workspace || (!in && tensor_.elements() > 0)) {
+      return bad_input("a bias gradient needs its tensor, its output and {} bytes of workspace, but a pointer is null",
+                       workspace_bytes());
+    }
+    ChannelPartsArguments parts = cut_.parts;
+    parts.in = in;
+    parts.parts = static_cast<float*>(workspace);
+    WT_TRY(device_->launch(*parts_, parts_shape_, std::as_bytes(std::span(&parts, 1)), stream));
+    ChannelTotalsArguments totals = cut_.totals;
+    totals.in = in;
+    totals.parts = static_cast<const float*>(workspace);
+    totals.out = out;
+    return device_->launch(*totals_, totals_shape_, std::as_bytes(std::span(&totals, 1)), stream);
+  }
+
+ private:
+  std::shared_ptr<Device> device_;
+  ChannelTensor tensor_;
+  Cut cut_;
+  PlanDescription description_;
+  std::shared_ptr<LoadedModule> module_;
+  const Function* parts_ = nullptr;
+  const Function* totals_ = nullptr;
+  LaunchShape parts_shape_, totals_shape_;
+};
+
+class BiasGradientPlan final : public Plan {
+ public:
+  BiasGradientPlan(const ConvProblem& problem, std::shared_ptr<const Plan> inner,
+                   std::shared_ptr<const ChannelSummer> summer)
+      : problem_(problem), inner_(std::move(inner)), summer_(std::move(summer)), description_(inner_->description()) {
+    const PlanDescription& sums = summer_->description();
+    description_.launches += sums.launches;
+    description_.compile_seconds += sums.compile_seconds;
+    description_.from_cache = description_.from_cache && sums.from_cache;
+    description_.reason = fmt::format("then {} for the bias gradient: {}", sums.kernel, inner_->description().reason);
+  }
+
+  const ConvProblem& problem() const override { return problem_; }
+  const PlanDescription& description() const override { return description_; }
+  // The sums begin when the weight gradient is done, so both may have the same memory.
+  int64_t workspace_bytes() const override { return std::max(inner_->workspace_bytes(), summer_->workspace_bytes()); }
+
+  Status execute(const TensorPointers& tensors, Stream stream) const override {
+    WT_TRY(inner_->execute(tensors, stream));
+    const Tensor in = problem_.bias_gradient == BiasGradient::kOfX ? Tensor::kX : Tensor::kY;
+    return summer_->execute(tensors[in], static_cast<float*>(tensors[Tensor::kBiasGradient]),
+                            tensors[Tensor::kWorkspace], stream);
+  }
+
+ private:
+  ConvProblem problem_;
+  std::shared_ptr<const Plan> inner_;
+  std::shared_ptr<const ChannelSummer> summer_;
+  PlanDescription description_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const ChannelSummer>> make_channel_summer(const std::shared_ptr<Device>& device,
+                                                                 const ChannelTensor& tensor) {
+  if (device->info().kind == DeviceKind::kCpu) {
+    return std::shared_ptr<const ChannelSummer>(std::make_shared<CpuSummer>(tensor));
+  }
+  if (tensor.channels > kMostChannels) {
+    return unsupported("a bias gradient of {} channels; the kernel counts to {}", tensor.channels, kMostChannels);
+  }
+  auto summer = std::make_shared<KernelSummer>(device, tensor);
+  WT_TRY(summer->prepare());
+  return std::shared_ptr<const ChannelSummer>(std::move(summer));
+}
+
+ConvProblem without_bias_gradient(const ConvProblem& problem) {
+  ConvProblem plain = problem;
+  plain.bias_gradient = BiasGradient::kNone;
+  return plain;
+}
+
+Result<std::shared_ptr<const Plan>> make_bias_gradient_plan(const std::shared_ptr<Device>& device,
+                                                            const ConvProblem& problem,
+                                                            std::shared_ptr<const Plan> inner) {
+  WT_TRY_ASSIGN(std::shared_ptr<const ChannelSummer> summer,
+                make_channel_summer(device, bias_gradient_tensor(problem, problem.bias_gradient)));
+  return std::shared_ptr<const Plan>(std::make_shared<BiasGradientPlan>(problem, std::move(inner), std::move(summer)));
+}
+
+}  // namespace wt

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/bias_gradient.h - the gradient of a bias on a device: alone, or in the same execute as a weight gradient.
+//
+//   ChannelTensor --make--> ChannelSummer --execute--> kernel/channel_sum.h, twice (on the CPU: problem/channel_sums.h)
+#pragma once
+
+#include "dispatch/plan.h"
+#include "problem/channel_sums.h"
+
+namespace wt {
+
+// Immutable; execute may be called from several threads at once, each with its own workspace.
+class ChannelSummer {
+ public:
+  virtual ~ChannelSummer() = default;
+  virtual const ChannelTensor& tensor() const = 0;
+  virtual const PlanDescription& description() const = 0;
+  virtual int64_t workspace_bytes() const = 0;
+  // `in` is 16-byte aligned, `workspace` 256-byte aligned; `out` has one float a channel. Sends the work and returns.
+  virtual Status execute(const void* in, float* out, void* workspace, Stream stream) const = 0;
+};
+
+Result<std::shared_ptr<const ChannelSummer>> make_channel_summer(const std::shared_ptr<Device>& device,
+                                                                 const ChannelTensor& tensor);
+
+// A weight gradient's problem without its bias gradient, which is what kernels compute and what tuning remembers.
+ConvProblem without_bias_gradient(const ConvProblem& problem);
+
+// `inner` executes without_bias_gradient(problem); the sums follow it.
+Result<std::shared_ptr<const Plan>> make_bias_gradient_plan(const std::shared_ptr<Device>& device,
+                                                            const ConvProblem& problem,
+                                                            std::shared_ptr<const Plan> inner);
+
+}  // namespace wt

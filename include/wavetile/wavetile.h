@@ -211,6 +211,13 @@ typedef enum wavetile_activation WAVETILE_AN_INT {
   WAVETILE_ACTIVATION_TANH = 7
 } wavetile_activation;
 
+/* The gradient of a bias that a weight gradient gives beside dw: sums over images and pixels, fp32. */
+typedef enum wavetile_bias_gradient_of WAVETILE_AN_INT {
+  WAVETILE_BIAS_GRADIENT_NONE = 0,
+  WAVETILE_BIAS_GRADIENT_OF_Y = 1, /* of dy, one value for each of the k channels */
+  WAVETILE_BIAS_GRADIENT_OF_X = 2  /* of x, over c: where x is the output gradient of a transposed convolution */
+} wavetile_bias_gradient_of;
+
 typedef enum wavetile_padding WAVETILE_AN_INT {
   WAVETILE_PADDING_EXPLICIT = 0, /* pad_lower and pad_upper as given */
   WAVETILE_PADDING_SAME = 1,     /* output = ceil(input / stride); the odd element goes to the upper side */
@@ -254,6 +261,10 @@ typedef struct wavetile_problem_desc {
   float slope;        /* leaky relu */
   float low;          /* clamp */
   float high;
+  int32_t bias_gradient; /* wavetile_bias_gradient_of; of WAVETILE_BACKWARD_WEIGHT */
+  int32_t history;       /* 1: pixels before x come from the history tensor; causal, one-dimensional, forward */
+  int32_t new_history;   /* 1: the last pixels of history and x are written, for the next call */
+  int32_t reserved;      /* 0 */
 } wavetile_problem_desc;
 
 /* Sets struct_size and the defaults: forward, two dimensions, channels last, bf16, fp32 sums, all sizes 1, stride and
@@ -267,6 +278,25 @@ WAVETILE_API wavetile_status wavetile_problem_create(const wavetile_problem_desc
 /* From its text, such as "fwd bf16 n16 c256 k256 i100x100 f3x3 p1 +bias+relu" (docs/problem-text.md). */
 WAVETILE_API wavetile_status wavetile_problem_parse(const char* text, wavetile_problem** problem);
 WAVETILE_API void wavetile_problem_destroy(wavetile_problem* problem);
+
+/* A transposed convolution: each input pixel is spread over the output through the filter. `desc` is read in its own
+ * terms: x_type, c and in are those of its input, y_type and k of its output, direction is its own pass (forward;
+ * backward data: the gradient of its input; backward weight: of its filter), and padding is explicit or valid. The
+ * output has (in - 1) * stride - pad_lower - pad_upper + dilation * (filter - 1) + 1 + output_padding pixels;
+ * output_padding holds `dims` values and may be NULL, for zeros. It chooses among the output sizes that share an input
+ * size: at most stride - 1, and more only where pad_upper has as much to give.
+ *
+ * What is made is the problem that computes it, another direction of a convolution: the transposed convolution's input
+ * is the tensor of role Y and its output that of role X, whatever the pass (WAVETILE_ROLE_TRANSPOSED_INPUT and _OUTPUT
+ * name them), and the filter (input channels, output channels a group, taps) that of role W. scale and bias run over
+ * the channels of the pass's output; a bias gradient (WAVETILE_BIAS_GRADIENT_OF_Y) sums the output's gradient. */
+WAVETILE_API wavetile_status wavetile_problem_create_transposed(const wavetile_problem_desc* desc,
+                                                                const int64_t output_padding[3],
+                                                                wavetile_problem** problem);
+
+/* The spatial size of a transposed convolution's output: `dims` values, the rest of the three 1. */
+WAVETILE_API wavetile_status wavetile_transposed_output_size(const wavetile_problem_desc* desc,
+                                                             const int64_t output_padding[3], int64_t size[3]);
 
 /* Checks without making a problem. */
 WAVETILE_API wavetile_status wavetile_problem_validate(const wavetile_problem_desc* desc);
@@ -286,13 +316,18 @@ WAVETILE_API double wavetile_problem_flops(const wavetile_problem* problem);
 
 /* The tensors of a problem by their role. */
 typedef enum wavetile_role WAVETILE_AN_INT {
-  WAVETILE_ROLE_X = 0,        /* x, or dx */
-  WAVETILE_ROLE_W = 1,        /* w, or dw */
-  WAVETILE_ROLE_Y = 2,        /* y, or dy */
-  WAVETILE_ROLE_SCALE = 3,    /* fp32, one value an output channel */
-  WAVETILE_ROLE_BIAS = 4,     /* fp32, one value an output channel */
-  WAVETILE_ROLE_RESIDUAL = 5, /* shape and type of the output */
-  WAVETILE_ROLE_AMAX = 6      /* one fp32 value, written */
+  WAVETILE_ROLE_X = 0,                              /* x, or dx */
+  WAVETILE_ROLE_W = 1,                              /* w, or dw */
+  WAVETILE_ROLE_Y = 2,                              /* y, or dy */
+  WAVETILE_ROLE_SCALE = 3,                          /* fp32, one value an output channel */
+  WAVETILE_ROLE_BIAS = 4,                           /* fp32, one value an output channel */
+  WAVETILE_ROLE_RESIDUAL = 5,                       /* shape and type of the output */
+  WAVETILE_ROLE_AMAX = 6,                           /* one fp32 value, written */
+  WAVETILE_ROLE_BIAS_GRADIENT = 7,                  /* fp32, one value a channel, written */
+  WAVETILE_ROLE_HISTORY = 8,                        /* dilation * (filter - 1) pixels an image, layout and type of x */
+  WAVETILE_ROLE_NEW_HISTORY = 9,                    /* the same, written; may be the history itself */
+  WAVETILE_ROLE_TRANSPOSED_INPUT = WAVETILE_ROLE_Y, /* of wavetile_problem_create_transposed, or its gradient */
+  WAVETILE_ROLE_TRANSPOSED_OUTPUT = WAVETILE_ROLE_X
 } wavetile_role;
 
 typedef enum wavetile_use WAVETILE_AN_INT {
@@ -367,7 +402,8 @@ WAVETILE_API void wavetile_plan_destroy(wavetile_plan* plan);
 WAVETILE_API int64_t wavetile_plan_workspace_bytes(const wavetile_plan* plan);
 
 /* Pointers by role, to memory that the plan's device can reach. Those that the problem does not use are ignored; NULL
- * is fine there. All are 16-byte aligned, amax 4-byte. The output must not be an input, except the residual. */
+ * is fine there. All are 16-byte aligned, amax 4-byte. The output must not be an input, except the residual; nor may a
+ * new history be an input, except the history. */
 typedef struct wavetile_tensors {
   size_t struct_size;
   void* x;
@@ -377,6 +413,9 @@ typedef struct wavetile_tensors {
   void* bias;
   void* residual;
   void* amax;
+  void* bias_gradient;
+  void* history;
+  void* new_history;
 } wavetile_tensors;
 
 /* Sets struct_size, and NULL everywhere else. */
@@ -389,6 +428,20 @@ WAVETILE_API void wavetile_tensors_init(wavetile_tensors* tensors);
 WAVETILE_API wavetile_status wavetile_plan_execute(const wavetile_plan* plan, wavetile_stream stream,
                                                    const wavetile_tensors* tensors, void* workspace,
                                                    size_t workspace_bytes);
+
+/* The gradient of a bias alone: sums of one tensor of a problem over images and pixels, fp32, one a channel, always in
+ * the same order. `role` is WAVETILE_ROLE_Y (dy, k channels) or WAVETILE_ROLE_X (c channels; the output gradient of a
+ * transposed convolution); the problem's direction does not matter. */
+typedef struct wavetile_bias_gradient wavetile_bias_gradient;
+
+WAVETILE_API wavetile_status wavetile_bias_gradient_create(wavetile_device* device, const wavetile_problem* problem,
+                                                           wavetile_role role, wavetile_bias_gradient** gradient);
+WAVETILE_API void wavetile_bias_gradient_destroy(wavetile_bias_gradient* gradient);
+WAVETILE_API int64_t wavetile_bias_gradient_workspace_bytes(const wavetile_bias_gradient* gradient);
+/* The rules of wavetile_plan_execute hold: `tensor` and `out` are 16-byte aligned, the workspace 256-byte. */
+WAVETILE_API wavetile_status wavetile_bias_gradient_execute(const wavetile_bias_gradient* gradient,
+                                                            wavetile_stream stream, const void* tensor, float* out,
+                                                            void* workspace, size_t workspace_bytes);
 
 /* What a plan will run and why. The strings belong to the plan. */
 typedef struct wavetile_plan_info {
@@ -460,7 +513,9 @@ typedef struct wavetile_verify_report {
   int64_t index;      /* of the first wrong element, in memory order; -1: none */
   double expected;
   double got;
-  double bound; /* on |got - expected|, before rounding to the output's type */
+  double bound;                /* on |got - expected|, before rounding to the output's type */
+  int32_t bias_gradient_wrong; /* 1: a sum of the bias gradient is */
+  int32_t new_history_wrong;   /* 1: a pixel of the new history is */
 } wavetile_verify_report;
 
 /* Compares an output with the reference (plain loops, sums in double), all in host memory. `host` holds the inputs and

@@ -61,6 +61,11 @@ enum class Padding : int32_t {
   kValid = WAVETILE_PADDING_VALID,
   kCausal = WAVETILE_PADDING_CAUSAL,
 };
+enum class BiasGradientOf : int32_t {
+  kNone = WAVETILE_BIAS_GRADIENT_NONE,
+  kY = WAVETILE_BIAS_GRADIENT_OF_Y,
+  kX = WAVETILE_BIAS_GRADIENT_OF_X,
+};
 enum class Tuning : int32_t {
   kOff = WAVETILE_TUNING_OFF,
   kCached = WAVETILE_TUNING_CACHED,
@@ -74,6 +79,11 @@ enum class Role : int32_t {
   kBias = WAVETILE_ROLE_BIAS,
   kResidual = WAVETILE_ROLE_RESIDUAL,
   kAmax = WAVETILE_ROLE_AMAX,
+  kBiasGradient = WAVETILE_ROLE_BIAS_GRADIENT,
+  kHistory = WAVETILE_ROLE_HISTORY,
+  kNewHistory = WAVETILE_ROLE_NEW_HISTORY,
+  kTransposedInput = WAVETILE_ROLE_TRANSPOSED_INPUT,
+  kTransposedOutput = WAVETILE_ROLE_TRANSPOSED_OUTPUT,
 };
 
 using Stream = wavetile_stream;
@@ -350,6 +360,9 @@ struct ProblemFields {
   float low = 0;
   float high = 6;
   bool amax = false;
+  BiasGradientOf bias_gradient = BiasGradientOf::kNone;
+  bool history = false;
+  bool new_history = false;
 };
 
 class Problem {
@@ -359,6 +372,17 @@ class Problem {
     if (Status status = describe(fields, desc); !status) return status;
     wavetile_problem* handle = nullptr;
     if (Status status = Status::of(wavetile_problem_create(&desc, &handle)); !status) return status;
+    return Problem(handle);
+  }
+  // A transposed convolution in its own terms: x, c and in are its input, y and k its output. The tensors of the
+  // problem are those of Role::kTransposedInput and kTransposedOutput; see wavetile_problem_create_transposed.
+  static Result<Problem> transposed(const ProblemFields& fields, const Spatial& output_padding = 0) {
+    wavetile_problem_desc desc;
+    if (Status status = describe(fields, desc); !status) return status;
+    int64_t padding[3] = {0, 0, 0};
+    if (Status status = spread("output_padding", output_padding, desc.dims, padding); !status) return status;
+    wavetile_problem* handle = nullptr;
+    if (Status status = Status::of(wavetile_problem_create_transposed(&desc, padding, &handle)); !status) return status;
     return Problem(handle);
   }
   static Result<Problem> parse(const std::string& text) {
@@ -396,6 +420,16 @@ class Problem {
  private:
   explicit Problem(wavetile_problem* handle) : handle_(handle, wavetile_problem_destroy) {}
 
+  static Status spread(const char* name, const Spatial& source, int dims, int64_t* target) {
+    if (source.count() != 1 && source.count() != dims) {
+      return Status(WAVETILE_BAD_INPUT, std::string(name) + " has " + std::to_string(source.count()) +
+                                            " values and in has " + std::to_string(dims) +
+                                            "; give as many, or one for all dimensions");
+    }
+    for (int i = 0; i < dims && i < 3; ++i) target[i] = source[i];
+    return {};
+  }
+
   static Status describe(const ProblemFields& fields, wavetile_problem_desc& desc) {
     wavetile_problem_desc_init(&desc);
     const int dims = fields.in.count();
@@ -409,13 +443,7 @@ class Problem {
         {"pad_lower", {&fields.pad_lower, desc.pad_lower}},
         {"pad_upper", {&pad_upper, desc.pad_upper}}};
     for (const auto& [name, value] : spatial) {
-      const auto& [source, target] = value;
-      if (source->count() != 1 && source->count() != dims) {
-        return Status(WAVETILE_BAD_INPUT, std::string(name) + " has " + std::to_string(source->count()) +
-                                              " values and in has " + std::to_string(dims) +
-                                              "; give as many, or one for all dimensions");
-      }
-      for (int i = 0; i < dims && i < 3; ++i) target[i] = (*source)[i];
+      if (Status status = spread(name, *value.first, dims, value.second); !status) return status;
     }
     desc.direction = static_cast<int32_t>(fields.direction);
     desc.layout = static_cast<int32_t>(fields.layout);
@@ -438,6 +466,9 @@ class Problem {
     desc.slope = fields.slope;
     desc.low = fields.low;
     desc.high = fields.high;
+    desc.bias_gradient = static_cast<int32_t>(fields.bias_gradient);
+    desc.history = fields.history;
+    desc.new_history = fields.new_history;
     return {};
   }
 
@@ -464,6 +495,29 @@ struct Tensors {
   void* bias = nullptr;
   void* residual = nullptr;
   void* amax = nullptr;
+  void* bias_gradient = nullptr;
+  void* history = nullptr;
+  void* new_history = nullptr;
+};
+
+// The same in the terms of a transposed convolution (Problem::transposed); gradients stand where their tensors do.
+struct TransposedTensors {
+  void* input = nullptr;
+  void* w = nullptr;
+  void* output = nullptr;
+  void* scale = nullptr;
+  void* bias = nullptr;
+  void* residual = nullptr;
+  void* amax = nullptr;
+  void* bias_gradient = nullptr;
+
+  operator Tensors() const {
+    Tensors tensors;
+    tensors.x = output, tensors.w = w, tensors.y = input;
+    tensors.scale = scale, tensors.bias = bias, tensors.residual = residual, tensors.amax = amax;
+    tensors.bias_gradient = bias_gradient;
+    return tensors;
+  }
 };
 
 struct VerifyOptions {
@@ -484,6 +538,9 @@ inline wavetile_tensors to_c(const Tensors& tensors) {
   result.bias = tensors.bias;
   result.residual = tensors.residual;
   result.amax = tensors.amax;
+  result.bias_gradient = tensors.bias_gradient;
+  result.history = tensors.history;
+  result.new_history = tensors.new_history;
   return result;
 }
 
@@ -557,6 +614,31 @@ class Plan {
  private:
   explicit Plan(wavetile_plan* handle) : handle_(handle, wavetile_plan_destroy) {}
   std::shared_ptr<wavetile_plan> handle_;
+};
+
+// The gradient of a bias alone: sums over images and pixels of one tensor of a problem, fp32, one a channel.
+class BiasGradient {
+ public:
+  // Of dy (Role::kY), or of x (Role::kTransposedOutput).
+  static Result<BiasGradient> create(const Device& device, const Problem& problem, Role role = Role::kY) {
+    wavetile_bias_gradient* handle = nullptr;
+    if (Status status = Status::of(
+            wavetile_bias_gradient_create(device.get(), problem.get(), static_cast<wavetile_role>(role), &handle));
+        !status) {
+      return status;
+    }
+    return BiasGradient(handle);
+  }
+
+  size_t workspace_bytes() const { return static_cast<size_t>(wavetile_bias_gradient_workspace_bytes(handle_.get())); }
+  Status execute(const void* tensor, float* out, void* workspace = nullptr, size_t workspace_bytes = 0,
+                 Stream stream = nullptr) const {
+    return Status::of(wavetile_bias_gradient_execute(handle_.get(), stream, tensor, out, workspace, workspace_bytes));
+  }
+
+ private:
+  explicit BiasGradient(wavetile_bias_gradient* handle) : handle_(handle, wavetile_bias_gradient_destroy) {}
+  std::shared_ptr<wavetile_bias_gradient> handle_;
 };
 
 // Fills host tensors with data that suit checking; those that are null are left out.

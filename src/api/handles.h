@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "dispatch/bias_gradient.h"
 #include "dispatch/plan.h"
 #include "dispatch/plan_cache.h"
 #include "problem/problem.h"
@@ -24,9 +25,13 @@ struct wavetile_problem {
   std::string canonical_text;
 };
 
+struct wavetile_bias_gradient {
+  std::shared_ptr<const wt::ChannelSummer> summer;
+};
+
 namespace wt::api {
 
-inline constexpr int kRoleCount = WAVETILE_ROLE_AMAX + 1;
+inline constexpr int kRoleCount = WAVETILE_ROLE_NEW_HISTORY + 1;
 
 // One tensor of a problem: shape in memory order, and whether execute reads or writes it.
 struct TensorShape {
@@ -41,6 +46,16 @@ struct TensorShape {
 TensorShape tensor_shape(const ConvProblem& problem, wavetile_role role);
 wavetile_role output_role(const ConvProblem& problem);
 const char* role_name(const ConvProblem& problem, wavetile_role role);  // dx where the direction makes x a gradient
+
+// The desc's fields as they stand, not yet validated: of the convolution, padding worked out, or of a transposed
+// convolution, whose padding must be given.
+Status read_desc(const wavetile_problem_desc& caller, bool transposed, ConvProblem& problem);
+wavetile_problem* new_problem(const ConvProblem& problem);
+
+// What a caller's pointers must be.
+Status check_workspace(const char* who, const void* workspace, size_t bytes, int64_t needed);
+Status check_aligned(const char* name, const void* pointer, uintptr_t alignment);
+inline constexpr uintptr_t kTensorAlignment = 16;  // what the widest vector and bulk copies need
 
 // The caller's pointer of a role, from the struct's fields.
 void* pointer_of(const wavetile_tensors& tensors, wavetile_role role);

@@ -15,7 +15,6 @@ namespace {
 constexpr size_t kOptionsFirstSize = offsetof(wavetile_plan_options, kernel) + sizeof(const char*);
 constexpr size_t kTensorsFirstSize = offsetof(wavetile_tensors, amax) + sizeof(void*);
 constexpr size_t kInfoFirstSize = offsetof(wavetile_plan_info, workspace_bytes) + sizeof(int64_t);
-constexpr uintptr_t kTensorAlignment = 16;  // what the widest vector and bulk copies need
 constexpr uintptr_t kWorkspaceAlignment = 256;
 
 static_assert(static_cast<int>(Tuning::kFirstUse) == WAVETILE_TUNING_FIRST_USE);
@@ -64,6 +63,7 @@ Result<std::shared_ptr<const PlanRecord>> make_record(const std::shared_ptr<Devi
 Status check_tensors(const PlanRecord& record, const wavetile_tensors& tensors) {
   const ConvProblem& problem = record.plan->problem();
   const wavetile_role output = output_role(problem);
+  const void* new_history = problem.new_history ? tensors.new_history : nullptr;
   for (int i = 0; i < kRoleCount; ++i) {
     const TensorShape& tensor = record.tensors[static_cast<size_t>(i)];
     if (tensor.use == WAVETILE_UNUSED || tensor.elements == 0) continue;
@@ -74,11 +74,12 @@ Status check_tensors(const PlanRecord& record, const wavetile_tensors& tensors) 
                        tensor.bytes());
     }
     const uintptr_t alignment = role == WAVETILE_ROLE_AMAX ? sizeof(float) : kTensorAlignment;
-    if (!aligned(pointer, alignment)) {
-      return bad_input("tensor {} at {} is not {}-byte aligned", role_name(problem, role), pointer, alignment);
-    }
+    WT_TRY(check_aligned(role_name(problem, role), pointer, alignment));
     if (tensor.use == WAVETILE_READ && role != WAVETILE_ROLE_RESIDUAL && pointer == pointer_of(tensors, output)) {
       return bad_input("tensor {} is also the output; only a residual may be", role_name(problem, role));
+    }
+    if (tensor.use == WAVETILE_READ && role != WAVETILE_ROLE_HISTORY && pointer == new_history) {
+      return bad_input("tensor {} is also the new history; only the history may be", role_name(problem, role));
     }
   }
   return {};
@@ -104,8 +105,30 @@ void* pointer_of(const wavetile_tensors& tensors, wavetile_role role) {
       return tensors.residual;
     case WAVETILE_ROLE_AMAX:
       return tensors.amax;
+    case WAVETILE_ROLE_BIAS_GRADIENT:
+      return tensors.bias_gradient;
+    case WAVETILE_ROLE_HISTORY:
+      return tensors.history;
+    case WAVETILE_ROLE_NEW_HISTORY:
+      return tensors.new_history;
   }
   return nullptr;
+}
+
+Status check_aligned(const char* name, const void* pointer, uintptr_t alignment) {
+  if (aligned(pointer, alignment)) return {};
+  return bad_input("tensor {} at {} is not {}-byte aligned", name, pointer, alignment);
+}
+
+Status check_workspace(const char* who, const void* workspace, size_t bytes, int64_t needed) {
+  if (needed > 0 && (!workspace || bytes < static_cast<size_t>(needed))) {
+    return bad_input("the workspace has {} bytes; the {} needs {} (wavetile_{}_workspace_bytes)", workspace ? bytes : 0,
+                     who, needed, who);
+  }
+  if (needed > 0 && !aligned(workspace, kWorkspaceAlignment)) {
+    return bad_input("the workspace at {} is not {}-byte aligned", workspace, kWorkspaceAlignment);
+  }
+  return {};
 }
 
 Status read_tensors(const wavetile_tensors* tensors, wavetile_tensors& out) {
@@ -203,14 +226,7 @@ wavetile_status wavetile_plan_execute(const wavetile_plan* plan, wavetile_stream
     WT_TRY(read_tensors(tensors, given));
     WT_TRY(check_tensors(*plan->record, given));
     const int64_t needed = plan->record->plan->workspace_bytes();
-    if (needed > 0 && (!workspace || workspace_bytes < static_cast<size_t>(needed))) {
-      return bad_input("the workspace has {} bytes; the plan needs {} (wavetile_plan_workspace_bytes)",
-                       workspace ? workspace_bytes : 0, needed);
-    }
-    if (needed > 0 && !aligned(workspace, kWorkspaceAlignment)) {
-      return bad_input("the workspace at {} is not {}-byte aligned", static_cast<const void*>(workspace),
-                       kWorkspaceAlignment);
-    }
+    WT_TRY(check_workspace("plan", workspace, workspace_bytes, needed));
     TensorPointers pointers;
     for (int i = 0; i < kRoleCount; ++i) {
       if (plan->record->tensors[static_cast<size_t>(i)].use == WAVETILE_UNUSED) continue;

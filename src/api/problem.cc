@@ -23,6 +23,10 @@ static_assert(static_cast<int>(Activation::kLeakyRelu) == WAVETILE_ACTIVATION_LE
 static_assert(static_cast<int>(Activation::kClamp) == WAVETILE_ACTIVATION_CLAMP);
 static_assert(static_cast<int>(Activation::kTanh) == WAVETILE_ACTIVATION_TANH);
 static_assert(static_cast<int>(Tensor::kAmax) == WAVETILE_ROLE_AMAX);
+static_assert(static_cast<int>(Tensor::kBiasGradient) == WAVETILE_ROLE_BIAS_GRADIENT);
+static_assert(static_cast<int>(Tensor::kHistory) == WAVETILE_ROLE_HISTORY);
+static_assert(static_cast<int>(Tensor::kNewHistory) == WAVETILE_ROLE_NEW_HISTORY);
+static_assert(static_cast<int>(BiasGradient::kOfX) == WAVETILE_BIAS_GRADIENT_OF_X);
 
 template <class Enum>
 Status read_enum(const char* field, int32_t value, Enum last, const char* choices, Enum& out) {
@@ -98,10 +102,14 @@ Status read_epilogue(const wavetile_problem_desc& desc, Epilogue& out) {
 
 wavetile_problem_desc default_desc();
 
-Result<ConvProblem> read_desc(const wavetile_problem_desc& caller) {
+}  // namespace
+
+namespace wt::api {
+
+Status read_desc(const wavetile_problem_desc& caller, bool transposed, ConvProblem& problem) {
   wavetile_problem_desc desc = default_desc();
   WT_TRY(read_struct(caller, "wavetile_problem_desc", kDescFirstSize, desc));
-  ConvProblem problem;
+  problem = {};
   if (desc.dims < 1 || desc.dims > kMaxDims) return bad_input("dims={} is no choice; use 1, 2 or 3", desc.dims);
   problem.dims = desc.dims;
   WT_TRY(read_enum("direction", desc.direction, Direction::kBackwardWeight,
@@ -120,8 +128,28 @@ Result<ConvProblem> read_desc(const wavetile_problem_desc& caller) {
   read_spatial(desc.filter, desc.dims, problem.filter);
   read_spatial(desc.stride, desc.dims, problem.stride);
   read_spatial(desc.dilation, desc.dims, problem.dilation);
+  if (transposed && desc.padding != WAVETILE_PADDING_EXPLICIT && desc.padding != WAVETILE_PADDING_VALID) {
+    return bad_input("padding={} of a transposed convolution cannot be worked out; use 0 (explicit) or 2 (valid)",
+                     desc.padding);
+  }
   WT_TRY(read_padding(desc, problem));
-  WT_TRY(read_epilogue(desc, problem.epilogue));
+  WT_TRY(read_enum("bias_gradient", desc.bias_gradient, BiasGradient::kOfX, "0 (none), 1 (of y) or 2 (of x)",
+                   problem.bias_gradient));
+  WT_TRY(read_flag("history", desc.history, problem.history));
+  WT_TRY(read_flag("new_history", desc.new_history, problem.new_history));
+  if (desc.reserved != 0) {
+    return bad_input("wavetile_problem_desc.reserved is {}; call wavetile_problem_desc_init first", desc.reserved);
+  }
+  return read_epilogue(desc, problem.epilogue);
+}
+
+}  // namespace wt::api
+
+namespace {
+
+Result<ConvProblem> read_problem(const wavetile_problem_desc& desc) {
+  ConvProblem problem;
+  WT_TRY(read_desc(desc, false, problem));
   WT_TRY(validate(problem));
   return problem;
 }
@@ -158,18 +186,21 @@ wavetile_problem_desc write_desc(const ConvProblem& problem) {
   desc.slope = epilogue.slope;
   desc.low = epilogue.low;
   desc.high = epilogue.high;
+  desc.bias_gradient = static_cast<int32_t>(problem.bias_gradient);
+  desc.history = problem.history;
+  desc.new_history = problem.new_history;
   return desc;
 }
 
 wavetile_problem_desc default_desc() { return write_desc(ConvProblem()); }
 
-wavetile_problem* new_problem(const ConvProblem& problem) {
-  return new wavetile_problem{problem, to_text(problem), canonical_text(problem)};
-}
-
 }  // namespace
 
 namespace wt::api {
+
+wavetile_problem* new_problem(const ConvProblem& problem) {
+  return new wavetile_problem{problem, to_text(problem), canonical_text(problem)};
+}
 
 wavetile_role output_role(const ConvProblem& problem) {
   switch (problem.direction) {
@@ -201,6 +232,12 @@ const char* role_name(const ConvProblem& problem, wavetile_role role) {
       return "residual";
     case WAVETILE_ROLE_AMAX:
       return "amax";
+    case WAVETILE_ROLE_BIAS_GRADIENT:
+      return "bias_gradient";
+    case WAVETILE_ROLE_HISTORY:
+      return "history";
+    case WAVETILE_ROLE_NEW_HISTORY:
+      return "new_history";
   }
   return "?";
 }
@@ -246,9 +283,21 @@ TensorShape tensor_shape(const ConvProblem& problem, wavetile_role role) {
       used = problem.epilogue.amax;
       append(1);
       break;
+    case WAVETILE_ROLE_BIAS_GRADIENT:
+      used = problem.bias_gradient != BiasGradient::kNone;
+      append(problem.bias_gradient_channels());
+      break;
+    case WAVETILE_ROLE_HISTORY:
+    case WAVETILE_ROLE_NEW_HISTORY:
+      used = role == WAVETILE_ROLE_HISTORY ? problem.history : problem.new_history;
+      activations(problem.n, {1, 1, problem.history_length()}, problem.c);
+      tensor.type = problem.x;
+      break;
   }
   if (!used) return {};
-  tensor.use = role == output_role(problem) || role == WAVETILE_ROLE_AMAX ? WAVETILE_WRITTEN : WAVETILE_READ;
+  const bool written = role == output_role(problem) || role == WAVETILE_ROLE_AMAX ||
+                       role == WAVETILE_ROLE_BIAS_GRADIENT || role == WAVETILE_ROLE_NEW_HISTORY;
+  tensor.use = written ? WAVETILE_WRITTEN : WAVETILE_READ;
   tensor.elements = 1;
   for (int i = 0; i < tensor.rank; ++i) tensor.elements *= tensor.shape[i];
   return tensor;
@@ -266,7 +315,7 @@ wavetile_status wavetile_problem_create(const wavetile_problem_desc* desc, wavet
   WT_API_REQUIRE(desc);
   WT_API_REQUIRE(problem);
   return guard([&]() -> Status {
-    WT_TRY_ASSIGN(const ConvProblem value, read_desc(*desc));
+    WT_TRY_ASSIGN(const ConvProblem value, read_problem(*desc));
     *problem = new_problem(value);
     return {};
   });
@@ -286,7 +335,7 @@ void wavetile_problem_destroy(wavetile_problem* problem) { delete problem; }
 
 wavetile_status wavetile_problem_validate(const wavetile_problem_desc* desc) {
   WT_API_REQUIRE(desc);
-  return guard([&] { return read_desc(*desc).status(); });
+  return guard([&] { return read_problem(*desc).status(); });
 }
 
 wavetile_status wavetile_problem_get_desc(const wavetile_problem* problem, wavetile_problem_desc* desc) {
@@ -317,7 +366,8 @@ wavetile_status wavetile_problem_tensor(const wavetile_problem* problem, wavetil
   WT_API_REQUIRE(problem);
   WT_API_REQUIRE(info);
   return guard([&]() -> Status {
-    if (role < 0 || role >= kRoleCount) return bad_input("role={} is no choice; use 0 (x) to 6 (amax)", int{role});
+    if (role < 0 || role >= kRoleCount)
+      return bad_input("role={} is no choice; use 0 (x) to 9 (new_history)", int{role});
     const TensorShape tensor = tensor_shape(problem->value, role);
     wavetile_tensor_info value{};
     value.use = tensor.use;

@@ -47,6 +47,12 @@ Buffer& buffer_of(HostTensors& tensors, int role) {
       return tensors.bias;
     case WAVETILE_ROLE_RESIDUAL:
       return tensors.residual;
+    case WAVETILE_ROLE_BIAS_GRADIENT:
+      return tensors.bias_gradient;
+    case WAVETILE_ROLE_HISTORY:
+      return tensors.history;
+    case WAVETILE_ROLE_NEW_HISTORY:
+      return tensors.new_history;
     default:
       return tensors.amax;
   }
@@ -69,6 +75,8 @@ Status write_report(const VerifyReport& report, wavetile_verify_report* out) {
     value.got = report.first.front().got;
     value.bound = report.first.front().bound;
   }
+  value.bias_gradient_wrong = report.bias_gradient_fault.empty() ? 0 : 1;
+  value.new_history_wrong = report.new_history_fault.empty() ? 0 : 1;
   return write_struct(value, "wavetile_verify_report", kReportFirstSize, out);
 }
 

@@ -18,7 +18,7 @@ struct ChannelSumShape {
   using Element = Storage<kType>;
   static constexpr int kThreads = kChannelSumThreads;
   static constexpr int kVector = kChannelSumBytes / static_cast<int>(sizeof(Element));
-  static constexpr int kAhead = 8;  // loads in flight
+  static constexpr int kAhead = kVector > 8 ? 4 : 8;  // loads in flight, as registers allow
   using Load = Channels<Element, kVector>;
 };
 

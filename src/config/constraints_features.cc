@@ -39,7 +39,28 @@ constexpr int kMaxVectorBytes = 16;
 constexpr int kMaxBox = 256;
 constexpr int kMaxPixels = 1024;
 
+// Kernels whose results leave through shared memory, in bulk or as vectors, after the epilogue.
+bool stages_results(const Case& at) {
+  if (!is_gemm(at))
+    return at.config.direction != Direction::kBackwardWeight &&
+           (at.config.direct.design == DirectDesign::kBanded || at.config.direct.design == DirectDesign::kGroups);
+  return at.config.gemm.pipeline == Pipeline::kTma && at.config.gemm.staging != Staging::kDirect;
+}
+
 constexpr Constraint kRows[] = {
+    {"user-store", "a user's store needs a kernel that writes each element by itself",
+     [](const Case& at) { return at.config.epilogue.store; }, [](const Case& at) { return !stages_results(at); },
+     [](const Case& at) {
+       return is_gemm(at) ? fmt::format(
+                                "staging={} writes whole rows from shared memory, which leaves a user's store "
+                                "nothing to write; use staging=direct",
+                                text_of(at.config.gemm.staging))
+                          : fmt::format(
+                                "direct.design={} writes whole rows from shared memory, which leaves a user's "
+                                "store nothing to write; use gather or stream",
+                                text_of(at.config.direct.design));
+     }},
+
     {"stages-range", "stages are those the pipeline is defined for", is_gemm,
      [](const Case& at) {
        return at.config.gemm.stages >= pipeline(at).min_stages && at.config.gemm.stages <= pipeline(at).max_stages;

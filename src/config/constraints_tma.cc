@@ -152,7 +152,7 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) {
        const EpilogueConfig& steps = at.config.epilogue;
        return at.config.gemm.split_k == SplitK::kNone && at.config.gemm.groups_per_tile == 1 && !steps.scale &&
-              !steps.bias && !steps.residual && !steps.amax && steps.user_hash == 0;
+              !steps.bias && !steps.placed() && !steps.amax;
      },
      [](const Case& at) {
        return fmt::format(

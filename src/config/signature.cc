@@ -2,6 +2,7 @@
 #include "config/signature.h"
 
 #include "config/fields.h"
+#include "config/user_text.h"
 
 namespace wt {
 
@@ -11,7 +12,13 @@ EpilogueConfig epilogue_config_of(const ConvProblem& problem) {
           .bias = epilogue.bias,
           .residual = epilogue.residual,
           .activation = epilogue.activation,
-          .amax = epilogue.amax};
+          .amax = epilogue.amax,
+          .user_hash = remember_user_text(epilogue),
+          .added = static_cast<unsigned char>(epilogue.added),
+          .gradient = epilogue.gradient,
+          .inputs = static_cast<unsigned char>(epilogue.inputs),
+          .expression = !epilogue.expression.empty(),
+          .store = !epilogue.store.empty()};
 }
 
 KernelConfig config_for(const ConvProblem& problem, Target target) {
@@ -38,9 +45,14 @@ std::string signature_difference(const KernelConfig& config, const ConvProblem& 
                                                  "epilogue.bias",
                                                  "epilogue.residual",
                                                  "epilogue.activation",
-                                                 "epilogue.amax"};
-  KernelConfig wanted = config_for(problem, config.target);
-  wanted.epilogue.user_hash = config.epilogue.user_hash;  // the plan's, not the problem's
+                                                 "epilogue.amax",
+                                                 "epilogue.user_hash",
+                                                 "epilogue.added",
+                                                 "epilogue.gradient",
+                                                 "epilogue.inputs",
+                                                 "epilogue.expression",
+                                                 "epilogue.store"};
+  const KernelConfig wanted = config_for(problem, config.target);
   if (config.direction == wanted.direction && config.dims == wanted.dims && config.layout == wanted.layout &&
       config.x == wanted.x && config.w == wanted.w && config.y == wanted.y && config.acc == wanted.acc &&
       config.epilogue == wanted.epilogue)

@@ -31,7 +31,7 @@ GemmArguments gemm_arguments(const ConvProblem& problem) {
   arguments.x = tensor_strides(problem, Tensor::kX);
   arguments.w = tensor_strides(problem, Tensor::kW);
   arguments.y = tensor_strides(problem, Tensor::kY);
-  arguments.epilogue = epilogue_arguments(problem.epilogue);
+  arguments.epilogue = epilogue_arguments(problem);
   const int64_t taps = pixels(problem.filter), c = problem.c_per_group(), k = problem.k_per_group();
   switch (problem.direction) {
     case Direction::kForward:

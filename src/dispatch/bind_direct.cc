@@ -23,7 +23,7 @@ void bind_direct_sum(Binding& binding, const KernelConfig& config, const ConvPro
   arguments.splits = static_cast<i32>(splits);
   arguments.channel_span = problem.w_elements() / problem.k;
   arguments.channels = problem.k;
-  arguments.epilogue = epilogue_arguments(problem.epilogue);
+  arguments.epilogue = epilogue_arguments(problem);
   Launch launch;
   launch.kernel = name_of(config) + kSumSuffix;
   launch.shape.threads = kDirectSumThreads;

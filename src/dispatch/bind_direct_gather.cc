@@ -36,7 +36,7 @@ GatherArguments gather_arguments(const ConvProblem& p) {
     arguments.tap_step[i] = static_cast<i32>(data ? p.stride[i] / common : 1);
     arguments.position_step[i] = static_cast<i32>(data ? -p.dilation[i] / common : p.dilation[i]);
   }
-  arguments.epilogue = epilogue_arguments(p.epilogue);
+  arguments.epilogue = epilogue_arguments(p);
   return arguments;
 }
 

@@ -42,7 +42,7 @@ Binding bind_direct_groups(const KernelConfig& config, const ConvProblem& proble
   arguments.channel_blocks = static_cast<i32>(cut.channel_blocks);
   arguments.rows = static_cast<i32>(cut.rows);
   arguments.rows_per_block = static_cast<i32>(cut.rows_per_block);
-  arguments.epilogue = epilogue_arguments(problem.epilogue);
+  arguments.epilogue = epilogue_arguments(problem);
 
   Launch launch;
   launch.kernel = name_of(config);

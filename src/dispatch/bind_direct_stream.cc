@@ -28,7 +28,7 @@ Binding bind_direct_stream(const KernelConfig& config, const ConvProblem& proble
   arguments.column_tiles = static_cast<i32>(cut.column_tiles);
   arguments.strips = cut.strips;
   arguments.splits = static_cast<i32>(cut.splits);
-  arguments.epilogue = epilogue_arguments(problem.epilogue);
+  arguments.epilogue = epilogue_arguments(problem);
 
   Launch launch;
   launch.kernel = name_of(config);

@@ -25,7 +25,7 @@ FourWaveArguments arguments_of(const ConvProblem& p) {
   const int bytes = size_of(p.x);
   const Spatial out = p.out();
   FourWaveArguments a{};
-  a.epilogue = epilogue_arguments(p.epilogue);
+  a.epilogue = epilogue_arguments(p);
   a.image_bytes = x.n * bytes;
   a.out_pitch = p.k;
   a.images = static_cast<u32>(p.n);

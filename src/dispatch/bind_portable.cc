@@ -62,7 +62,7 @@ Binding bind_walk(const KernelConfig& config, const ConvProblem& problem) {
   arguments.tiles_a_group = make_divider(tiles_a_phase * phases * tiles_n);
   arguments.tiles_n = make_divider(tiles_n);
   arguments.tiles_a_phase = make_divider(tiles_a_phase);
-  arguments.epilogue = epilogue_arguments(problem.epilogue);
+  arguments.epilogue = epilogue_arguments(problem);
 
   Launch launch = launch_of(config, tiles);
   const Tensor image = problem.direction == Direction::kForward ? Tensor::kX : Tensor::kY;
@@ -85,7 +85,7 @@ WaveletWeightArguments divided_arguments(const KernelConfig& config, const ConvP
   arguments.tiles_a_group = make_divider(parts.tiles / problem.g);
   arguments.tiles_n = make_divider(parts.tiles_n);
   arguments.walk.out_vector = vector_of(arguments.numbers);
-  arguments.walk.epilogue = epilogue_arguments(problem.epilogue);
+  arguments.walk.epilogue = epilogue_arguments(problem);
   return arguments;
 }
 

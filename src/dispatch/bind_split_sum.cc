@@ -27,7 +27,7 @@ Launch split_sum_launch(const KernelConfig& config, const ConvProblem& problem, 
   arguments.taps = static_cast<i32>(pixels(problem.filter));
   arguments.group_channels = static_cast<i32>(problem.c_per_group());
   arguments.group_filters = static_cast<i32>(problem.k_per_group());
-  arguments.epilogue = epilogue_arguments(problem.epilogue);
+  arguments.epilogue = epilogue_arguments(problem);
   Launch launch;
   launch.kernel = name_of(config) + kSumSuffix;
   launch.shape.threads = kSplitSumThreads;

@@ -74,7 +74,7 @@ TapsArguments taps_arguments(const KernelConfig& config, const ConvProblem& prob
   arguments.out_stride[0] = out.n;
   arguments.out_stride[1] = out.spatial[1];
   arguments.out_stride[2] = out.spatial[2];
-  arguments.epilogue = epilogue_arguments(problem.epilogue);
+  arguments.epilogue = epilogue_arguments(problem);
   return arguments;
 }
 

@@ -49,7 +49,7 @@ TmaWeightArguments weight_arguments(const KernelConfig& config, const ConvProble
   arguments.tiles_n =
       ceil_div(int64_t{arguments.channel_blocks} * arguments.taps, gemm.tile.n / tma_layout::box_k(config));
   arguments.elements = problem.w_elements();
-  arguments.epilogue = epilogue_arguments(problem.epilogue);
+  arguments.epilogue = epilogue_arguments(problem);
   return arguments;
 }
 

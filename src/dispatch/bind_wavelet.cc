@@ -78,7 +78,7 @@ Binding bind_phases(const KernelConfig& config, const ConvProblem& problem, cons
   arguments.tiles_a_group = make_divider(tiles_a_phase * phases * tiles_n);
   arguments.tiles_n = make_divider(tiles_n);
   arguments.tiles_a_phase = make_divider(tiles_a_phase);
-  arguments.epilogue = epilogue_arguments(problem.epilogue);
+  arguments.epilogue = epilogue_arguments(problem);
 
   Launch launch;
   launch.kernel = name_of(config);

@@ -75,7 +75,7 @@ Binding bind_wavelet_weight(const KernelConfig& config, const ConvProblem& probl
   arguments.tiles = make_divider(tiles);
   arguments.tiles_a_group = make_divider(tiles_a_group);
   arguments.tiles_n = make_divider(tiles_n);
-  arguments.walk.epilogue = epilogue_arguments(problem.epilogue);
+  arguments.walk.epilogue = epilogue_arguments(problem);
 
   Launch launch;
   launch.kernel = name_of(config);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/conv_arguments.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "base/check.h"
 #include "dispatch/bind.h"
+#include "problem/user_code.h"
 
 namespace wt {
 namespace {
@@ -62,8 +64,21 @@ TensorStrides tensor_strides(const ConvProblem& problem, Tensor tensor) {
 }
 
 EpilogueArguments epilogue_arguments(const Epilogue& epilogue) {
-  return {epilogue.alpha, epilogue.beta, epilogue.slope, epilogue.low, epilogue.high,
-          nullptr,        nullptr,       nullptr,        nullptr};
+  EpilogueArguments arguments{};
+  arguments.alpha = epilogue.alpha;
+  arguments.beta = epilogue.beta;
+  arguments.slope = epilogue.slope;
+  arguments.low = epilogue.low;
+  arguments.high = epilogue.high;
+  std::ranges::copy(epilogue.betas, arguments.betas);
+  std::ranges::copy(epilogue.scalars, arguments.scalars);
+  return arguments;
+}
+
+EpilogueArguments epilogue_arguments(const ConvProblem& problem) {
+  EpilogueArguments arguments = epilogue_arguments(problem.epilogue);
+  if (problem.epilogue.has_text()) arguments.shape = output_shape(problem);
+  return arguments;
 }
 
 void bind_epilogue(Launch& launch, const ConvProblem& problem, uint32_t at) {
@@ -75,6 +90,9 @@ void bind_epilogue(Launch& launch, const ConvProblem& problem, uint32_t at) {
   pointer(problem.epilogue.residual, offsetof(EpilogueArguments, residual), Tensor::kResidual);
   pointer(problem.epilogue.amax, offsetof(EpilogueArguments, amax), Tensor::kAmax);
   if (problem.epilogue.amax) launch.zeros.push_back({Tensor::kAmax, 0, sizeof(float)});
+  for (int i = 0; i < problem.epilogue.auxiliaries(); ++i)
+    pointer(true, offsetof(EpilogueArguments, aux) + sizeof(void*) * static_cast<size_t>(i), auxiliary_tensor(i));
+  pointer(!problem.epilogue.store.empty(), offsetof(EpilogueArguments, out), output_tensor(problem.direction));
 }
 
 }  // namespace wt

@@ -15,6 +15,8 @@ ConvShape conv_shape(const ConvProblem& problem);
 // Distances of the packed tensor with that role (x, w or y) in the problem's layout.
 TensorStrides tensor_strides(const ConvProblem& problem, Tensor tensor);
 
+// Without pointers, which bind_epilogue adds; of an Epilogue alone without the shape either.
+EpilogueArguments epilogue_arguments(const ConvProblem& problem);
 EpilogueArguments epilogue_arguments(const Epilogue& epilogue);
 
 // The launch's template of its parameter block.

@@ -11,6 +11,8 @@
 #include "base/log.h"
 #include "base/parallel.h"
 #include "compile/compiler.h"
+#include "compile/user_code.h"
+#include "config/signature.h"
 #include "dispatch/bind.h"
 #include "dispatch/conv_arguments.h"
 #include "kernel/naive/arguments.h"
@@ -119,8 +121,10 @@ class DeviceBuffer {
 
 // What the host keeps of one compared element.
 struct Kept {
-  ReferenceElement sums;
+  double dot = 0, square_sum = 0;
+  int64_t terms = 0;
   float residual = 0;
+  std::array<float, kMaxAuxiliary> aux{};
 };
 
 class Implementation final : public DeviceReference {
@@ -140,9 +144,17 @@ class Implementation final : public DeviceReference {
     WT_TRY(fetch_channels(p_.epilogue.bias, tensors[Tensor::kBias], bias_));
     kept_.resize(static_cast<size_t>(count_));
     WT_TRY(compute_sums(tensors));
-    if (!p_.epilogue.residual) return {};
-    return gather(tensors[Tensor::kResidual],
-                  [&](int64_t i, float value) { kept_[static_cast<size_t>(i)].residual = value; });
+    if (p_.epilogue.residual) {
+      WT_TRY(gather(tensors[Tensor::kResidual],
+                    [&](int64_t i, float value) { kept_[static_cast<size_t>(i)].residual = value; }));
+    }
+    for (int a = 0; a < p_.epilogue.auxiliaries_read(); ++a) {
+      WT_TRY(gather(tensors[auxiliary_tensor(a)], [&](int64_t i, float value) {
+        kept_[static_cast<size_t>(i)].aux[static_cast<size_t>(a)] = value;
+      }));
+    }
+    WT_TRY_ASSIGN(user_, compile::user_code_for(epilogue_config_of(p_), p_.output_type()));
+    return {};
   }
 
   int64_t compared_elements() const override { return count_; }
@@ -250,7 +262,7 @@ class Implementation final : public DeviceReference {
       host.resize(static_cast<size_t>(jobs));
       WT_TRY(device_->copy_out(host.data(), params.sums, host.size() * sizeof(naive::Sums)));
       for (int64_t i = 0; i < params.count; ++i) {
-        ReferenceElement& to = kept_[static_cast<size_t>(begin + i)].sums;
+        Kept& to = kept_[static_cast<size_t>(begin + i)];
         for (int64_t part = 0; part < params.parts; ++part) {
           const naive::Sums& sums = host[static_cast<size_t>(part * params.count + i)];
           to.dot += sums.total;
@@ -292,8 +304,14 @@ class Implementation final : public DeviceReference {
   ReferenceElement element(int64_t i) const {
     const Kept& kept = kept_[static_cast<size_t>(i)];
     const size_t channel = static_cast<size_t>(output_channel(index_of(i)));
-    return finish_element(p_.epilogue, kept.sums, scale_.empty() ? 1 : scale_[channel],
-                          bias_.empty() ? 0 : bias_[channel], kept.residual);
+    EpilogueInputs inputs;
+    if (!scale_.empty()) inputs.scale = scale_[channel];
+    if (!bias_.empty()) inputs.bias = bias_[channel];
+    inputs.residual = kept.residual;
+    inputs.aux = kept.aux;
+    inputs.code = user_.get();
+    if (user_) inputs.at = output_coord(p_, index_of(i));
+    return finish_element(p_.epilogue, {.dot = kept.dot, .square_sum = kept.square_sum, .terms = kept.terms}, inputs);
   }
 
   // The channel whose scale and bias element `index` takes.
@@ -367,6 +385,7 @@ class Implementation final : public DeviceReference {
   std::vector<int64_t> indices_;  // empty: all
   std::vector<Kept> kept_;
   std::vector<float> scale_, bias_;
+  std::shared_ptr<const UserCode> user_;
   NaiveKernel sum_kernel_, scan_kernel_, gather_kernel_;
   DeviceBuffer device_indices_, sums_, values_, scan_result_;
 };
@@ -379,6 +398,8 @@ Result<std::unique_ptr<DeviceReference>> DeviceReference::make(std::shared_ptr<D
                                                                const DeviceVerifyOptions& options) {
   if (device->info().kind == DeviceKind::kCpu)
     return unsupported("the CPU runs no kernels; verify on the host (problem/verify.h)");
+  if (!problem.epilogue.store.empty())
+    return unsupported("what a user's store writes is verified on the host (problem/verify.h)");
   auto reference = std::make_unique<Implementation>(std::move(device), problem, options);
   WT_TRY(reference->prepare(tensors));
   return std::unique_ptr<DeviceReference>(std::move(reference));

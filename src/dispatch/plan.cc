@@ -9,12 +9,14 @@
 #include "dispatch/bind.h"
 #include "dispatch/candidates.h"
 #include "dispatch/cpu_plan.h"
+#include "dispatch/history_plan.h"
 #include "dispatch/kernel_plan.h"
 #include "dispatch/packs.h"
 #include "dispatch/selection.h"
 #include "dispatch/transposed_plan.h"
 #include "dispatch/tuning/first_use.h"
 #include "dispatch/tuning/lookup.h"
+#include "problem/history.h"
 
 namespace wt {
 namespace {
@@ -121,7 +123,7 @@ PlanResult named_plan(const std::shared_ptr<Device>& device, const ConvProblem& 
   constexpr const char* kReason = "asked for by name";
   const Result<RankedCandidate> own = named_candidate(problem, device->info(), options);
   if (own.ok()) return make_kernel_plan(device, problem, own->config, kReason);
-  if (problem.layout == Layout::kChannelsLast) return own.status();
+  if (problem.layout == Layout::kChannelsLast || problem.history) return own.status();
   const ConvProblem last = channels_last(problem);
   const Result<RankedCandidate> inner = named_candidate(last, device->info(), options);
   if (!inner.ok()) return own.status();
@@ -147,7 +149,9 @@ Result<std::optional<double>> expected_us(const DeviceInfo& info, const ConvProb
 Result<std::optional<PlanOptions>> options_between_transpositions(const DeviceInfo& info, const ConvProblem& problem,
                                                                   const PlanOptions& options) {
   const std::optional<PlanOptions> no;
-  if (problem.layout == Layout::kChannelsLast || !compile::available(backend_for(info), info.target).ok()) return no;
+  if (problem.layout == Layout::kChannelsLast || problem.history || !problem.epilogue.store.empty() ||
+      !compile::available(backend_for(info), info.target).ok())
+    return no;
   PlanOptions inner = options;
   if (inner.workspace_limit) {
     *inner.workspace_limit -= transposition_bytes(problem);
@@ -184,6 +188,40 @@ PlanResult choose(const std::shared_ptr<Device>& device, const ConvProblem& prob
   return predicted_plan(device, problem, options, std::move(note));
 }
 
+// Whether a kernel over history and x joined should be faster than one that reads the history.
+Result<bool> joins_history(const DeviceInfo& info, const ConvProblem& native, const PlanOptions& options) {
+  const ConvProblem joined = joined_problem(native);
+  if (!options.kernel.empty()) return !named_candidate(native, info, options).ok();
+  WT_TRY_ASSIGN(const std::optional<double> own, expected_us(info, native, options));
+  if (!own) return true;
+  PlanOptions inner = options;
+  if (inner.workspace_limit && (*inner.workspace_limit -= join_bytes(native)) < 0) return false;
+  WT_TRY_ASSIGN(const std::optional<double> last, expected_us(info, joined, inner));
+  return last && *last + join_us(native) < *own;
+}
+
+PlanResult plan_with_history(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                             const PlanOptions& options) {
+  ConvProblem native = problem;
+  native.new_history = false;
+  bool joins = true;
+  const bool on_host = device->info().kind == DeviceKind::kCpu;
+  if (!on_host) WT_TRY_ASSIGN(joins, joins_history(device->info(), native, options));
+  PlanOptions inner_options = options;
+  if (joins && inner_options.workspace_limit) {
+    *inner_options.workspace_limit -= join_bytes(native);
+    if (*inner_options.workspace_limit < 0) {
+      return unsupported(
+          "no kernel that reads a history accepts '{}', and joining history and x takes {} bytes of "
+          "workspace, {} more than the limit",
+          to_text(problem), join_bytes(native), -*inner_options.workspace_limit);
+    }
+  }
+  WT_TRY_ASSIGN(std::shared_ptr<const Plan> inner,
+                joins ? make_plan(device, joined_problem(problem), inner_options) : choose(device, native, options));
+  return make_history_plan(device, problem, std::move(inner), joins);
+}
+
 }  // namespace
 
 PlanResult make_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem, const PlanOptions& options) {
@@ -192,6 +230,7 @@ PlanResult make_plan(const std::shared_ptr<Device>& device, const ConvProblem& p
     WT_TRY_ASSIGN(std::shared_ptr<const Plan> inner, make_plan(device, without_bias_gradient(problem), options));
     return make_bias_gradient_plan(device, problem, std::move(inner));
   }
+  if (problem.history) return plan_with_history(device, problem, options);
   if (device->info().kind == DeviceKind::kCpu) return make_cpu_plan(device, problem, options);
   return choose(device, problem, options);
 }

@@ -49,6 +49,10 @@ std::vector<Matrices> turned(const ConvProblem& problem) {
     list.push_back(matrices_of(problem, output, false));
     list.back().tensor = Tensor::kResidual;
   }
+  for (int i = 0; i < problem.epilogue.auxiliaries_read(); ++i) {
+    list.push_back(matrices_of(problem, output, false));
+    list.back().tensor = auxiliary_tensor(i);
+  }
   list.push_back(matrices_of(problem, output, true));
   std::erase_if(list, [](const Matrices& m) { return m.alike() || m.size() == 0; });
   return list;
@@ -186,6 +190,9 @@ double transposition_us(const ConvProblem& problem) {
 Result<std::shared_ptr<const Plan>> make_transposed_plan(const std::shared_ptr<Device>& device,
                                                          const ConvProblem& problem,
                                                          std::shared_ptr<const Plan> inner) {
+  if (!problem.epilogue.store.empty())
+    return unsupported("a user's store writes where it likes, which no transposition can follow; use a kernel for {}",
+                       layout_name(problem.layout, problem.dims));
   auto plan = std::make_shared<TransposedPlan>(device, problem, std::move(inner));
   WT_TRY(plan->prepare());
   return std::shared_ptr<const Plan>(std::move(plan));

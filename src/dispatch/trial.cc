@@ -7,6 +7,8 @@
 #include <chrono>
 
 #include "base/log.h"
+#include "compile/user_code.h"
+#include "config/signature.h"
 #include "dispatch/bind.h"
 
 namespace wt {
@@ -39,7 +41,9 @@ Status execute_again(TrialTensors& tensors, const Plan& plan, const TrialOptions
   const ConvProblem& problem = tensors.problem();
   WT_TRY(tensors.fetch_outputs());
   const HostTensors& host = tensors.host();
-  const Buffer* const written[] = {&output_of(problem, host), &host.amax, &host.bias_gradient, &host.new_history};
+  std::vector<const Buffer*> written = {&output_of(problem, host), &host.amax, &host.bias_gradient, &host.new_history};
+  for (int i = problem.epilogue.auxiliaries_read(); i < problem.epilogue.auxiliaries(); ++i)
+    written.push_back(&host.aux[static_cast<size_t>(i)]);
   std::vector<Buffer> first;
   for (const Buffer* buffer : written) first.push_back(buffer->copy());
   const auto same = [](const Buffer& a, const Buffer& b) {
@@ -86,7 +90,7 @@ TrialResult describe(const Device& device, const ConvProblem& problem, const Tri
 Status check_memory(const Device& device, const ConvProblem& problem) {
   double bytes = static_cast<double>(x_bytes(problem)) + static_cast<double>(w_bytes(problem)) +
                  static_cast<double>(y_bytes(problem));
-  if (problem.epilogue.residual) bytes += static_cast<double>(output_bytes(problem));
+  bytes += static_cast<double>(output_bytes(problem)) * (problem.epilogue.residual + problem.epilogue.auxiliaries());
   if (device.info().kind != DeviceKind::kCuda) bytes *= 2;
   const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (bytes < 0.9 * memory) return {};
@@ -117,8 +121,9 @@ Result<VerifyReport> verify_outputs(TrialTensors& tensors, const TrialOptions& o
   const ConvProblem& problem = tensors.problem();
   const ErrorModel model{.exact = options.exact};
   const bool large = problem.flops() / 2 > static_cast<double>(options.verify_work_limit);
-  // The device's reference knows no history; the host's compares a sample.
-  if (large && !problem.history && tensors.device()->info().kind == DeviceKind::kCuda) {
+  // The device's reference knows no history, whose host's compares a sample, and no store.
+  if (large && !problem.history && problem.epilogue.store.empty() &&
+      tensors.device()->info().kind == DeviceKind::kCuda) {
     WT_TRY_ASSIGN(DeviceReference * right, tensors.device_reference({.model = model, .seed = options.seed}));
     WT_TRY_ASSIGN(VerifyReport report, right->compare(tensors.pointers(), model));
     WT_TRY(tensors.fetch_small_outputs());
@@ -167,6 +172,11 @@ Result<std::unique_ptr<TrialTensors>> TrialTensors::make(std::shared_ptr<Device>
   WT_TRY(tensors->upload(Tensor::kBiasGradient, host.bias_gradient, true));
   WT_TRY(tensors->upload(Tensor::kHistory, host.history, false));
   WT_TRY(tensors->upload(Tensor::kNewHistory, host.new_history, true));
+  for (int i = 0; i < problem.epilogue.auxiliaries(); ++i) {
+    WT_TRY(tensors->upload(auxiliary_tensor(i), host.aux[static_cast<size_t>(i)],
+                           i >= problem.epilogue.auxiliaries_read()));
+  }
+  WT_TRY_ASSIGN(tensors->host_.user, compile::user_code_for(epilogue_config_of(problem), problem.output_type()));
   return tensors;
 }
 
@@ -194,11 +204,14 @@ Status TrialTensors::reserve_workspace(int64_t bytes) {
   return {};
 }
 
-std::array<std::pair<Tensor, Buffer*>, 4> TrialTensors::outputs() {
-  return {{{output_tensor(problem_.direction), &output_of(problem_, host_)},
-           {Tensor::kAmax, &host_.amax},
-           {Tensor::kBiasGradient, &host_.bias_gradient},
-           {Tensor::kNewHistory, &host_.new_history}}};
+std::vector<std::pair<Tensor, Buffer*>> TrialTensors::outputs() {
+  std::vector<std::pair<Tensor, Buffer*>> list = {{output_tensor(problem_.direction), &output_of(problem_, host_)},
+                                                  {Tensor::kAmax, &host_.amax},
+                                                  {Tensor::kBiasGradient, &host_.bias_gradient},
+                                                  {Tensor::kNewHistory, &host_.new_history}};
+  for (int i = problem_.epilogue.auxiliaries_read(); i < problem_.epilogue.auxiliaries(); ++i)
+    list.emplace_back(auxiliary_tensor(i), &host_.aux[static_cast<size_t>(i)]);
+  return list;
 }
 
 Status TrialTensors::poison_outputs(Stream stream) {

@@ -77,7 +77,7 @@ class TrialTensors {
   TrialTensors(std::shared_ptr<Device> device, const ConvProblem& problem);
   Status upload(Tensor role, const Buffer& content, bool is_output);
   Status fetch(Tensor role, Buffer& to);
-  std::array<std::pair<Tensor, Buffer*>, 4> outputs();
+  std::vector<std::pair<Tensor, Buffer*>> outputs();
 
   std::shared_ptr<Device> device_;
   ConvProblem problem_;

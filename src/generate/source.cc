@@ -4,6 +4,7 @@
 #include "config/constraints.h"
 #include "config/fields.h"
 #include "config/kernels.h"
+#include "config/user_text.h"
 #include "kernel/gemm/portable/layout.h"
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/merge_groups_arguments.h"
@@ -31,14 +32,15 @@ Result<std::string> generate_source(const KernelConfig& config) {
     return unsupported("{}: {}", decline.id, decline.message);
   }
   const std::string name = name_of(config), config_text = initializer_of(config, "\n              ");
+  WT_TRY_ASSIGN(const std::string user, user_section(config.epilogue, output_type(config)));
   std::string text = fmt::format(
       "// SPDX-License-Identifier: Apache-2.0\n"
       "// {}\n"
-      "#include \"{}\"\n"
+      "{}#include \"{}\"\n"
       "\n"
       "WT_KERNEL({},\n"
       "          {}<wt::KernelConfig{}>)\n",
-      instance_string(config), kind->header, name, kind->class_name, config_text);
+      instance_string(config), user, kind->header, name, kind->class_name, config_text);
   if (const std::string_view sum = sum_class(config); !sum.empty())
     text += fmt::format("WT_KERNEL({}{},\n          {}<wt::KernelConfig{}>)\n", name, kSumSuffix, sum, config_text);
   if (config.gemm.groups_per_tile > 1)

@@ -5,6 +5,7 @@
 // Freestanding: host and device compilers lay these structs out alike.
 #pragma once
 
+#include "problem/user_types.h"
 #include "target/types.h"
 
 namespace wt {
@@ -31,6 +32,11 @@ struct EpilogueArguments {
   const float* bias;
   const void* residual;
   u32* amax;  // bits of a non-negative float, so that an integer maximum is the float's
+  void* out;  // read by the user's store alone
+  void* aux[user::kMaxInputs];
+  float betas[user::kMaxInputs];  // of the added ones
+  float scalars[user::kMaxNumbers];
+  user::OutputShape shape;  // read by the user's text alone
 };
 
 }  // namespace wt

@@ -57,7 +57,7 @@ struct SplitSum {
     float sum = 0;
     const float* from = p.partials + place(p, at);
     for (i32 split = 0; split < p.splits; ++split) sum += device::load_global(from + split * p.elements * kMerged);
-    device::store_global(static_cast<Element*>(p.out) + at, finish(p, at, sum, steps));
+    Steps::write(static_cast<Element*>(p.out) + at, finish(p, at, sum, steps));
   }
   WT_DEVICE static void sum_vector(const Params& p, i64 at, Steps& steps) {
     using Vector4 = Vector<float, kWidth>;
@@ -69,7 +69,7 @@ struct SplitSum {
     }
     Vector<Element, kWidth> out;
     WT_UNROLL for (int i = 0; i < kWidth; ++i) out.at[i] = finish(p, at + i, sum.at[i], steps);
-    device::store_global(reinterpret_cast<Vector<Element, kWidth>*>(static_cast<Element*>(p.out) + at), out);
+    Steps::write(reinterpret_cast<Vector<Element, kWidth>*>(static_cast<Element*>(p.out) + at), out);
   }
 };
 

@@ -39,7 +39,7 @@ struct Epilogue {
   int added = 0;          // more tensors that are added, each with its factor
   std::array<float, kMaxAuxiliary> betas{};
   Activation activation = Activation::kNone;
-  // Backward data: the gradient passes through this activation, whose input in the forward pass is the saved tensor.
+  // Not of dw: the gradient passes this activation, whose input in the network's forward pass is the saved tensor.
   Activation gradient = Activation::kNone;
   float slope = 0.01f;            // leaky relu
   float low = 0.0f, high = 6.0f;  // clamp

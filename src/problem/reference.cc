@@ -7,6 +7,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "base/check.h"
 #include "base/parallel.h"
 #include "problem/history.h"
 #include "problem/number.h"
@@ -230,9 +231,21 @@ class Reference {
   ReferenceElement finish(const Sum& sum, int64_t channel, int64_t index) const {
     const Epilogue& e = p_.epilogue;
     const size_t slot = static_cast<size_t>(channel);
-    return finish_element(e, {.dot = sum.total, .square_sum = sum.squares, .terms = sum.terms},
-                          e.scale ? t_.scale.as<float>()[slot] : 1, e.bias ? t_.bias.as<float>()[slot] : 0,
-                          e.residual ? load(p_.output_type(), t_.residual.data(), index) : 0);
+    EpilogueInputs inputs;
+    if (e.scale) inputs.scale = t_.scale.as<float>()[slot];
+    if (e.bias) inputs.bias = t_.bias.as<float>()[slot];
+    if (e.residual) inputs.residual = load(p_.output_type(), t_.residual.data(), index);
+    for (size_t i = 0; i < static_cast<size_t>(e.auxiliaries_read()); ++i)
+      inputs.aux[i] = load(p_.output_type(), t_.aux[i].data(), index);
+    if (e.has_text()) {
+      inputs.at = output_coord(p_, index);
+      inputs.code = t_.user.get();
+      WT_CHECK(inputs.code, "the reference of {} needs its text compiled", to_text(p_));
+    }
+    ReferenceElement element =
+        finish_element(e, {.dot = sum.total, .square_sum = sum.squares, .terms = sum.terms}, inputs);
+    element.index = index;
+    return element;
   }
 
   const ConvProblem& p_;
@@ -246,17 +259,69 @@ class Reference {
 
 }  // namespace
 
-ReferenceElement finish_element(const Epilogue& epilogue, const ReferenceElement& sums, float scale, float bias,
-                                float residual) {
+ReferenceElement finish_element(const Epilogue& epilogue, const ReferenceElement& sums, const EpilogueInputs& inputs) {
   ReferenceElement element = sums;
-  const double factor = static_cast<double>(epilogue.alpha) * (epilogue.scale ? scale : 1.0f);
-  const double added = epilogue.bias ? bias : 0.0;
-  const double kept = epilogue.residual ? static_cast<double>(epilogue.beta) * residual : 0.0;
+  element.inputs = inputs;
+  const double factor = static_cast<double>(epilogue.alpha) * (epilogue.scale ? inputs.scale : 1.0f);
   element.gain = std::fabs(factor);
-  element.before = factor * element.dot + added + kept;
-  element.magnitude = std::fabs(factor * element.dot) + std::fabs(added) + std::fabs(kept);
-  element.value = activate(epilogue, element.before);
+  element.before = factor * element.dot;
+  element.magnitude = std::fabs(element.before);
+  const auto add = [&](double term) {
+    element.before += term;
+    element.magnitude += std::fabs(term);
+  };
+  if (epilogue.bias) add(inputs.bias);
+  if (epilogue.residual) add(static_cast<double>(epilogue.beta) * inputs.residual);
+  for (size_t i = 0; i < static_cast<size_t>(epilogue.added); ++i)
+    add(static_cast<double>(epilogue.betas[i]) * inputs.aux[i]);
+  element.activated = activate(epilogue, element.before);
+  if (epilogue.has_saved()) {
+    const double passes = activation_derivative(epilogue, inputs.aux[static_cast<size_t>(epilogue.added)]);
+    element.activated = passes == 0 ? 0 : element.before * passes;
+  }
+  element.value = element.activated;
+  if (!epilogue.expression.empty()) {
+    element.value =
+        apply_expression(epilogue, *inputs.code, static_cast<float>(element.activated), inputs.at, inputs.aux);
+  }
   return element;
+}
+
+double activation_derivative(const Epilogue& epilogue, double v) {
+  const double s = 1 / (1 + std::exp(-v));
+  switch (epilogue.gradient) {
+    case Activation::kNone:
+      return 1;
+    case Activation::kRelu:
+      return v > 0 ? 1 : 0;
+    case Activation::kLeakyRelu:
+      return v > 0 ? 1 : static_cast<double>(epilogue.slope);
+    case Activation::kClamp:
+      return v > static_cast<double>(epilogue.low) && v < static_cast<double>(epilogue.high) ? 1 : 0;
+    case Activation::kSilu:
+      return s + v * s * (1 - s);
+    case Activation::kGelu:
+      return (1 + std::erf(v / std::sqrt(2.0))) / 2 + v * std::exp(-v * v / 2) / std::sqrt(2 * M_PI);
+    case Activation::kSigmoid:
+      return s * (1 - s);
+    case Activation::kTanh:
+      return 1 - std::tanh(v) * std::tanh(v);
+  }
+  return 1;
+}
+
+user::Coord output_coord(const ConvProblem& problem, int64_t index) {
+  const Position at = position_of(problem, index);
+  const bool weight = problem.direction == Direction::kBackwardWeight;
+  user::Coord coord{};
+  coord.n = weight ? 0 : at.outer;
+  coord.d = static_cast<int>(at.at[0]);
+  coord.h = static_cast<int>(at.at[1]);
+  coord.w = static_cast<int>(at.at[2]);
+  coord.channel = static_cast<int>(weight ? at.outer : at.channel);
+  coord.group = static_cast<int>(coord.channel / (problem.output_channels() / problem.g));
+  coord.c = weight ? static_cast<int>(at.channel) : 0;
+  return coord;
 }
 
 double activate(const Epilogue& epilogue, double v) {
@@ -288,10 +353,36 @@ ReferenceElement reference_element(const ConvProblem& problem, const HostTensors
   return Reference(problem, tensors).element(index);
 }
 
+namespace {
+
+// In the order of memory, by one thread: the store may write anywhere.
+void reference_store(const ConvProblem& problem, const Reference& reference, HostTensors& tensors) {
+  double amax = 0;
+  for (int64_t i = 0; i < problem.output_elements(); ++i) {
+    const ReferenceElement element = reference.element(i);
+    amax = std::max(amax, std::fabs(element.value));
+    store_element(problem, element, element.value, output_of(problem, tensors), tensors.aux);
+  }
+  if (problem.epilogue.amax) tensors.amax.as<float>()[0] = static_cast<float>(amax);
+}
+
+}  // namespace
+
+void store_element(const ConvProblem& problem, const ReferenceElement& element, double value, Buffer& output,
+                   std::array<Buffer, kMaxAuxiliary>& aux) {
+  WT_CHECK(element.inputs.code && element.inputs.code->store, "the user's store was not compiled");
+  std::array<void*, kMaxAuxiliary> own{};
+  const int first = problem.epilogue.auxiliaries_read();
+  for (int i = first; i < problem.epilogue.auxiliaries(); ++i)
+    own[static_cast<size_t>(i - first)] = aux[static_cast<size_t>(i)].data();
+  element.inputs.code->store(static_cast<float>(value), &element.inputs.at, element.index, output.data(), own.data());
+}
+
 void reference(const ConvProblem& problem, HostTensors& tensors, int threads) {
   const Reference reference(problem, tensors);
   Buffer& output = output_of(problem, tensors);
   const int64_t elements = problem.output_elements();
+  if (!problem.epilogue.store.empty()) return reference_store(problem, reference, tensors);
   constexpr int64_t kChunk = 256;
   double amax = 0;
   std::mutex mutex;

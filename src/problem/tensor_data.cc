@@ -104,6 +104,16 @@ void fill_epilogue(const ConvProblem& problem, HostTensors& tensors, Fill fill, 
     tensors.residual = Buffer(static_cast<size_t>(output_bytes(problem)));
     fill_array(problem.output_type(), tensors.residual.data(), problem.output_elements(), small, stream(5));
   }
+  for (int i = 0; i < epilogue.auxiliaries(); ++i) {
+    Buffer& aux = tensors.aux[static_cast<size_t>(i)];
+    aux = Buffer(static_cast<size_t>(output_bytes(problem)));
+    if (i < epilogue.auxiliaries_read()) {
+      fill_array(problem.output_type(), aux.data(), problem.output_elements(), small,
+                 stream(static_cast<uint64_t>(7 + i)));
+    } else {
+      poison(aux);
+    }
+  }
   if (epilogue.amax) {
     tensors.amax = Buffer(sizeof(float));
     poison(tensors.amax);
@@ -166,7 +176,8 @@ HostTensors make_tensors(const ConvProblem& problem, Fill fill, uint64_t seed) {
 bool epilogue_is_exact(const ConvProblem& problem) {
   const Epilogue& e = problem.epilogue;
   if (!is_dyadic(e.alpha) || (e.residual && !is_dyadic(e.beta))) return false;
-  switch (e.activation) {
+  if (!std::ranges::all_of(e.betas, is_dyadic) || !e.expression.empty()) return false;
+  switch (e.has_saved() ? e.gradient : e.activation) {
     case Activation::kNone:
     case Activation::kRelu:
     case Activation::kClamp:

@@ -4,13 +4,17 @@
 //   ConvProblem + seed --make_tensors--> HostTensors (inputs filled, output poisoned) --> a device --> verify.h
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "problem/problem.h"
 
 namespace wt {
+
+struct UserCode;
 
 // Bytes aligned to 256, left as they are when allocated. Moves, and copies only by copy().
 class Buffer {
@@ -46,8 +50,10 @@ struct HostTensors {
   Buffer x, w, y;
   Buffer scale, bias, residual;
   Buffer amax;
-  Buffer bias_gradient;         // fp32
-  Buffer history, new_history;  // type and layout of x
+  Buffer bias_gradient;                   // fp32
+  Buffer history, new_history;            // type and layout of x
+  std::array<Buffer, kMaxAuxiliary> aux;  // shape and type of the output
+  std::shared_ptr<const UserCode> user;   // needed by the reference of a problem with the user's text; see user_code.h
 };
 
 enum class Fill {

@@ -36,6 +36,12 @@ std::string types_text(const ConvProblem& problem, bool complete) {
   return text;
 }
 
+std::string numbers_text(std::span<const float> numbers, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += fmt::format("{}{}", i > 0 ? ":" : "", numbers[static_cast<size_t>(i)]);
+  return text;
+}
+
 std::string epilogue_text(const Epilogue& epilogue, bool complete) {
   std::string text;
   if (complete || epilogue.alpha != 1) text += fmt::format("+alpha={}", epilogue.alpha);
@@ -43,16 +49,24 @@ std::string epilogue_text(const Epilogue& epilogue, bool complete) {
   if (epilogue.bias) text += "+bias";
   if (epilogue.residual)
     text += complete || epilogue.beta != 1 ? fmt::format("+residual={}", epilogue.beta) : "+residual";
-  if (epilogue.activation != Activation::kNone) text += std::string("+") + name_of(epilogue.activation);
+  if (epilogue.added > 0) text += "+add=" + numbers_text(epilogue.betas, epilogue.added);
+  const Activation activation = epilogue.has_saved() ? epilogue.gradient : epilogue.activation;
+  if (activation != Activation::kNone)
+    text += (epilogue.has_saved() ? "+grad_" : "+") + std::string(name_of(activation));
   const Epilogue defaults;
-  if (epilogue.activation == Activation::kLeakyRelu && (complete || epilogue.slope != defaults.slope)) {
+  if (activation == Activation::kLeakyRelu && (complete || epilogue.slope != defaults.slope)) {
     text += fmt::format("={}", epilogue.slope);
   }
-  if (epilogue.activation == Activation::kClamp &&
+  if (activation == Activation::kClamp &&
       (complete || epilogue.low != defaults.low || epilogue.high != defaults.high)) {
     text += fmt::format("={}:{}", epilogue.low, epilogue.high);
   }
+  if (epilogue.inputs > 0) text += fmt::format("+aux={}", epilogue.inputs);
+  if (epilogue.outputs > 0) text += fmt::format("+out={}", epilogue.outputs);
+  if (epilogue.scalar_count > 0) text += "+scalars=" + numbers_text(epilogue.scalars, epilogue.scalar_count);
+  if (!epilogue.expression.empty()) text += "+f=" + quoted_text(epilogue.expression);
   if (epilogue.amax) text += "+amax";
+  if (!epilogue.store.empty()) text += "+store=" + quoted_text(epilogue.store);
   return text;
 }
 

@@ -8,16 +8,54 @@ namespace wt {
 namespace {
 
 // In the order of application, which is the only order the text may have: "+relu+bias" would promise another result.
-enum Step { kAlpha, kScale, kBias, kResidual, kActivation, kAmax };
+enum Step {
+  kAlpha,
+  kScale,
+  kBias,
+  kResidual,
+  kAdd,
+  kActivation,
+  kGradient,
+  kInputs,
+  kOutputs,
+  kScalars,
+  kExpression,
+  kAmax,
+  kStore
+};
 
 struct StepName {
   std::string_view name;
   Step step;
 };
-constexpr StepName kSteps[] = {
-    {"alpha", kAlpha}, {"scale", kScale}, {"bias", kBias}, {"residual", kResidual}, {"amax", kAmax}};
+constexpr StepName kSteps[] = {{"alpha", kAlpha},  {"scale", kScale}, {"bias", kBias},   {"residual", kResidual},
+                               {"add", kAdd},      {"aux", kInputs},  {"out", kOutputs}, {"scalars", kScalars},
+                               {"f", kExpression}, {"amax", kAmax},   {"store", kStore}};
 constexpr std::string_view kOrder =
-    "alpha, scale, bias, residual, one of relu leaky_relu clamp silu gelu sigmoid tanh, amax";
+    "alpha, scale, bias, residual, add, one of relu leaky_relu clamp silu gelu sigmoid tanh or of these with grad_ "
+    "before, aux, out, scalars, f, amax, store";
+constexpr std::string_view kGradientPrefix = "grad_";
+
+// What a step that cannot do without says where its value is missing.
+std::string_view value_wanted(int step) {
+  switch (step) {
+    case kAlpha:
+      return "expected '=' and a number after 'alpha', as in alpha=0.5";
+    case kAdd:
+      return "expected '=' and a factor for each tensor after 'add', as in add=1:0.5";
+    case kInputs:
+    case kOutputs:
+      return "expected '=' and how many tensors, as in aux=1";
+    case kScalars:
+      return "expected '=' and numbers after 'scalars', as in scalars=0.5:2";
+    case kExpression:
+      return "expected '=' and C++ in double quotes after 'f', as in f=\"acc * 2\"";
+    case kStore:
+      return "expected '=' and C++ in double quotes after 'store', as in store=\"out.put(value)\"";
+    default:
+      return "";
+  }
+}
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
 
@@ -42,13 +80,16 @@ Status TextParser::parse_step(size_t& at, size_t end) {
   for (const StepName& known : kSteps) {
     if (known.name == name) step = known.step;
   }
-  if (const auto activation = activation_from(name)) {
-    if (epilogue.activation != Activation::kNone) {
-      return fault(begin, fmt::format("'{}' is a second activation after '{}'; there is one at most", name,
-                                      name_of(epilogue.activation)));
+  const bool is_gradient = name.starts_with(kGradientPrefix);
+  const std::string_view kind = is_gradient ? name.substr(kGradientPrefix.size()) : name;
+  if (const auto activation = activation_from(kind)) {
+    Activation& given = is_gradient ? epilogue.gradient : epilogue.activation;
+    if (given != Activation::kNone) {
+      return fault(begin,
+                   fmt::format("'{}' is a second activation after '{}'; there is one at most", name, name_of(given)));
     }
-    epilogue.activation = *activation;
-    step = kActivation;
+    given = *activation;
+    step = is_gradient ? kGradient : kActivation;
   }
   if (step < 0) return fault(begin, fmt::format("unknown epilogue step '{}'; expected {}", name, kOrder));
   if (step == last_step_) return fault(begin, fmt::format("the step '{}' was given already", name));
@@ -60,15 +101,28 @@ Status TextParser::parse_step(size_t& at, size_t end) {
 
   const bool has_value = at_char(at, end, '=');
   if (has_value) ++at;
-  const bool leaky = name == "leaky_relu", clamp = name == "clamp";
-  const bool takes_value = step == kAlpha || step == kResidual || leaky || clamp;
+  const bool leaky = kind == "leaky_relu", clamp = kind == "clamp";
+  const std::string_view wanted = value_wanted(step);
+  const bool takes_value = !wanted.empty() || step == kResidual || leaky || clamp;
   if (has_value && !takes_value) return fault(at - 1, fmt::format("the step '{}' takes no value", name));
-  if (!has_value && step == kAlpha) return fault(at, "expected '=' and a number after 'alpha', as in alpha=0.5");
+  if (!has_value && !wanted.empty()) return fault(at, wanted);
   epilogue.scale |= step == kScale;
   epilogue.bias |= step == kBias;
   epilogue.residual |= step == kResidual;
   epilogue.amax |= step == kAmax;
   if (!has_value) return {};
+  if (step == kAdd) return parse_reals(at, end, epilogue.betas, epilogue.added);
+  if (step == kScalars) return parse_reals(at, end, epilogue.scalars, epilogue.scalar_count);
+  if (step == kInputs || step == kOutputs) {
+    int64_t count = 0;
+    const size_t place = at;
+    WT_TRY(parse_number(at, end, count));
+    if (count < 1 || count > kMaxAuxiliary) return fault(place, fmt::format("expected 1 to {} tensors", kMaxAuxiliary));
+    (step == kInputs ? epilogue.inputs : epilogue.outputs) = static_cast<int>(count);
+    return {};
+  }
+  if (step == kExpression) return parse_quoted(at, end, epilogue.expression);
+  if (step == kStore) return parse_quoted(at, end, epilogue.store);
   if (!clamp) return parse_real(at, end, step == kAlpha ? epilogue.alpha : leaky ? epilogue.slope : epilogue.beta);
   WT_TRY(parse_real(at, end, epilogue.low));
   if (!at_char(at, end, ':')) return fault(at, "expected ':' and the upper bound of clamp, as in clamp=0:6");
@@ -82,6 +136,70 @@ Status TextParser::parse_real(size_t& at, size_t end, float& real) const {
   if (error != std::errc()) return fault(at, "expected a real number such as 0.5");
   at = static_cast<size_t>(stop - text_.data());
   return {};
+}
+
+Status TextParser::parse_reals(size_t& at, size_t end, std::span<float> reals, int& count) const {
+  for (;; ++at) {
+    if (static_cast<size_t>(count) == reals.size()) {
+      return fault(at, fmt::format("there are at most {} numbers here", reals.size()));
+    }
+    WT_TRY(parse_real(at, end, reals[static_cast<size_t>(count)]));
+    ++count;
+    if (!at_char(at, end, ':')) return {};
+  }
+}
+
+Status TextParser::parse_quoted(size_t& at, size_t end, std::string& content) const {
+  const size_t begin = at;
+  if (!at_char(at, end, '"')) return fault(at, "expected C++ in double quotes, as in f=\"acc * 2\"");
+  for (++at; at < end && text_[at] != '"'; ++at) {
+    if (text_[at] != '\\') {
+      content += text_[at];
+      continue;
+    }
+    const std::string_view rest = word(at + 1, end);
+    if (rest.starts_with('n')) {
+      content += '\n';
+    } else if (rest.starts_with('t')) {
+      content += '\t';
+    } else if (rest.starts_with('"') || rest.starts_with('\\')) {
+      content += rest[0];
+    } else if (rest.starts_with("x27")) {
+      content += '\'';
+      at += 2;
+    } else {
+      return fault(at, "expected \\\\, \\\", \\n, \\t or \\x27 (an apostrophe) after a backslash");
+    }
+    ++at;
+  }
+  if (at >= end) return fault(begin, "this quote has no end");
+  ++at;
+  if (content.empty()) return fault(begin, "expected C++ between the quotes");
+  return {};
+}
+
+std::string quoted_text(std::string_view content) {
+  std::string text = "\"";
+  for (const char c : content) {
+    switch (c) {
+      case '\n':
+        text += "\\n";
+        break;
+      case '\t':
+        text += "\\t";
+        break;
+      case '\'':  // WHY: problems stand in single quotes in the commands that repeat a run
+        text += "\\x27";
+        break;
+      case '"':
+      case '\\':
+        text += '\\';
+        [[fallthrough]];
+      default:
+        text += c;
+    }
+  }
+  return text + "\"";
 }
 
 }  // namespace wt

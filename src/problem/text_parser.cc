@@ -50,7 +50,13 @@ Result<ConvProblem> TextParser::parse() {
       continue;
     }
     size_t end = at;
-    while (end < text_.size() && !is_space(text_[end])) ++end;
+    for (bool quoted = false; end < text_.size() && (quoted || !is_space(text_[end])); ++end) {
+      if (quoted && text_[end] == '\\') {
+        end = std::min(end + 1, text_.size() - 1);
+      } else if (text_[end] == '"' && text_[at] == '+') {
+        quoted = !quoted;
+      }
+    }
     WT_TRY(parse_word(at, end));
     any_word_ = true;
     at = end;

@@ -2,6 +2,7 @@
 // problem/text_parser.h - reads the text of a problem (docs/problem-text.md) word by word; text.cc is the way in.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ class TextParser {
   Status parse_epilogue(size_t begin, size_t end);
   Status parse_step(size_t& at, size_t end);
   Status parse_real(size_t& at, size_t end, float& real) const;
+  Status parse_reals(size_t& at, size_t end, std::span<float> reals, int& count) const;
+  Status parse_quoted(size_t& at, size_t end, std::string& content) const;
   Status once(bool& seen, size_t offset, std::string_view what);
   Status parse_extra(size_t begin, size_t end, bool& taken);
   Status spread(const Sizes& sizes, char letter, Spatial& lower, Spatial* upper) const;
@@ -63,5 +66,8 @@ class TextParser {
   bool transposed_ = false, saw_bias_gradient_ = false;
   bool saw_n_ = false, saw_g_ = false, saw_c_ = false, saw_k_ = false, saw_pad_ = false;
 };
+
+// A user's C++ as a problem's text holds it, in double quotes.
+std::string quoted_text(std::string_view content);
 
 }  // namespace wt

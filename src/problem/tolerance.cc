@@ -69,6 +69,36 @@ double own_error(const Epilogue& e, const ReferenceElement& element) {
   }
 }
 
+// What passes, and the derivative's own error: a few units of numbers up to one, whose exp loses more as v grows.
+double gradient_bound(const Epilogue& e, const ReferenceElement& element, double before) {
+  const double saved = element.inputs.aux[static_cast<size_t>(e.added)];
+  const double passed = std::fabs(activation_derivative(e, saved)) * before;
+  switch (e.gradient) {
+    case Activation::kRelu:
+    case Activation::kClamp:
+      return passed;
+    case Activation::kLeakyRelu:
+      return passed + kUnit * std::fabs(element.activated);
+    default:
+      return passed + 0x1p-20 * (1 + std::fabs(saved)) * (std::fabs(element.before) + before);
+  }
+}
+
+// The user's f at both ends of what its argument may be, and some units for arithmetic that we know nothing of.
+double expression_bound(const Epilogue& e, const ReferenceElement& element, double argument) {
+  const EpilogueInputs& in = element.inputs;
+  const auto at = [&](double v) {
+    return static_cast<double>(apply_expression(e, *in.code, static_cast<float>(v), in.at, in.aux));
+  };
+  const double reach = argument + kUnit * std::fabs(element.activated);
+  double largest = std::fabs(element.activated) + std::fabs(element.value);
+  for (const float number : in.aux) largest += std::fabs(static_cast<double>(number));
+  for (const float number : e.scalars) largest += std::fabs(static_cast<double>(number));
+  const double moved = std::max(std::fabs(at(element.activated - reach) - element.value),
+                                std::fabs(at(element.activated + reach) - element.value));
+  return moved + 0x1p-20 * largest;
+}
+
 }  // namespace
 
 double sum_bound(const ConvProblem& problem, const ReferenceElement& element, const ErrorModel& model) {
@@ -90,10 +120,12 @@ double sum_bound(const ConvProblem& problem, const ReferenceElement& element, co
 double error_bound(const ConvProblem& problem, const ReferenceElement& element, const ErrorModel& model) {
   if (model.exact && epilogue_is_exact(problem)) return 0;
   const Epilogue& e = problem.epilogue;
-  const bool steps = e.alpha != 1 || e.scale || e.bias || e.residual;
+  const bool steps = e.alpha != 1 || e.scale || e.bias || e.residual || e.added > 0;
   const double sum = sum_bound(problem, element, model) * element.gain;
-  const double before = sum + (steps ? 6 * kUnit * element.magnitude : 0);
-  return slope_of(e) * before + own_error(e, element);
+  const double before = sum + (steps ? (6 + 2 * e.added) * kUnit * element.magnitude : 0);
+  const double activated =
+      e.has_saved() ? gradient_bound(e, element, before) : slope_of(e) * before + own_error(e, element);
+  return e.expression.empty() ? activated : expression_bound(e, element, activated);
 }
 
 double channel_sum_bound(double total, double square_sum, int64_t terms, const ErrorModel& model) {

@@ -161,7 +161,54 @@ Status validate_sizes(const ConvProblem& p) {
   return {};
 }
 
-Status validate_epilogue(const Epilogue& e) {
+constexpr size_t kLongestText = 1 << 16;
+
+Status validate_text(const char* name, const std::string& text) {
+  if (text.size() > kLongestText) {
+    return bad_input("the text of {} has {} characters; {} are enough for any epilogue", name, text.size(),
+                     kLongestText);
+  }
+  if (text.find_first_not_of(" \t\n") == text.npos && !text.empty()) return bad_input("the text of {} is blank", name);
+  return {};
+}
+
+// Counts, factors and texts of what needs tensors beside output and residual.
+Status validate_auxiliaries(const Epilogue& e) {
+  WT_TRY(validate_text("f", e.expression));
+  WT_TRY(validate_text("store", e.store));
+  for (const int count : {e.added, e.inputs, e.outputs}) {
+    if (count < 0 || count > kMaxAuxiliary) {
+      return bad_input("added={}, inputs={} and outputs={} must be 0 to {} each", e.added, e.inputs, e.outputs,
+                       kMaxAuxiliary);
+    }
+  }
+  if (e.auxiliaries() > kMaxAuxiliary) {
+    return bad_input("{} added tensors, {} saved, {} inputs and {} outputs are more than {} auxiliary tensors in all",
+                     e.added, int{e.has_saved()}, e.inputs, e.outputs, kMaxAuxiliary);
+  }
+  for (int i = 0; i < kMaxAuxiliary; ++i) {
+    const float beta = e.betas[static_cast<size_t>(i)];
+    if (i >= e.added && beta != 0) return bad_input("betas[{}]={} has no tensor; there are {}", i, beta, e.added);
+    if (i < e.added && (!std::isfinite(beta) || beta == 0)) {
+      return bad_input("the factor {} of added tensor {} must be finite and not 0; leave the tensor out", beta, i);
+    }
+  }
+  if (e.inputs > 0 && e.expression.empty()) return bad_input("aux={} has no reader; add f", e.inputs);
+  if (e.outputs > 0 && e.store.empty()) return bad_input("out={} has no writer; add store", e.outputs);
+  if (e.scalar_count < 0 || e.scalar_count > kMaxScalars) {
+    return bad_input("{} scalars; there may be 0 to {}", e.scalar_count, kMaxScalars);
+  }
+  if (e.scalar_count > 0 && e.expression.empty()) return bad_input("scalars have no reader; add f");
+  for (int i = 0; i < kMaxScalars; ++i) {
+    const float scalar = e.scalars[static_cast<size_t>(i)];
+    if (!std::isfinite(scalar)) return bad_input("scalar {} is {}; use finite numbers", i, scalar);
+    if (i >= e.scalar_count && scalar != 0)
+      return bad_input("scalar {}={} is beyond the {} given", i, scalar, e.scalar_count);
+  }
+  return {};
+}
+
+Status validate_epilogue(const Epilogue& e, Direction direction) {
   const Epilogue defaults;
   if (!std::isfinite(e.alpha)) return bad_input("alpha={} is not finite; use a finite factor", e.alpha);
   if (e.residual && !std::isfinite(e.beta)) return bad_input("beta={} is not finite; use a finite factor", e.beta);
@@ -171,7 +218,17 @@ Status validate_epilogue(const Epilogue& e) {
   if (!e.residual && e.beta != defaults.beta) {
     return bad_input("beta={} has no residual to multiply; add the residual or leave beta at 1", e.beta);
   }
-  const bool leaky = e.activation == Activation::kLeakyRelu, clamp = e.activation == Activation::kClamp;
+  WT_TRY(validate_auxiliaries(e));
+  if (e.has_saved() && direction == Direction::kBackwardWeight) {
+    return bad_input("grad_{} passes a gradient through an activation of pixels; a weight gradient has none",
+                     name_of(e.gradient));
+  }
+  if (e.has_saved() && e.activation != Activation::kNone) {
+    return bad_input("{} and grad_{} together are no chain of a network; use one of them", name_of(e.activation),
+                     name_of(e.gradient));
+  }
+  const Activation activation = e.has_saved() ? e.gradient : e.activation;
+  const bool leaky = activation == Activation::kLeakyRelu, clamp = activation == Activation::kClamp;
   if (leaky && !std::isfinite(e.slope)) {
     return bad_input("leaky_relu slope {} is not finite; 0.01 is usual", e.slope);
   }
@@ -236,7 +293,7 @@ Status validate(const ConvProblem& problem) {
   WT_TRY(validate_sizes(problem));
   WT_TRY(validate_bias_gradient(problem));
   WT_TRY(validate_history(problem));
-  return validate_epilogue(problem.epilogue);
+  return validate_epilogue(problem.epilogue, problem.direction);
 }
 
 }  // namespace wt

@@ -151,7 +151,7 @@ std::string VerifyReport::summary() const {
   if (wrong) text += fmt::format(", {} beyond the bound", wrong);
   if (unwritten) text += fmt::format(", {} unwritten", unwritten);
   if (nan) text += fmt::format(", {} NaN", nan);
-  for (const std::string& fault : {amax_fault, bias_gradient_fault, new_history_fault}) {
+  for (const std::string& fault : {amax_fault, bias_gradient_fault, new_history_fault, store_fault}) {
     if (!fault.empty()) text += ", " + fault;
   }
   for (const Mismatch& m : first) {
@@ -197,6 +197,7 @@ std::string new_history_fault(const ConvProblem& problem, const HostTensors& ten
 }
 
 VerifyReport verify(const ConvProblem& problem, const HostTensors& tensors, const VerifyOptions& options) {
+  if (!problem.epilogue.store.empty()) return verify_store(problem, tensors, options);
   return Verification(problem, tensors, options).run();
 }
 

@@ -43,10 +43,11 @@ struct VerifyReport {
   std::string amax_fault;       // empty: right, or not asked for
   std::string bias_gradient_fault;
   std::string new_history_fault;
+  std::string store_fault;  // of the store's own tensors, or why nothing was compared
 
   bool passed() const {
     return wrong == 0 && unwritten == 0 && nan == 0 && amax_fault.empty() && bias_gradient_fault.empty() &&
-           new_history_fault.empty();
+           new_history_fault.empty() && store_fault.empty();
   }
   bool sampled() const { return compared < elements; }
   std::string summary() const;  // one line, then one a mismatch
@@ -54,6 +55,10 @@ struct VerifyReport {
 };
 
 VerifyReport verify(const ConvProblem& problem, const HostTensors& tensors, const VerifyOptions& options = {});
+
+// The same where the user's store writes: it may write anywhere, so every byte that it can reach is compared with those
+// of the reference's numbers and of both ends of their bounds. Beyond work_limit nothing is, and the report says so.
+VerifyReport verify_store(const ConvProblem& problem, const HostTensors& tensors, const VerifyOptions& options);
 
 // What is wrong with these outputs; empty: nothing, or the problem has them not. Every element is compared.
 std::string bias_gradient_fault(const ConvProblem& problem, const HostTensors& tensors, const ErrorModel& model);

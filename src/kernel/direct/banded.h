@@ -194,7 +194,7 @@ struct DirectBanded {
     }
   }
   static constexpr bool kPlain =
-      !kConfig.epilogue.scale && !kConfig.epilogue.bias && !kConfig.epilogue.residual && !kConfig.epilogue.amax;
+      !kConfig.epilogue.scale && !kConfig.epilogue.bias && !kConfig.epilogue.placed() && !kConfig.epilogue.amax;
 };
 
 }  // namespace wt

@@ -225,7 +225,7 @@ struct DirectGroups {
   struct Outputs {
     using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
     // WHY: amax must not see what is not stored, and the residual must not be read there.
-    static constexpr bool kPlaced = kConfig.epilogue.residual || kConfig.epilogue.amax;
+    static constexpr bool kPlaced = kConfig.epilogue.placed() || kConfig.epilogue.amax;
     Steps steps;
     float scale[kParts][2], bias[kParts][2];
     i32 channel;  // first of the lane's
@@ -295,18 +295,20 @@ struct DirectGroups {
 
     WT_DEVICE u32 apply(const Params& p, i32 row, int t, int f, int half, int j, float low, float high) {
       u32 residual = 0;
+      i64 offset = 0;
       if constexpr (kPlaced) {
         const i32 at = place[t][f][half], first = channel + j * 8;
         if (at < 0 || row < 0 || row >= p.to.size[1] || first >= p.channels) return 0;
+        offset = at + row * p.to.spatial[1] + first;
         if constexpr (kConfig.epilogue.residual) {
           const auto* from = static_cast<const Element*>(p.epilogue.residual);
-          residual = device::load_global(reinterpret_cast<const u32*>(from + at + row * p.to.spatial[1] + first));
+          residual = device::load_global(reinterpret_cast<const u32*>(from + offset));
         }
       }
       Element add[2];
       Tile::put({residual}, add);
-      const Element one = steps.apply(p.epilogue, low, scale[j][0], bias[j][0], device::to_float(add[0]));
-      const Element two = steps.apply(p.epilogue, high, scale[j][1], bias[j][1], device::to_float(add[1]));
+      const Element one = steps.apply(p.epilogue, low, scale[j][0], bias[j][0], device::to_float(add[0]), offset);
+      const Element two = steps.apply(p.epilogue, high, scale[j][1], bias[j][1], device::to_float(add[1]), offset + 1);
       return static_cast<u32>(one.bits) | static_cast<u32>(two.bits) << 16;
     }
   };

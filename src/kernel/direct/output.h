@@ -35,9 +35,9 @@ struct ChannelOutput {
       float scale_i = 1, bias_i = 0;
       if constexpr (kConfig.epilogue.scale) scale_i = scale[i];
       if constexpr (kConfig.epilogue.bias) bias_i = bias[i];
-      result.set(i, steps.apply(p, sum[i], scale_i, bias_i, residual.value(i)));
+      result.set(i, steps.apply(p, sum[i], scale_i, bias_i, residual.value(i), offset + i));
     }
-    result.store(static_cast<Element*>(out) + offset);
+    if constexpr (!kConfig.epilogue.store) result.store(static_cast<Element*>(out) + offset);
   }
   WT_DEVICE void finish(const EpilogueArguments& p) const { steps.finish(p); }
 };

@@ -36,8 +36,8 @@ struct DirectSum {
     if (slice > 0 || at >= p.elements) return;
     Epilogue<kConfig.epilogue, output_type(kConfig)> steps;
     using Element = typename decltype(steps)::Element;
-    device::store_global(static_cast<Element*>(p.out) + at,
-                         steps.apply(p.epilogue, total, at, at / p.channel_span % p.channels));
+    decltype(steps)::write(static_cast<Element*>(p.out) + at,
+                           steps.apply(p.epilogue, total, at, at / p.channel_span % p.channels));
     steps.finish(p.epilogue);
   }
 

@@ -110,8 +110,7 @@ struct BasicGemm {
         if (!row.valid || !col.valid) continue;
         const i64 offset = row.offset + col.offset;
         const float value = device::load_shared<float>(staging + (staged * kPitch + n) * 4);
-        device::store_global(out + offset,
-                             epilogue.apply(p.epilogue, value, offset, Map::channel(p, group, m0 + m, n0 + n)));
+        Steps::write(out + offset, epilogue.apply(p.epilogue, value, offset, Map::channel(p, group, m0 + m, n0 + n)));
       }
     }
   }

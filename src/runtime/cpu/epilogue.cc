@@ -45,6 +45,30 @@ void activate(const Epilogue& epilogue, float* values, int64_t count) {
   }
 }
 
+// The gradient of an activation's output as that of its input, which was `saved`.
+float gradient(const Epilogue& epilogue, float value, float saved) {
+  const auto sigmoid = [](float v) { return 1.0f / (1.0f + std::exp(-v)); };
+  switch (epilogue.gradient) {
+    case Activation::kNone:
+      return value;
+    case Activation::kRelu:
+      return saved > 0 ? value : 0.0f;
+    case Activation::kLeakyRelu:
+      return saved > 0 ? value : value * epilogue.slope;
+    case Activation::kClamp:
+      return saved > epilogue.low && saved < epilogue.high ? value : 0.0f;
+    case Activation::kSilu:
+      return value * (sigmoid(saved) * (1.0f + saved * sigmoid(-saved)));
+    case Activation::kGelu:
+      return value * (0.5f * std::erfc(saved * -0.70710678f) + saved * 0.39894228f * std::exp(-0.5f * saved * saved));
+    case Activation::kSigmoid:
+      return value * (sigmoid(saved) * sigmoid(-saved));
+    case Activation::kTanh:
+      return value * (4.0f * sigmoid(2 * saved) * sigmoid(-2 * saved));
+  }
+  return value;
+}
+
 void raise(float* amax, float peak) {
   // Absolute values order as their bits do; a NaN lies above them all and so is not lost.
   std::atomic_ref<uint32_t> shared(*reinterpret_cast<uint32_t*>(amax));
@@ -62,10 +86,11 @@ void scatter(const char* from, char* to, int64_t count, int64_t stride, int size
 
 bool is_identity(const Epilogue& epilogue) {
   return epilogue.alpha == 1 && !epilogue.scale && !epilogue.bias && !epilogue.residual &&
-         epilogue.activation == Activation::kNone && !epilogue.amax;
+         epilogue.activation == Activation::kNone && !epilogue.amax && epilogue.auxiliaries() == 0 &&
+         !epilogue.has_text();
 }
 
-Finisher::Finisher(const ConvProblem& problem, const Tensors& tensors)
+Finisher::Finisher(const ConvProblem& problem, const Tensors& tensors, const UserCode* code)
     : epilogue_(problem.epilogue),
       type_(problem.output_type()),
       out_(at(tensors, problem.direction == Direction::kForward        ? Tensor::kY
@@ -75,6 +100,8 @@ Finisher::Finisher(const ConvProblem& problem, const Tensors& tensors)
       bias_(problem.epilogue.bias ? static_cast<const float*>(at(tensors, Tensor::kBias)) : nullptr),
       residual_(problem.epilogue.residual ? at(tensors, Tensor::kResidual) : nullptr),
       amax_(problem.epilogue.amax ? static_cast<float*>(at(tensors, Tensor::kAmax)) : nullptr),
+      code_(code),
+      shape_(output_shape(problem)),
       copies_(is_identity(problem.epilogue) && size_of(type_) == 4),
       channels_(problem.direction == Direction::kBackwardData ? problem.c : problem.k) {
   const bool weight = problem.direction == Direction::kBackwardWeight;
@@ -87,6 +114,7 @@ Finisher::Finisher(const ConvProblem& problem, const Tensors& tensors)
     channel_extent_ = size[0] * size[1] * size[2];
   }
   if (amax_) *amax_ = 0;
+  for (int i = 0; i < epilogue_.auxiliaries(); ++i) aux_[static_cast<size_t>(i)] = at(tensors, auxiliary_tensor(i));
 }
 
 void Finisher::finish(const float* sums, const Run& run) const {
@@ -120,26 +148,69 @@ void Finisher::finish_piece(const float* sums, const Run& run, float& peak) cons
     for (int64_t i = 0; i < count; ++i) values[i] += bias_[run.channel + i * run.channel_step];
   if (residual_) {
     float addend[kPiece];
-    const Source residual{type_, residual_};
-    if (run.stride == 1) {
-      read(residual, run.offset, addend, count);
-    } else {
-      for (int64_t i = 0; i < count; ++i) addend[i] = read_one(residual, run.offset + i * run.stride);
-    }
+    read_run(residual_, run, addend);
     for (int64_t i = 0; i < count; ++i) values[i] += epilogue_.beta * addend[i];
   }
+  if (epilogue_.added > 0) add_auxiliaries(run, values);
   activate(epilogue_, values, count);
+  if (epilogue_.has_saved()) pass_gradient(run, values);
+  if (!epilogue_.expression.empty()) apply_text(run, values);
   if (amax_)
     for (int64_t i = 0; i < count; ++i) {
       const float size = std::fabs(values[i]);
       if (!(size <= peak)) peak = size;
     }
-  if (run.stride == 1) {
+  if (!epilogue_.store.empty()) {
+    store_text(run, values);
+  } else if (run.stride == 1) {
     write(values, type_, out_, run.offset, count);
   } else {
     alignas(4) char rounded[kPiece * 4];
     write(values, type_, rounded, 0, count);
     scatter(rounded, static_cast<char*>(out_) + run.offset * size_of(type_), count, run.stride, size_of(type_));
+  }
+}
+
+void Finisher::read_run(const void* tensor, const Run& run, float* values) const {
+  const Source source{type_, tensor};
+  if (run.stride == 1) return read(source, run.offset, values, run.count);
+  for (int64_t i = 0; i < run.count; ++i) values[i] = read_one(source, run.offset + i * run.stride);
+}
+
+void Finisher::add_auxiliaries(const Run& run, float* values) const {
+  float addend[kPiece];
+  for (size_t a = 0; a < static_cast<size_t>(epilogue_.added); ++a) {
+    read_run(aux_[a], run, addend);
+    for (int64_t i = 0; i < run.count; ++i) values[i] += epilogue_.betas[a] * addend[i];
+  }
+}
+
+void Finisher::pass_gradient(const Run& run, float* values) const {
+  float saved[kPiece];
+  read_run(aux_[static_cast<size_t>(epilogue_.added)], run, saved);
+  for (int64_t i = 0; i < run.count; ++i) values[i] = gradient(epilogue_, values[i], saved[i]);
+}
+
+void Finisher::apply_text(const Run& run, float* values) const {
+  float inputs[kMaxAuxiliary][kPiece];
+  for (int a = 0; a < epilogue_.auxiliaries_read(); ++a) read_run(aux_[static_cast<size_t>(a)], run, inputs[a]);
+  for (int64_t i = 0; i < run.count; ++i) {
+    std::array<float, kMaxAuxiliary> aux{};
+    for (int a = 0; a < epilogue_.auxiliaries_read(); ++a) aux[static_cast<size_t>(a)] = inputs[a][i];
+    values[i] =
+        apply_expression(epilogue_, *code_, values[i], user::coord_of(shape_, run.offset + i * run.stride), aux);
+  }
+}
+
+void Finisher::store_text(const Run& run, const float* values) const {
+  std::array<void*, kMaxAuxiliary> own{};
+  const int first = epilogue_.auxiliaries_read();
+  for (int i = first; i < epilogue_.auxiliaries(); ++i)
+    own[static_cast<size_t>(i - first)] = aux_[static_cast<size_t>(i)];
+  for (int64_t i = 0; i < run.count; ++i) {
+    const int64_t offset = run.offset + i * run.stride;
+    const user::Coord at = user::coord_of(shape_, offset);
+    code_->store(values[i], &at, offset, out_, own.data());
   }
 }
 

@@ -2,9 +2,10 @@
 // runtime/cpu/epilogue.h - from fp32 sums to the output tensor: Epilogue's steps in its order, then the one rounding.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
-#include "problem/problem.h"
+#include "problem/user_code.h"
 #include "runtime/cpu/tensors.h"
 #include "runtime/launch.h"
 
@@ -22,7 +23,8 @@ struct Run {
 // The epilogue of one execute call. finish() may be called from several threads for different runs.
 class Finisher {
  public:
-  Finisher(const ConvProblem& problem, const Tensors& tensors);
+  // `code` is null where the epilogue has no user text.
+  Finisher(const ConvProblem& problem, const Tensors& tensors, const UserCode* code);
 
   // sums[i] belongs to element i of the run; they may lie in the output itself where that is fp32 and stride is 1.
   void finish(const float* sums, const Run& run) const;
@@ -31,6 +33,11 @@ class Finisher {
 
  private:
   void finish_piece(const float* sums, const Run& run, float& peak) const;
+  void read_run(const void* tensor, const Run& run, float* values) const;
+  void add_auxiliaries(const Run& run, float* values) const;
+  void pass_gradient(const Run& run, float* values) const;
+  void apply_text(const Run& run, float* values) const;
+  void store_text(const Run& run, const float* values) const;
 
   const Epilogue& epilogue_;
   DataType type_;
@@ -39,6 +46,9 @@ class Finisher {
   const float* bias_;
   const void* residual_;
   float* amax_;
+  std::array<void*, kMaxAuxiliary> aux_{};
+  const UserCode* code_;
+  user::OutputShape shape_;
   bool copies_;             // the sums are the output
   int64_t channels_;        // of the output
   int64_t channel_extent_;  // elements that share a channel and follow each other; 0: channels are innermost

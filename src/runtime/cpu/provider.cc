@@ -5,6 +5,8 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "compile/user_code.h"
+#include "config/signature.h"
 #include "runtime/cpu/conversion.h"
 #include "runtime/cpu/depthwise.h"
 #include "runtime/cpu/onednn.h"
@@ -30,7 +32,7 @@ class BuiltinGemm final : public CpuConvolution {
   Status run(const Tensors& tensors, char* workspace) const override {
     // Types other than fp32 are converted block by block while packing.
     const Inputs inputs = Conversion{}.apply(problem_, tensors, nullptr, threads_);
-    gemm_.run(inputs, Finisher(problem_, tensors), workspace);
+    gemm_.run(inputs, Finisher(problem_, tensors, code_.get()), workspace);
     return {};
   }
 
@@ -53,7 +55,7 @@ class BuiltinDepthwise final : public CpuConvolution {
 
  private:
   Status run(const Tensors& tensors, char* workspace) const override {
-    depthwise_.run(conversion_.apply(problem_, tensors, workspace, threads_), Finisher(problem_, tensors));
+    depthwise_.run(conversion_.apply(problem_, tensors, workspace, threads_), Finisher(problem_, tensors, code_.get()));
     return {};
   }
 
@@ -78,7 +80,9 @@ class Onednn final : public CpuConvolution {
         conversion_(Conversion::of_inputs(problem)),
         threads_(threads),
         // The residual may be the output itself and must then be read before the sums overwrite it.
-        separate_sums_(!is_fp32(problem.output_type()) || problem.epilogue.residual) {}
+        // A user's store may write anywhere.
+        separate_sums_(!is_fp32(problem.output_type()) || problem.epilogue.residual ||
+                       !problem.epilogue.store.empty()) {}
 
   ~Onednn() override {
     if (convolution_) provider_.destroy(convolution_);
@@ -131,7 +135,7 @@ class Onednn final : public CpuConvolution {
                                                                          : w;
     constexpr int64_t kPiece = 16384;
     const int64_t count = problem_.output_elements();
-    const Finisher finisher(problem_, tensors);
+    const Finisher finisher(problem_, tensors, code_.get());
     for_each_item((count + kPiece - 1) / kPiece, threads_, [&](int64_t item, int) {
       finisher.finish_range(sums, item * kPiece, std::min(count, (item + 1) * kPiece));
     });
@@ -182,6 +186,7 @@ struct CpuChoice {
   const ConvProblem& problem;
   const CpuOptions& options;
   int threads;
+  std::shared_ptr<const UserCode> code;
   std::string declined;
   std::shared_ptr<CpuConvolution> chosen;
 
@@ -193,6 +198,7 @@ struct CpuChoice {
       return false;
     }
     chosen = std::move(candidate);
+    chosen->code_ = code;
     if (!why.empty()) chosen->reason_ += "; " + why;
     if (!declined.empty()) chosen->reason_ += "; " + declined;
     return true;
@@ -223,8 +229,11 @@ struct CpuChoice {
 Result<std::shared_ptr<const CpuConvolution>> prepare_cpu(const ConvProblem& problem, const CpuOptions& options) {
   if (options.workspace_limit && *options.workspace_limit < 0)
     return bad_input("workspace limit {} is negative; give 0 or more bytes", *options.workspace_limit);
-  CpuChoice choice{problem, options, options.threads > 0 ? options.threads : threads_for(problem, hardware_threads()),
-                   "", nullptr};
+  WT_TRY_ASSIGN(std::shared_ptr<const UserCode> code,
+                compile::user_code_for(epilogue_config_of(problem), problem.output_type()));
+  CpuChoice choice{
+      problem,         options, options.threads > 0 ? options.threads : threads_for(problem, hardware_threads()),
+      std::move(code), "",      nullptr};
   const bool empty = problem.x_elements() == 0 || problem.y_elements() == 0;
   if (options.path == CpuPath::kOnednn) {
     if (empty) return unsupported("{} is empty, which oneDNN does not take; use the built-in path", to_text(problem));
@@ -257,6 +266,8 @@ Status CpuConvolution::execute(const Tensors& tensors, void* workspace) const {
   if (problem_.epilogue.residual && problem_.output_elements() > 0)
     WT_TRY(need(tensors, Tensor::kResidual, "residual", problem_));
   if (problem_.epilogue.amax) WT_TRY(need(tensors, Tensor::kAmax, "amax", problem_));
+  for (int i = 0; i < problem_.epilogue.auxiliaries() && problem_.output_elements() > 0; ++i)
+    WT_TRY(need(tensors, auxiliary_tensor(i), fmt::format("aux{}", i).c_str(), problem_));
   for (const Tensor scale : {Tensor::kScaleX, Tensor::kScaleW, Tensor::kScaleY})
     if (at(tensors, scale))
       return unsupported(

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "problem/problem.h"
+#include "problem/user_code.h"
 #include "runtime/cpu/tensors.h"
 
 namespace wt {
@@ -50,6 +51,7 @@ class CpuConvolution {
   std::string path_;
   std::string reason_;
   int64_t workspace_bytes_ = 0;
+  std::shared_ptr<const UserCode> code_;  // null: the epilogue has no user text
 };
 
 Result<std::shared_ptr<const CpuConvolution>> prepare_cpu(const ConvProblem& problem, const CpuOptions& options = {});

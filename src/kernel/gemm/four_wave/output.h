@@ -97,16 +97,16 @@ struct FourWaveOutput {
       if (i < left) run.at[i] = steps.apply(p.epilogue, value[i], offset + i, channel + i);
     }
     if (p.out_vector >= kWidth) {
-      device::store_global(reinterpret_cast<Vector<Element, kWidth>*>(out), run);
+      Steps::write(reinterpret_cast<Vector<Element, kWidth>*>(out), run);
     } else if (kWidth > 4 && p.out_vector >= 4) {
       WT_UNROLL for (int i = 0; i < kWidth; i += 4) {
         if (i >= left) break;
-        device::store_global(reinterpret_cast<Vector<Element, 4>*>(out + i),
-                             Vector<Element, 4>{{run.at[i], run.at[i + 1], run.at[i + 2], run.at[i + 3]}});
+        Steps::write(reinterpret_cast<Vector<Element, 4>*>(out + i),
+                     Vector<Element, 4>{{run.at[i], run.at[i + 1], run.at[i + 2], run.at[i + 3]}});
       }
     } else {
       WT_UNROLL for (int i = 0; i < kWidth; ++i) {
-        if (i < left) device::store_global(out + i, run.at[i]);
+        if (i < left) Steps::write(out + i, run.at[i]);
       }
     }
   }

@@ -172,10 +172,9 @@ struct PortableOutput {
         float scale = 1, bias = 0;
         if constexpr (kConfig.epilogue.scale) scale = device::load_global(e.scale + channel);
         if constexpr (kConfig.epilogue.bias) bias = device::load_global(e.bias + channel);
-        out.at[i] = steps.apply(e, value[i], scale, bias, device::to_float(residual.at[i]));
+        out.at[i] = steps.apply(e, value[i], scale, bias, device::to_float(residual.at[i]), line.offset + column + i);
       }
-      device::store_global(reinterpret_cast<Out*>(static_cast<Element*>(Problem::walk(p).out) + line.offset + column),
-                           out);
+      Steps::write(reinterpret_cast<Out*>(static_cast<Element*>(Problem::walk(p).out) + line.offset + column), out);
     }
   }
 
@@ -184,9 +183,8 @@ struct PortableOutput {
     if constexpr (kSplit) {
       device::store_global(p.partials + at, value);
     } else {
-      device::store_global(
-          static_cast<Element*>(Problem::walk(p).out) + at,
-          steps.apply(Problem::walk(p).epilogue, value, at, line.channel + column * Lines::kChannelStep));
+      Steps::write(static_cast<Element*>(Problem::walk(p).out) + at,
+                   steps.apply(Problem::walk(p).epilogue, value, at, line.channel + column * Lines::kChannelStep));
     }
   }
 

@@ -231,7 +231,7 @@ struct TapsGemm {
         const i32 w = (strip.first_w + place.unit) * p.stride[1] + place.rest - p.shift[1];
         if (!exists || place.unit >= strip.width || w < 0 || w >= p.size[1]) continue;
         const i64 offset = strip.image * p.out_stride[0] + h * p.out_stride[1] + w * p.out_stride[2] + place.channel;
-        device::store_global(out + offset, steps.apply(p.epilogue, value, offset, place.channel));
+        Steps::write(out + offset, steps.apply(p.epilogue, value, offset, place.channel));
       }
     }
   }

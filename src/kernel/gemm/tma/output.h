@@ -109,12 +109,12 @@ struct TmaOutput {
           const Element high =
               steps.apply(p.epilogue, d[4 * j + 2 * half + 1], offset + column + 1, channel + column + 1);
           if (paired) {
-            device::store_global(reinterpret_cast<Vector<Element, 2>*>(out + column), Vector<Element, 2>{{low, high}});
+            Steps::write(reinterpret_cast<Vector<Element, 2>*>(out + column), Vector<Element, 2>{{low, high}});
             continue;
           }
-          device::store_global(out + column + 1, high);
+          Steps::write(out + column + 1, high);
         }
-        device::store_global(out + column, low);
+        Steps::write(out + column, low);
       }
     }
   }
@@ -127,7 +127,7 @@ struct TmaOutput {
     constexpr EpilogueConfig kSteps = kConfig.epilogue;
     // WHY: scale, bias and residual end with the tensor, and amax counts what is stored; bulk stores drop what lies
     // outside the tensor, so nothing else cares.
-    constexpr bool kBounded = kSteps.scale || kSteps.bias || kSteps.residual || kSteps.amax || kSteps.user_hash != 0;
+    constexpr bool kBounded = kSteps.scale || kSteps.bias || kSteps.placed() || kSteps.amax;
     const int thread = device::thread_index() % 128, lane = thread % 32, warp = thread / 32;
     const i32 columns = columns_left(p, place);
     const i64 channel = first_channel(p, place);

@@ -60,8 +60,7 @@ struct StreamSum {
     const i64 offset = (filter * p.taps + tap) * p.channels + channel;
     WT_UNROLL for (int i = 0; i < kWidth; ++i) {
       if (channel + i >= p.channels) break;
-      device::store_global(static_cast<Element*>(p.dw) + offset + i,
-                           steps.apply(p.epilogue, sum.at[i], offset + i, filter));
+      Steps::write(static_cast<Element*>(p.dw) + offset + i, steps.apply(p.epilogue, sum.at[i], offset + i, filter));
     }
   }
 };

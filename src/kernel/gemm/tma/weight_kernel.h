@@ -363,13 +363,13 @@ struct TmaWeightGemm {
     } else {
       auto* out = static_cast<Element*>(p.dw) + at;
       const Element first = steps.apply(p.epilogue, low, at, channel);
-      if (!both) return device::store_global(out, first);
+      if (!both) return Steps::write(out, first);
       const Element second = steps.apply(p.epilogue, high, at + 1, channel);
       if (at % 2 == 0) {
-        device::store_global(reinterpret_cast<Vector<Element, 2>*>(out), Vector<Element, 2>{{first, second}});
+        Steps::write(reinterpret_cast<Vector<Element, 2>*>(out), Vector<Element, 2>{{first, second}});
       } else {
-        device::store_global(out, first);
-        device::store_global(out + 1, second);
+        Steps::write(out, first);
+        Steps::write(out + 1, second);
       }
     }
   }

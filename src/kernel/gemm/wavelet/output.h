@@ -92,21 +92,20 @@ struct WaveletOutput {
     auto* out = static_cast<Element*>(p.out) + line.offset + column;
     const i32 left = line.columns - column;
     if (p.out_vector == 8) {
-      device::store_global(reinterpret_cast<Vector<u32, 4>*>(out),
-                           Vector<u32, 4>{{word[0], word[1], word[2], word[3]}});
+      Steps::write(reinterpret_cast<Vector<u32, 4>*>(out), Vector<u32, 4>{{word[0], word[1], word[2], word[3]}});
     } else if (p.out_vector == 4) {
-      device::store_global(reinterpret_cast<Vector<u32, 2>*>(out), Vector<u32, 2>{{word[0], word[1]}});
+      Steps::write(reinterpret_cast<Vector<u32, 2>*>(out), Vector<u32, 2>{{word[0], word[1]}});
       if (left > 4) {
-        device::store_global(reinterpret_cast<Vector<u32, 2>*>(out + 4), Vector<u32, 2>{{word[2], word[3]}});
+        Steps::write(reinterpret_cast<Vector<u32, 2>*>(out + 4), Vector<u32, 2>{{word[2], word[3]}});
       }
     } else if (p.out_vector == 2) {
       WT_UNROLL for (int i = 0; i < 4; ++i) {
-        if (2 * i < left) device::store_global(reinterpret_cast<u32*>(out + 2 * i), word[i]);
+        if (2 * i < left) Steps::write(reinterpret_cast<u32*>(out + 2 * i), word[i]);
       }
     } else {
       WT_UNROLL for (int i = 0; i < 8; ++i) {
         const Element value = __builtin_bit_cast(Vector<Element, 2>, word[i / 2]).at[i % 2];
-        if (i < left) device::store_global(out + i, value);
+        if (i < left) Steps::write(out + i, value);
       }
     }
   }
@@ -118,9 +117,9 @@ struct WaveletOutput {
     const int i = 4 * block + 2 * half;
     const Vector<Element, 2> pair = pair_of(p, line, column, d[i], d[i + 1], steps);
     auto* out = static_cast<Element*>(p.out) + line.offset + column;
-    if (p.out_vector >= 2) return device::store_global(reinterpret_cast<Vector<Element, 2>*>(out), pair);
-    device::store_global(out, pair.at[0]);
-    if (column + 1 < line.columns) device::store_global(out + 1, pair.at[1]);
+    if (p.out_vector >= 2) return Steps::write(reinterpret_cast<Vector<Element, 2>*>(out), pair);
+    Steps::write(out, pair.at[0]);
+    if (column + 1 < line.columns) Steps::write(out + 1, pair.at[1]);
   }
 };
 

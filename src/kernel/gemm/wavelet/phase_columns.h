@@ -157,8 +157,8 @@ struct PhaseColumnsOutput {
           at += static_cast<i64>(column.phase[i]) * of.out_stride[i];
         }
         if (!inside) continue;
-        device::store_global(static_cast<Element*>(p.out) + at,
-                             steps.apply(p.epilogue, d[4 * (j / 2) + 2 * half + j % 2], at, channel));
+        Steps::write(static_cast<Element*>(p.out) + at,
+                     steps.apply(p.epilogue, d[4 * (j / 2) + 2 * half + j % 2], at, channel));
       }
     }
   }

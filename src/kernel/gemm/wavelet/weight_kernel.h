@@ -201,8 +201,8 @@ struct WaveletWeightGemm {
           device::store_global(p.partials + item.split * p.elements + at, value);
         } else {
           const i32 output = p.gathers_outputs ? place.channel : item.tile.column + column;
-          device::store_global(static_cast<Element*>(p.walk.out) + at,
-                               steps.apply(p.walk.epilogue, value, at, item.tile.group * i64{p.outputs} + output));
+          Steps::write(static_cast<Element*>(p.walk.out) + at,
+                       steps.apply(p.walk.epilogue, value, at, item.tile.group * i64{p.outputs} + output));
         }
       }
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // config/constraints_portable.cc - the rows of the portable kernels (kernel/gemm/portable).
+#include <algorithm>
+
 #include "config/constraint_rows.h"
 #include "config/enum_names.h"
 #include "config/pipelines.h"
@@ -44,6 +46,14 @@ bool loaders_suit(const Case& at) {
   return loader_takes(gemm.loader_a, gemm.vector_a, operand_a(at.config)) &&
          loader_takes(gemm.loader_b, gemm.vector_b, operand_b(at.config));
 }
+
+// Output channels of dw, y or dx that are one tile's rows or columns.
+int64_t merged_outputs(const Case& at) {
+  const ConvProblem& p = *at.problem;
+  const bool inputs = at.config.direction == Direction::kBackwardData;
+  return (inputs ? p.c_per_group() : p.k_per_group()) * at.config.gemm.groups_per_tile;
+}
+int64_t tile_of_outputs(const Case& at) { return is_weight(at) ? at.config.gemm.tile.m : at.config.gemm.tile.n; }
 
 bool is_span(int bytes) { return bytes == 32 || bytes == 64 || bytes == 128; }
 
@@ -150,6 +160,18 @@ constexpr Constraint kTargetRows[] = {
                           text_of(at.config.direction));
      }},
 
+    {"portable-explicit", "an explicit GEMM is the weight gradient of a filter of one tap", is_portable,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return gemm.explicit_gemm ? is_weight(at) : gemm.specialization == Specialization::kDefault;
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "explicit_gemm={} with specialization={} and direction={}: pipeline {} has both for bwd_weight, or neither",
+           at.config.gemm.explicit_gemm, text_of(at.config.gemm.specialization), text_of(at.config.direction),
+           text_of(at.config.gemm.pipeline));
+     }},
+
     {"portable-split", "the sum of a weight gradient may be divided, through a workspace", is_portable,
      [](const Case& at) {
        const SplitK split = at.config.gemm.split_k;
@@ -194,6 +216,33 @@ constexpr Constraint kProblemRows[] = {
      [](const Case& at) {
        return fmt::format("{} phases of all dimensions together; this kernel has room for {}; use basic_v1",
                           portable_view(at.config, *at.problem)->phase_count(), wavelet_layout::phases(at.config));
+     }},
+
+    {"portable-merge-width", "the output channels of merged groups fit one tile",
+     [](const Case& at) { return is_portable(at) && at.config.gemm.groups_per_tile > 1; },
+     [](const Case& at) { return merged_outputs(at) <= tile_of_outputs(at); },
+     [](const Case& at) {
+       return fmt::format("groups_per_tile={} makes {} channels, more than the {} of tile={}x{}; merge fewer groups",
+                          at.config.gemm.groups_per_tile, merged_outputs(at), tile_of_outputs(at),
+                          at.config.gemm.tile.m, at.config.gemm.tile.n);
+     }},
+
+    {"portable-image", "tensors that 32-bit indices do not reach are divided by images, each a part of the sum",
+     is_portable,
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       const int64_t largest = std::max(p.x_elements(), p.y_elements());
+       if (std::max(largest, p.w_elements()) < kIndexLimit) return true;
+       const bool divides = is_weight(at) ? at.config.gemm.split_k == SplitK::kWorkspace : !p.epilogue.has_text();
+       return p.w_elements() < kIndexLimit && largest / p.n < kIndexLimit && divides;
+     },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return fmt::format(
+           "a tensor has {} elements: pipeline {} takes images and filters of up to {}, weight gradients with "
+           "split_k=workspace, and no expression of the user's; use basic_v1",
+           std::max({p.x_elements(), p.w_elements(), p.y_elements()}), text_of(at.config.gemm.pipeline),
+           kIndexLimit - 1);
      }},
 
     {"portable-weight", "channels of dy are whole vectors of A, those of x of B", is_portable_weight,

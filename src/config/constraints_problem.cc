@@ -66,9 +66,14 @@ int64_t gemm_k(const ConvProblem& problem) {
   for (const StridePhase& phase : stride_phases(problem)) k = std::max(k, phase.gemm.k);
   return k;
 }
+// Merged groups are summed over together, unless the sum is over pixels.
+int64_t summed(const Case& at) {
+  const bool weight = at.config.direction == Direction::kBackwardWeight;
+  return gemm_k(*at.problem) * (weight ? 1 : at.config.gemm.groups_per_tile);
+}
 int64_t k_iterations(const Case& at) {
   const int64_t tile = at.config.gemm.tile.k;
-  return (gemm_k(*at.problem) + tile - 1) / tile;
+  return (summed(at) + tile - 1) / tile;
 }
 
 // Consecutive channels that A, B and the output are read or written by, a group's share.
@@ -209,8 +214,8 @@ constexpr Constraint kRows[] = {
      [](const Case& at) { return k_iterations(at) >= info_of(at.config.gemm.pipeline).min_k_iterations; },
      [](const Case& at) {
        return fmt::format("k={} is {} steps of tile.k={}; pipeline {} needs {}; use a smaller tile.k or basic_v1",
-                          gemm_k(*at.problem), k_iterations(at), at.config.gemm.tile.k,
-                          text_of(at.config.gemm.pipeline), info_of(at.config.gemm.pipeline).min_k_iterations);
+                          summed(at), k_iterations(at), at.config.gemm.tile.k, text_of(at.config.gemm.pipeline),
+                          info_of(at.config.gemm.pipeline).min_k_iterations);
      }},
 
     {"tma-stride", "strides of a tensor that TMA reads are multiples of 16 bytes", has_tma, tma_strides_fit,
@@ -266,9 +271,9 @@ constexpr Constraint kRows[] = {
 
     {"tensor-size", "kernels with 32-bit indices take tensors of fewer than 2^31 elements",
      [](const Case& at) {
-       // four-wave-window and four-wave-grid say what those kernels reach.
+       // four-wave-window, four-wave-grid and portable-image say what those kernels reach.
        return is_gemm(at) && !at.config.gemm.split_image && at.config.gemm.pipeline != Pipeline::kBasicV1 &&
-              at.config.gemm.pipeline != Pipeline::kFourWave;
+              at.config.gemm.pipeline != Pipeline::kFourWave && !portable_layout::serves(at.config);
      },
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
@@ -277,7 +282,7 @@ constexpr Constraint kRows[] = {
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
        return fmt::format(
-           "a tensor has {} elements; this kernel's indices stop at 2147483647; use split_image or "
+           "a tensor has {} elements; this kernel's indices stop at 2147483647; use compv4, comp_async or "
            "basic_v1",
            std::max({p.x_elements(), p.w_elements(), p.y_elements()}));
      }},

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "config/merged_problem.h"
+
 namespace wt {
 
 namespace {
@@ -13,14 +15,17 @@ bool is_plain(const WaveletView& view) { return !view.padded() && !view.row_is_o
 }  // namespace
 
 const WaveletView* portable_view(const KernelConfig& config, const ConvProblem& problem) {
-  const std::optional<WaveletView>& view = wavelet_view(config, problem);
+  const bool merges = config.gemm.groups_per_tile > 1;
+  const std::optional<WaveletView>& view = wavelet_view(config, merges ? merged_problem(config, problem) : problem);
   return view && is_plain(*view) ? &*view : nullptr;
 }
 
 const WaveletWeightView* portable_weight_view(const KernelConfig& config, const ConvProblem& problem) {
   KernelConfig gathering = config;  // its A is what is gathered
   std::swap(gathering.gemm.vector_a, gathering.gemm.vector_b);
-  const std::optional<WaveletWeightView>& view = wavelet_weight_view(gathering, problem);
+  const bool merges = config.gemm.groups_per_tile > 1;
+  const std::optional<WaveletWeightView>& view =
+      wavelet_weight_view(gathering, merges ? merged_problem(config, problem) : problem);
   return view && is_plain(view->walk) ? &*view : nullptr;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // config/portable_view.h - a convolution as the portable kernels see it: the walk of wavelet_view.h where every tap's
-// channels are whole vectors.
+// channels are whole vectors, and groups_per_tile groups are one.
 #pragma once
 
 #include "config/wavelet_view.h"

@@ -12,12 +12,6 @@
 
 namespace wt {
 
-ConvProblem merged_problem(const KernelConfig& config, ConvProblem problem) {
-  // WHY the least: a prediction may come before the constraint that the groups divide.
-  problem.g = std::max<int64_t>(1, problem.g / config.gemm.groups_per_tile);
-  return problem;
-}
-
 Binding with_merged_filter(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
                            Binding binding) {
   if (binding.launches.empty()) return binding;
@@ -41,6 +35,9 @@ Binding with_merged_filter(const KernelConfig& config, const ConvProblem& proble
   for (Launch& launch : binding.launches) {
     for (Launch::Map& map : launch.maps) {
       if (map.tensor == Tensor::kW) map.tensor = Tensor::kWorkspace;
+    }
+    for (Launch::Pointer& pointer : launch.pointers) {
+      if (pointer.tensor == Tensor::kW) pointer.tensor = Tensor::kWorkspace;
     }
   }
   binding.launches.insert(binding.launches.begin(), std::move(merge));

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "base/check.h"
 #include "config/fields.h"
 #include "config/portable_view.h"
 #include "config/targets.h"
+#include "dispatch/bind_merge_groups.h"
 #include "dispatch/bind_split_sum.h"
 #include "dispatch/bind_wavelet.h"
 #include "dispatch/conv_arguments.h"
@@ -38,8 +40,17 @@ Launch launch_of(const KernelConfig& config, int64_t blocks) {
   return launch;
 }
 
+// All images where indices reach them, else some, or one.
+int64_t images_a_launch(const ConvProblem& problem, int64_t index_limit) {
+  const int64_t elements = std::max(problem.x_elements(), problem.y_elements());
+  if (elements < index_limit) return std::max<int64_t>(1, problem.n);
+  // Half, because taps reach beyond an image.
+  return std::max<int64_t>(1, index_limit / 2 / (elements / problem.n));
+}
+
+// Nothing where there is no output.
 template <int kPhases>
-Binding bind_walk(const KernelConfig& config, const ConvProblem& problem) {
+std::optional<Launch> bind_walk(const KernelConfig& config, const ConvProblem& problem) {
   using Arguments = WaveletArguments<kPhases>;
   const GemmConfig& gemm = config.gemm;
   const WaveletView* view = portable_view(config, problem);
@@ -52,9 +63,8 @@ Binding bind_walk(const KernelConfig& config, const ConvProblem& problem) {
     rows *= size;
   }
   const int64_t tiles_n = ceil_div(view->columns, gemm.tile.n), tiles_a_phase = ceil_div(rows, gemm.tile.m);
-  const int64_t tiles = tiles_a_phase * phases * tiles_n * problem.g;
-  Binding binding;
-  if (tiles == 0) return binding;
+  const int64_t tiles = tiles_a_phase * phases * tiles_n * view->problem.g;
+  if (tiles == 0) return std::nullopt;
 
   Arguments arguments{};
   set_walk(arguments, config, *view);
@@ -71,8 +81,7 @@ Binding bind_walk(const KernelConfig& config, const ConvProblem& problem) {
   launch.pointers.push_back({offsetof(Arguments, out), output_tensor(problem.direction), 0});
   bind_epilogue(launch, problem, offsetof(Arguments, epilogue));
   set_params(launch, arguments);
-  binding.launches.push_back(std::move(launch));
-  return binding;
+  return launch;
 }
 
 // The weight gradient's arguments but for its addresses.
@@ -82,9 +91,16 @@ WaveletWeightArguments divided_arguments(const KernelConfig& config, const ConvP
   arguments.blocks_per_split = static_cast<i32>(parts.blocks_per_split);
   arguments.items = static_cast<u32>(parts.tiles * parts.splits);
   arguments.tiles = make_divider(parts.tiles);
-  arguments.tiles_a_group = make_divider(parts.tiles / problem.g);
+  arguments.tiles_a_group = make_divider(parts.tiles / view.walk.problem.g);
   arguments.tiles_n = make_divider(parts.tiles_n);
   arguments.walk.out_vector = vector_of(arguments.numbers);
+  if (config.gemm.groups_per_tile > 1) {
+    const int64_t own = problem.c_per_group();
+    arguments.elements = problem.w_elements();
+    arguments.diagonal = {make_divider(problem.k_per_group()), make_divider(own * config.gemm.groups_per_tile),
+                          static_cast<i32>(own), static_cast<i32>(own * pixels(problem.filter))};
+    arguments.walk.out_vector = vector_of(own);
+  }
   arguments.walk.epilogue = epilogue_arguments(problem);
   return arguments;
 }
@@ -137,26 +153,38 @@ Binding bind_stream(const KernelConfig& config, const ConvProblem& problem, cons
   return binding;
 }
 
-// One launch, or partial sums and the launch that adds them in order.
-Binding bind_weight(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+// One launch for some images. Where the sum is divided, its parts go behind what the workspace of `binding` holds.
+Launch bind_weight(Binding& binding, const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
   const WaveletWeightView* view = portable_weight_view(config, problem);
   WT_CHECK(view, "{} does not accept '{}'", name_of(config), to_text(problem));
   const PortableParts parts = portable_parts(config, problem, device.multiprocessors);
   const WaveletWeightArguments arguments = divided_arguments(config, problem, *view, parts);
   Launch launch = launch_of(config, parts.tiles * parts.splits);
   bind_operands(launch, problem, offsetof(WaveletWeightArguments, walk));
-  Binding binding;
-  const bool split = config.gemm.split_k == SplitK::kWorkspace;
-  if (split) {
-    binding.workspace_bytes = parts.splits * arguments.elements * static_cast<int64_t>(sizeof(float));
-    launch.pointers.push_back({offsetof(WaveletWeightArguments, partials), Tensor::kWorkspace, 0});
+  if (config.gemm.split_k == SplitK::kWorkspace) {
+    launch.pointers.push_back({offsetof(WaveletWeightArguments, partials), Tensor::kWorkspace,
+                               static_cast<uint64_t>(binding.workspace_bytes)});
+    binding.workspace_bytes += parts.splits * arguments.elements * static_cast<int64_t>(sizeof(float));
   } else {
     bind_output(launch, problem, offsetof(WaveletWeightArguments, walk));
   }
   set_params(launch, arguments);
-  binding.launches.push_back(std::move(launch));
-  if (split) binding.launches.push_back(split_sum_launch(config, problem, device, static_cast<int>(parts.splits)));
-  return binding;
+  return launch;
+}
+
+// Moves a launch that was bound for some images to those from `first` on.
+void move_to_image(Launch& launch, const ConvProblem& problem, int64_t first) {
+  const auto image_bytes = [&](Tensor tensor) {
+    const bool of_x = tensor == Tensor::kX || (tensor != Tensor::kY && problem.direction == Direction::kBackwardData);
+    return of_x ? problem.x_elements() / problem.n * size_of(problem.x)
+                : problem.y_elements() / problem.n * size_of(problem.y);
+  };
+  for (Launch::Pointer& pointer : launch.pointers) {
+    const bool has_images = pointer.tensor == Tensor::kX || pointer.tensor == Tensor::kY ||
+                            pointer.tensor == Tensor::kResidual || pointer.tensor >= Tensor::kAux0;
+    if (has_images) pointer.byte_offset += static_cast<uint64_t>(first * image_bytes(pointer.tensor));
+  }
+  launch.zeros.clear();  // the launches before have left their amax already
 }
 
 }  // namespace
@@ -167,8 +195,8 @@ PortableParts portable_parts(const KernelConfig& config, const ConvProblem& prob
   PortableParts parts;
   if (!view) return parts;
   parts.tiles_n = ceil_div(view->walk.numbers(), gemm.tile.n);
-  parts.tiles = parts.tiles_n * ceil_div(view->walk.columns, gemm.tile.m) * problem.g;
   const ConvProblem& p = view->walk.problem;
+  parts.tiles = parts.tiles_n * ceil_div(view->walk.columns, gemm.tile.m) * p.g;
   // An empty batch has one block of zeros.
   parts.pixel_blocks = std::max<int64_t>(1, ceil_div(p.n * pixels(p.out()), gemm.tile.k));
   const int64_t wanted = gemm.split_k == SplitK::kWorkspace ? split_count({.tiles = parts.tiles,
@@ -200,10 +228,35 @@ PortableStreams portable_streams(const KernelConfig& config, const PortableParts
   return streams;
 }
 
+Binding bind_portable(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
+                      int64_t index_limit) {
+  if (portable_layout::streams(config)) return bind_stream(config, problem, device);
+  const bool weight = problem.direction == Direction::kBackwardWeight;
+  const int64_t images = images_a_launch(problem, index_limit);
+  WT_CHECK(!weight || images >= problem.n || config.gemm.split_k == SplitK::kWorkspace,
+           "{} cannot add the sums of several launches", name_of(config));
+  Binding binding;
+  for (int64_t first = 0; first == 0 || first < problem.n; first += images) {
+    ConvProblem some = problem;
+    some.n = std::min(images, problem.n - first);
+    std::optional<Launch> launch = weight ? bind_weight(binding, config, some, device)
+                                   : problem.direction == Direction::kForward ? bind_walk<3>(config, some)
+                                                                              : bind_walk<96>(config, some);
+    if (!launch) break;
+    if (first > 0) move_to_image(*launch, problem, first);
+    binding.launches.push_back(std::move(*launch));
+  }
+  if (weight && config.gemm.split_k == SplitK::kWorkspace) {
+    const int64_t part_bytes = problem.w_elements() * static_cast<int64_t>(sizeof(float));
+    const int64_t parts = part_bytes == 0 ? 1 : binding.workspace_bytes / part_bytes;
+    binding.launches.push_back(split_sum_launch(config, problem, device, static_cast<int>(parts)));
+  }
+  return !weight && config.gemm.groups_per_tile > 1 ? with_merged_filter(config, problem, device, std::move(binding))
+                                                    : binding;
+}
+
 Binding bind_portable(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
-  if (problem.direction == Direction::kForward) return bind_walk<3>(config, problem);
-  if (problem.direction == Direction::kBackwardData) return bind_walk<96>(config, problem);
-  return portable_layout::streams(config) ? bind_stream(config, problem, device) : bind_weight(config, problem, device);
+  return bind_portable(config, problem, device, portable_layout::kIndexLimit);
 }
 
 }  // namespace wt

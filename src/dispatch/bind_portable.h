@@ -7,6 +7,9 @@
 namespace wt {
 
 Binding bind_portable(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
+// The same with another limit of indices than portable_layout::kIndexLimit, for tests.
+Binding bind_portable(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
+                      int64_t index_limit);
 
 // How a weight gradient is divided; the cost model asks too.
 struct PortableParts {

@@ -41,6 +41,7 @@ constexpr double kLoadsShown = 0.25;           // the same of the loads' instruc
 constexpr double kStoreBytesPerCycle = 24;     // of outputs, of one multiprocessor
 constexpr double kScatteredStore = 3;          // direct stores of single elements
 constexpr double kInstructionsPerVector = 10;  // address, test, load, store
+constexpr double kInstructionsPlain = 6;       // without the walk over taps
 constexpr double kLanesPerCycle = 80;          // of 128 that can start an instruction
 constexpr double kTileCycles = 1500;           // coordinates, first and last barriers
 constexpr double kUnmeasuredOnHopper = 1.6;
@@ -106,7 +107,8 @@ Work work_of(const KernelConfig& config, const ConvProblem& problem, int multipr
   }
   const WaveletView* view = portable_view(config, problem);
   if (!view) return work;
-  const double tiles_n = ceil_div(static_cast<double>(view->columns), gemm.tile.n) * static_cast<double>(problem.g);
+  const double tiles_n =
+      ceil_div(static_cast<double>(view->columns), gemm.tile.n) * static_cast<double>(view->problem.g);
   for (const WalkPhase& d : view->dim[0].phases) {
     for (const WalkPhase& h : view->dim[1].phases) {
       for (const WalkPhase& w : view->dim[2].phases) {
@@ -121,8 +123,8 @@ Work work_of(const KernelConfig& config, const ConvProblem& problem, int multipr
   return work;
 }
 
-double vectors_cycles(double elements, int vector) {
-  return elements / vector * kInstructionsPerVector / kLanesPerCycle;
+double vectors_cycles(double elements, int vector, double instructions = kInstructionsPerVector) {
+  return elements / vector * instructions / kLanesPerCycle;
 }
 
 // Blocks that a multiprocessor holds at a time.
@@ -152,7 +154,9 @@ double predicted_portable_us(const KernelConfig& config, const ConvProblem& prob
   if (work.tiles == 0) return kLaunchCycles / rates.clock_mhz;
   const double rows = gemm.tile.m, columns = gemm.tile.n, deep = gemm.tile.k;
   const double products = rows * columns * deep / (macs_of(rates, multiply_type(config)) * share_of(config, loop));
-  const double loads = vectors_cycles(rows * deep, gemm.vector_a) + vectors_cycles(columns * deep, gemm.vector_b);
+  const double loads =
+      vectors_cycles(rows * deep, gemm.vector_a) +
+      vectors_cycles(columns * deep, gemm.vector_b, gemm.explicit_gemm ? kInstructionsPlain : kInstructionsPerVector);
   const double fill = (rows + columns) * deep * portable_layout::element_bytes(config) / kFillBytesPerCycle;
   // Fragments that warps read and what loaders write; small tiles read the same data more often.
   const double shared = portable_layout::element_bytes(config) * deep *
@@ -174,6 +178,10 @@ double predicted_portable_us(const KernelConfig& config, const ConvProblem& prob
     const double parts =
         work.tiles / std::max(1.0, static_cast<double>(portable_parts(config, problem, multiprocessors).tiles));
     cycles += kLaunchCycles / 2 + static_cast<double>(problem.w_elements()) * 4 * (parts + 1) / rates.memory_bytes;
+  }
+  if (gemm.groups_per_tile > 1 && problem.direction != Direction::kBackwardWeight) {  // the merged filter is made first
+    const double merged = static_cast<double>(problem.w_elements()) * size_of(problem.w) * gemm.groups_per_tile;
+    cycles += kLaunchCycles / 2 + 2 * merged / rates.memory_bytes;
   }
   if (work.shared_tiles > 0)
     cycles += kLaunchCycles / 2 + work.shared_tiles * 4 * rows * columns * 4 / rates.memory_bytes;

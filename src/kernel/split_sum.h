@@ -9,6 +9,7 @@
 
 #include "kernel/direct/overlap.h"
 #include "kernel/epilogue.h"
+#include "kernel/gemm/portable/layout.h"
 #include "kernel/gemm/storage.h"
 #include "kernel/split_sum_arguments.h"
 #include "target/target.h"
@@ -47,7 +48,8 @@ struct SplitSum {
     return steps.apply(p.epilogue, sum, at, at / p.channel_span % p.channels);
   }
   // Where the sums of output element `at` lie in a part, and how long a part is.
-  static constexpr int kMerged = kConfig.gemm.groups_per_tile;
+  // The portable kernels leave the diagonal alone.
+  static constexpr int kMerged = portable_layout::serves(kConfig) ? 1 : kConfig.gemm.groups_per_tile;
   WT_DEVICE static i64 place(const Params& p, i64 at) {
     if constexpr (kMerged == 1) return at;
     const i64 row = at / p.group_channels;  // of one output channel and tap

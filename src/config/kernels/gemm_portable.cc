@@ -37,7 +37,11 @@ constexpr std::string_view kReadFields[] = {"gemm.tile",
                                             "gemm.load_warps",
                                             "gemm.split_k",
                                             "gemm.stream_k",
-                                            "gemm.stream_k_persistent"};
+                                            "gemm.stream_k_persistent",
+                                            "gemm.groups_per_tile",
+                                            "gemm.specialization",
+                                            "gemm.explicit_gemm",
+                                            "finite_only"};
 
 // One form of a pipeline.
 struct Recipe {
@@ -82,6 +86,9 @@ constexpr Shape kShapes32[] = {{128, 128, 64, 2, 4}, {64, 64, 64, 2, 2},  {128, 
 constexpr Shape kShapes64[] = {{128, 128, 64, 2, 2}, {64, 64, 64, 2, 2},   {128, 64, 64, 2, 2},
                                {64, 128, 64, 2, 2},  {128, 32, 128, 4, 1}, {128, 128, 128, 2, 2}};
 constexpr size_t kFewShapes = 2;
+std::span<const Shape> shapes_of(const TargetInfo& target) {
+  return target.warp_size == 64 ? std::span(kShapes64) : std::span(kShapes32);
+}
 
 // Bytes of an access to A and to B; 0: single numbers.
 struct Accesses {
@@ -151,6 +158,35 @@ void propose_config(const KernelConfig& base, KernelConfig config, const TargetI
   }
 }
 
+// Small groups, several at a time: their channels make whole vectors and fill more of a tile.
+void propose_merged(const KernelConfig& base, const TargetInfo& target, std::vector<KernelConfig>& configs) {
+  const bool weight = base.direction == Direction::kBackwardWeight;
+  for (const Recipe& recipe : kRecipes) {
+    if (!recipe.wide) continue;
+    for (const Shape& shape : {Shape{64, 64, 64, 2, 2}, Shape{128, 64, 64, 2, 2}}) {
+      for (const unsigned char groups : {2, 4, 8, 16}) {
+        KernelConfig config = make(base, recipe, shape, {16, 16});
+        config.gemm.groups_per_tile = groups;
+        config.finite_only = !weight;  // a weight gradient only drops the products of different groups
+        propose_config(base, config, target, false, false, configs);
+      }
+    }
+  }
+}
+
+// Filters of one tap that meet every pixel: both operands of the weight gradient are read as they lie.
+void propose_explicit(const KernelConfig& base, const TargetInfo& target, std::vector<KernelConfig>& configs) {
+  for (const Recipe& recipe : kRecipes) {
+    if (!recipe.wide) continue;
+    for (const Shape& shape : shapes_of(target).first(kFewShapes)) {
+      KernelConfig config = make(base, recipe, shape, {16, 16});
+      config.gemm.specialization = Specialization::kFilter1x1Stride1Pad0;
+      config.gemm.explicit_gemm = true;
+      propose_config(base, config, target, false, true, configs);
+    }
+  }
+}
+
 // Packs hold, for images, two tiles of the best recipe and one that loads single numbers.
 bool is_best_guess(const Recipe& recipe, const Shape& shape, const Accesses& access, const TargetInfo& target) {
   if (access.a == 0) return recipe.pipeline == kCompV4 && shape.m == 64;
@@ -159,19 +195,23 @@ bool is_best_guess(const Recipe& recipe, const Shape& shape, const Accesses& acc
 
 // Single numbers are loaded by the plain form of a loop alone: one kernel a pipeline that takes every problem.
 bool is_plain(const Recipe& recipe) {
-  return recipe.wide || (recipe.scheduler == kIntra && recipe.staging == Staging::kShared && recipe.load_warps != 2);
+  return recipe.wide || (recipe.scheduler == kIntra && recipe.staging == Staging::kShared);
 }
 
 // Hopper multiplies 16-bit types better by its own pipelines, so a search there tries the two best recipes alone.
 bool is_worth_it(const KernelConfig& base, const Recipe& recipe) { return !is_hopper(base) || recipe.wide; }
 
+bool is_offered(const KernelConfig& base) {
+  return base.layout == Layout::kChannelsLast && operand_a(base) == operand_b(base) && size_of(operand_a(base)) >= 2;
+}
+
 void propose_recipes(const KernelConfig& base, const TargetInfo& target, Breadth breadth,
                      std::span<const Recipe> recipes, std::vector<KernelConfig>& configs) {
   const int bytes = size_of(operand_a(base));
   const bool few = breadth == Breadth::kFew;
-  if (base.layout != Layout::kChannelsLast || operand_a(base) != operand_b(base) || bytes < 2) return;
+  if (!is_offered(base)) return;
   if (few && (base.dims != 2 || operand_a(base) == DataType::kTf32 || (is_hopper(base) && bytes == 2))) return;
-  const auto shapes = target.warp_size == 64 ? std::span(kShapes64) : std::span(kShapes32);
+  const auto shapes = shapes_of(target);
   const auto accesses = base.direction == Direction::kForward ? std::span<const Accesses>(kEqual) : kMixed;
   for (const Recipe& recipe : recipes) {
     if (!is_worth_it(base, recipe)) continue;
@@ -191,6 +231,9 @@ void propose_recipes(const KernelConfig& base, const TargetInfo& target, Breadth
 
 void propose(const KernelConfig& base, const TargetInfo& target, Breadth breadth, std::vector<KernelConfig>& configs) {
   propose_recipes(base, target, breadth, kRecipes, configs);
+  if (breadth == Breadth::kFew || is_hopper(base) || !is_offered(base)) return;
+  propose_merged(base, target, configs);
+  if (base.direction == Direction::kBackwardWeight) propose_explicit(base, target, configs);
 }
 void propose_roles(const KernelConfig& base, const TargetInfo& target, Breadth breadth,
                    std::vector<KernelConfig>& configs) {

@@ -80,13 +80,15 @@ struct FilterColumns : ColumnShares<kConfig, kConfig.gemm.tile.n> {
   }
 };
 
-// A of backward weight: pixels of dy as they lie, columns output channels.
-template <KernelConfig kConfig>
-struct PlainColumns : ColumnShares<kConfig, kConfig.gemm.tile.m> {
-  using Shares = ColumnShares<kConfig, kConfig.gemm.tile.m>;
+// Backward weight: pixels as they lie, columns channels. A: dy, output channels. B of an explicit GEMM (filters of one
+// tap, stride 1, no padding): x, input channels.
+template <KernelConfig kConfig, bool kOfA>
+struct PlainColumns : ColumnShares<kConfig, kOfA ? kConfig.gemm.tile.m : kConfig.gemm.tile.n> {
+  using Shares = ColumnShares<kConfig, kOfA ? kConfig.gemm.tile.m : kConfig.gemm.tile.n>;
   using Arguments = WaveletWeightArguments;
   using Shares::kBytes, Shares::kCount, Shares::kStep;
-  static constexpr int kVector = kConfig.gemm.vector_a, kVectors = Shares::kChunk / kVector;
+  static constexpr int kVector = kOfA ? kConfig.gemm.vector_a : kConfig.gemm.vector_b;
+  static constexpr int kVectors = Shares::kChunk / kVector;
 
   struct Block {};
 
@@ -98,23 +100,27 @@ struct PlainColumns : ColumnShares<kConfig, kConfig.gemm.tile.m> {
   WT_DEVICE void start(const Arguments& p, const PortableTask& task, int of) {
     thread = of;
     const i32 pixel = task.first * Shares::kDepth + Shares::row_of(of);
-    const i32 column = static_cast<i32>(task.tile.row) + Shares::column_of(of);
-    from = static_cast<const char*>(p.walk.b) +
-           (static_cast<i64>(pixel) * p.plain_pitch + static_cast<i64>(task.tile.group) * p.walk.columns + column) *
-               kBytes;
+    const i32 column = (kOfA ? static_cast<i32>(task.tile.row) : task.tile.column) + Shares::column_of(of);
+    const i32 width = kOfA ? p.walk.columns : p.numbers;  // channels of a group
+    from = static_cast<const char*>(kOfA ? p.walk.b : p.walk.a) +
+           (static_cast<i64>(pixel) * pitch(p) + static_cast<i64>(task.tile.group) * width + column) * kBytes;
     pixels = p.pixels - pixel;
-    columns = p.walk.columns - column;
+    columns = width - column;
   }
   WT_DEVICE Block block(const Arguments&, const PortableTask&) const { return {}; }
   WT_DEVICE const char* source(const Arguments& p, const Block&, int i, int v, bool& inside) const {
     inside = i * kStep < pixels && v * kVector < columns;
-    return from + (static_cast<i64>(i * kStep) * p.plain_pitch + v * kVector) * kBytes;
+    return from + (static_cast<i64>(i * kStep) * pitch(p) + v * kVector) * kBytes;
   }
   WT_DEVICE u32 address(int i) const { return Shares::address(thread, i); }
   WT_DEVICE void next(const Arguments& p, const PortableTask&) {
-    from += static_cast<i64>(Shares::kDepth) * p.plain_pitch * kBytes;
+    from += static_cast<i64>(Shares::kDepth) * pitch(p) * kBytes;
     pixels -= Shares::kDepth;
   }
+
+ private:
+  // Elements of a pixel. Without a stride the walk's step along w is one pixel of x.
+  WT_DEVICE static i32 pitch(const Arguments& p) { return kOfA ? p.plain_pitch : p.walk.step[2]; }
 };
 
 // B of backward weight: x under the taps, columns taps and input channels, which stay the same over all k-blocks.

@@ -10,6 +10,7 @@
 #include "kernel/gemm/portable/output.h"
 #include "kernel/gemm/portable/pipeline.h"
 #include "kernel/gemm/portable/stream.h"
+#include "kernel/merge_groups.h"
 #include "kernel/split_sum.h"
 
 namespace wt {

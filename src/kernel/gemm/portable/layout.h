@@ -10,6 +10,10 @@ namespace wt::portable_layout {
 
 inline constexpr int kChunkBytes = 16;  // what a thread writes to shared memory at once
 
+// Elements of a tensor that a launch can reach: its indices have 32 bits. Larger ones are divided by images, some to
+// each of several launches.
+inline constexpr long long kIndexLimit = 1LL << 31;
+
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
 

@@ -66,6 +66,16 @@ struct OperandMovement {
   }
 };
 
+// x of a weight gradient: gathered under the taps, or as it lies where there is one that meets every pixel.
+template <KernelConfig kConfig, bool kExplicit = kConfig.gemm.explicit_gemm>
+struct WeightImage {
+  using Type = GatheredColumns<kConfig>;
+};
+template <KernelConfig kConfig>
+struct WeightImage<kConfig, true> {
+  using Type = PlainColumns<kConfig, false>;
+};
+
 // Which tensors are A and B: architecture's table of the three directions.
 template <KernelConfig kConfig, Direction kDirection = kConfig.direction>
 struct SourcesOf {
@@ -79,8 +89,8 @@ struct SourcesOf<kConfig, Direction::kBackwardData> {
 };
 template <KernelConfig kConfig>
 struct SourcesOf<kConfig, Direction::kBackwardWeight> {
-  using A = PlainColumns<kConfig>;
-  using B = GatheredColumns<kConfig>;
+  using A = PlainColumns<kConfig, true>;
+  using B = typename WeightImage<kConfig>::Type;
 };
 
 // A tile of both operands in shared memory.

@@ -15,6 +15,7 @@ struct PortableLine {
   bool exists;
   i64 offset;
   i64 channel;
+  i32 own = 0;  // of merged groups: where the row's own input channels begin among all of them
 };
 
 template <KernelConfig kConfig, Direction kDirection = kConfig.direction>
@@ -29,19 +30,38 @@ struct PortableLines {
     return {true, wavelet_out(p, task.tile, at) + channel, channel};
   }
   WT_DEVICE static i32 columns(const Arguments& p, const PortableTask& task) { return p.columns - task.tile.column; }
+  // Where a line's column lies in the output; -1: it is not stored.
+  WT_DEVICE static i64 place(const Arguments&, const PortableTask&, const PortableLine& line, int column) {
+    return line.offset + column;
+  }
 };
 
-// dw: rows are output channels, columns the numbers of one's filter as they lie.
+// dw: rows are output channels, columns the numbers of one's filter as they lie. Of merged groups only the diagonal is
+// stored: the blocks of the product whose row and column are of one group.
 template <KernelConfig kConfig>
 struct PortableLines<kConfig, Direction::kBackwardWeight> {
   using Arguments = WaveletWeightArguments;
   static constexpr int kChannelStep = 0;
+  static constexpr bool kMerged = kConfig.gemm.groups_per_tile > 1;
 
   WT_DEVICE static PortableLine line(const Arguments& p, const PortableTask& task, int row) {
     const i32 at = static_cast<i32>(task.tile.row) + row;
     const i64 channel = static_cast<i64>(task.tile.group) * p.outputs + at;
     const i64 part = kConfig.gemm.split_k == SplitK::kWorkspace ? task.split * p.elements : 0;
+    if constexpr (kMerged) {
+      const i32 own = static_cast<i32>(quotient(static_cast<u32>(at), p.diagonal.filters)) * p.diagonal.own_channels;
+      return {at < p.walk.columns, part + channel * p.diagonal.own_pitch, channel, own};
+    }
     return {at < p.walk.columns, part + channel * p.column_step + task.tile.column, channel};
+  }
+  WT_DEVICE static i64 place(const Arguments& p, const PortableTask& task, const PortableLine& line, int column) {
+    if constexpr (kMerged) {
+      const u32 number = static_cast<u32>(task.tile.column + column), tap = quotient(number, p.diagonal.channels);
+      const i32 channel = static_cast<i32>(number - tap * p.diagonal.channels.by) - line.own;
+      if (channel < 0 || channel >= p.diagonal.own_channels) return -1;
+      return line.offset + static_cast<i64>(tap) * p.diagonal.own_channels + channel;
+    }
+    return line.offset + column;
   }
   WT_DEVICE static i32 columns(const Arguments& p, const PortableTask& task) { return p.numbers - task.tile.column; }
 };
@@ -90,10 +110,13 @@ struct PortableOutput {
     const i32 columns = Lines::columns(p, task);
     if (!line.exists || column >= columns) return;
     if (Problem::walk(p).out_vector % kChunk == 0) {  // chunks are aligned and end with the row
-      store_chunk(p, line, column, value, steps);
+      const i64 at = Lines::place(p, task, line, column);
+      if (at >= 0) store_chunk(p, line, at, column, value, steps);
     } else {
       WT_UNROLL for (int i = 0; i < kChunk; ++i) {
-        if (column + i < columns) store_one(p, line, column + i, value[i], steps);
+        if (column + i >= columns) continue;
+        const i64 at = Lines::place(p, task, line, column + i);
+        if (at >= 0) store_one(p, line, at, column + i, value[i], steps);
       }
     }
   }
@@ -154,32 +177,31 @@ struct PortableOutput {
     }
   }
 
-  WT_DEVICE static void store_chunk(const Arguments& p, const PortableLine& line, int column,
+  WT_DEVICE static void store_chunk(const Arguments& p, const PortableLine& line, i64 at, int column,
                                     const float (&value)[kChunk], Steps& steps) {
     if constexpr (kSplit) {
-      device::store_global(reinterpret_cast<Vector<float, 4>*>(p.partials + line.offset + column),
+      device::store_global(reinterpret_cast<Vector<float, 4>*>(p.partials + at),
                            Vector<float, 4>{{value[0], value[1], value[2], value[3]}});
     } else {
       const EpilogueArguments& e = Problem::walk(p).epilogue;
       using Out = Vector<Element, kChunk>;
       Out out, residual{};
       if constexpr (kConfig.epilogue.residual) {
-        residual = device::load_global(
-            reinterpret_cast<const Out*>(static_cast<const Element*>(e.residual) + line.offset + column));
+        residual = device::load_global(reinterpret_cast<const Out*>(static_cast<const Element*>(e.residual) + at));
       }
       WT_UNROLL for (int i = 0; i < kChunk; ++i) {
         const i64 channel = line.channel + (column + i) * Lines::kChannelStep;
         float scale = 1, bias = 0;
         if constexpr (kConfig.epilogue.scale) scale = device::load_global(e.scale + channel);
         if constexpr (kConfig.epilogue.bias) bias = device::load_global(e.bias + channel);
-        out.at[i] = steps.apply(e, value[i], scale, bias, device::to_float(residual.at[i]), line.offset + column + i);
+        out.at[i] = steps.apply(e, value[i], scale, bias, device::to_float(residual.at[i]), at + i);
       }
-      Steps::write(reinterpret_cast<Out*>(static_cast<Element*>(Problem::walk(p).out) + line.offset + column), out);
+      Steps::write(reinterpret_cast<Out*>(static_cast<Element*>(Problem::walk(p).out) + at), out);
     }
   }
 
-  WT_DEVICE static void store_one(const Arguments& p, const PortableLine& line, int column, float value, Steps& steps) {
-    const i64 at = line.offset + column;
+  WT_DEVICE static void store_one(const Arguments& p, const PortableLine& line, i64 at, int column, float value,
+                                  Steps& steps) {
     if constexpr (kSplit) {
       device::store_global(p.partials + at, value);
     } else {
@@ -197,7 +219,9 @@ struct PortableOutput {
         const PortableLine line = Lines::line(p, task, m0 + Product::row_of(i, Mma::c_row(lane, e)));
         WT_UNROLL for (int j = 0; j < Product::kTilesN; ++j) {
           const int column = n0 + Product::column_of(j, Mma::c_col(lane, e));
-          if (line.exists && column < columns) store_one(p, line, column, product.c[i][j][e], steps);
+          if (!line.exists || column >= columns) continue;
+          const i64 at = Lines::place(p, task, line, column);
+          if (at >= 0) store_one(p, line, at, column, product.c[i][j][e], steps);
         }
       }
     }

@@ -36,10 +36,11 @@ constexpr bool b_is_mn_major(const KernelConfig& config) { return config.directi
 // Backward data with a stride either walks its phases one by one, or has them all as columns of one product. The second
 // way reads dy once for all phases, and multiplies it by zeros where a phase lacks a tap.
 constexpr bool has_phase_columns(const KernelConfig& config) {
-  return config.direction == Direction::kBackwardData && config.finite_only;
+  // Merged groups are finite_only for a reason of their own.
+  return config.direction == Direction::kBackwardData && config.finite_only && config.gemm.groups_per_tile == 1;
 }
 constexpr bool walks_phases(const KernelConfig& config) {
-  return config.direction == Direction::kBackwardData && !config.finite_only;
+  return config.direction == Direction::kBackwardData && !has_phase_columns(config);
 }
 
 // Bytes of tile.k numbers: the swizzle's span where an operand lies along k.

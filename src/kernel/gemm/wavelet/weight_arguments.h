@@ -8,6 +8,15 @@
 
 namespace wt {
 
+// Of groups that are multiplied together (groups_per_tile): a row and a column of the product are of the same group
+// where its output channels and its input channels have the same place among those merged.
+struct WaveletDiagonal {
+  Divider filters;   // output channels of one group
+  Divider channels;  // input channels of all merged groups, which is a tap's run of columns
+  i32 own_channels;  // input channels of one group
+  i32 own_pitch;     // elements of one output channel's filter in dw
+};
+
 // One tensor is gathered under the taps, the other is plain: x and dy, or with unit stride dy and x, whichever moves
 // fewer bytes. GEMM rows are the gathered tensor's numbers (tap, channel), columns the plain one's channels.
 struct WaveletWeightArguments {
@@ -28,6 +37,7 @@ struct WaveletWeightArguments {
   Divider tiles_n, tiles_a_group;
   float* partials;  // (splits, elements of dw)
   i64 elements;
+  WaveletDiagonal diagonal;
 };
 
 }  // namespace wt

@@ -149,6 +149,14 @@ constexpr Constraint kTargetRows[] = {
            d.register_weights, kMaxStreamColumns);
      }},
 
+    {"direct-history", "history stands before the pixels of a one-dimensional image, forward",
+     [](const Case& at) { return at.config.direct.history; },
+     [](const Case& at) { return at.config.dims == 1 && at.config.direction == Direction::kForward; },
+     [](const Case& at) {
+       return fmt::format("history=true with direction={} and {} dimensions; it is for forward in one dimension",
+                          text_of(at.config.direction), at.config.dims);
+     }},
+
     {"direct-gather-tile",
      "a gathering kernel with rows in shared memory slides along them without stride and dilation", is_gather_tile,
      [](const Case& at) {
@@ -229,6 +237,13 @@ constexpr Constraint kTargetRows[] = {
 };
 
 constexpr Constraint kProblemRows[] = {
+    {"history", "what stands before the first pixel is the problem's: a history, or zeros",
+     [](const Case&) { return true; }, [](const Case& at) { return at.config.direct.history == at.problem->history; },
+     [](const Case& at) -> std::string {
+       if (at.config.direct.history) return "the kernel reads a history, which the problem has not; use history=false";
+       return "the kernel reads no history; use one with direct.history=true, or let a plan join history and x first";
+     }},
+
     {"direct-groups", "direct kernels are for depthwise and small groups", is_direct,
      [](const Case& at) { return at.problem->c_per_group() <= 32; },
      [](const Case& at) {

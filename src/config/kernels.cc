@@ -51,6 +51,13 @@ const KernelKind* kind_of(const KernelConfig& config) {
   return nullptr;
 }
 
+void propose(const KernelKind& kind, KernelConfig base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (std::ranges::find(kind.fields, std::string_view("direct.history")) == kind.fields.end()) {
+    base.direct.history = false;
+  }
+  kind.propose(base, info_of(base.target), breadth, configs);
+}
+
 std::string_view unread_field(const KernelKind& kind, const KernelConfig& config) {
   for (const Field& field : fields()) {
     if (field.get(config) == field.default_value()) continue;

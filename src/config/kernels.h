@@ -41,6 +41,9 @@ std::span<const KernelKind* const> kernel_kinds();
 // The kind that a config instantiates; null where no such kernel exists.
 const KernelKind* kind_of(const KernelConfig& config);
 
+// The kind's proposals for a base, less of the base what the kind's device code does not read.
+void propose(const KernelKind& kind, KernelConfig base, Breadth breadth, std::vector<KernelConfig>& configs);
+
 // The first field, beside the signature, that is not its default and that the kind's device code does not read; empty
 // where there is none. Such a field would make two names for one machine code.
 std::string_view unread_field(const KernelKind& kind, const KernelConfig& config);

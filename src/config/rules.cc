@@ -209,7 +209,7 @@ std::vector<Candidate> candidates_for(const ConvProblem& problem, Target target,
   std::vector<KernelConfig> proposals;
   for (const KernelKind* kind : kernel_kinds()) {
     if (!kind->targets.empty() && std::ranges::find(kind->targets, target) == kind->targets.end()) continue;
-    kind->propose(signature, info_of(target), which == Candidates::kFew ? Breadth::kFew : Breadth::kAll, proposals);
+    propose(*kind, signature, which == Candidates::kFew ? Breadth::kFew : Breadth::kAll, proposals);
   }
   std::vector<Candidate> list;
   std::set<KernelConfig, ConfigLess> seen;

@@ -30,7 +30,8 @@ KernelConfig config_for(const ConvProblem& problem, Target target) {
           .acc = problem.acc,
           .layout = problem.layout,
           .dims = static_cast<unsigned char>(problem.dims),
-          .epilogue = epilogue_config_of(problem)};
+          .epilogue = epilogue_config_of(problem),
+          .direct = {.history = problem.history}};
 }
 
 std::string signature_difference(const KernelConfig& config, const ConvProblem& problem) {

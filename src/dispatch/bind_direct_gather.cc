@@ -76,9 +76,14 @@ Binding bind_data(const KernelConfig& config, const ConvProblem& problem, const 
   launch.shape.threads = static_cast<uint32_t>(direct.block_size);
   launch.shape.shared_bytes = static_cast<uint32_t>(gather_row_bytes(config, p.filter[2], p.k_per_group()) *
                                                     arguments.blocks.lanes * arguments.filter_rows);
+  if (config.direct.history) arguments.history = direct_history(problem);
   set_params(launch, arguments);
   launch.pointers.push_back({offsetof(GatherArguments, first), direct_first(p.direction), 0});
   launch.pointers.push_back({offsetof(GatherArguments, second), direct_second(p.direction), 0});
+  if (config.direct.history) {
+    launch.pointers.push_back(
+        {offsetof(GatherArguments, history) + offsetof(DirectHistory, data), Tensor::kHistory, 0});
+  }
   launch.pointers.push_back({offsetof(GatherArguments, out), output_tensor(p.direction), 0});
   bind_epilogue(launch, problem, offsetof(GatherArguments, epilogue));
   Binding binding;

@@ -35,9 +35,14 @@ Binding bind_direct_stream(const KernelConfig& config, const ConvProblem& proble
   launch.shape.grid[0] = static_cast<uint32_t>(cut.grid);
   launch.shape.threads = static_cast<uint32_t>(config.direct.block_size);
   launch.shape.shared_bytes = static_cast<uint32_t>(stream_shared_bytes(config, cut.blocks.lanes, arguments.filter_d));
+  if (config.direct.history) arguments.history = direct_history(problem);
   set_params(launch, arguments);
   launch.pointers.push_back({offsetof(StreamArguments, first), direct_first(p.direction), 0});
   launch.pointers.push_back({offsetof(StreamArguments, second), direct_second(p.direction), 0});
+  if (config.direct.history) {
+    launch.pointers.push_back(
+        {offsetof(StreamArguments, history) + offsetof(DirectHistory, data), Tensor::kHistory, 0});
+  }
   Binding binding;
   if (!weight) {
     launch.pointers.push_back({offsetof(StreamArguments, out), output_tensor(p.direction), 0});

@@ -9,6 +9,7 @@
 #include "kernel/direct/banded_shape.h"
 #include "kernel/direct/gather_tile_shape.h"
 #include "kernel/direct/groups_shape.h"
+#include "problem/history.h"
 
 namespace wt {
 namespace {
@@ -87,6 +88,16 @@ DirectImage direct_image(const ConvProblem& p, bool is_output) {
     image.spatial[i] = strides.spatial[i];
   }
   return image;
+}
+
+DirectHistory direct_history(const ConvProblem& problem) {
+  const Strides strides = history_strides(problem);
+  DirectHistory history{};
+  history.length = static_cast<i32>(problem.history_length());
+  history.n = strides.outer;
+  history.channel = strides.channel;
+  history.pixel = strides.spatial[2];
+  return history;
 }
 
 DirectBlocks channel_blocks(int64_t channels, int vector, int threads, int max_lanes) {

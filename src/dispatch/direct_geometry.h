@@ -13,6 +13,8 @@ ConvProblem turned(const ConvProblem& problem);
 
 DirectImage direct_image(const ConvProblem& turned_problem, bool is_output);  // x, or y
 
+DirectHistory direct_history(const ConvProblem& problem);  // where it lies; its address is the launch's
+
 // Channel vectors of a block: they fill its threads and its memory accesses well.
 DirectBlocks channel_blocks(int64_t channels, int vector, int threads, int max_lanes);
 

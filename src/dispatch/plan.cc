@@ -206,7 +206,9 @@ PlanResult plan_with_history(const std::shared_ptr<Device>& device, const ConvPr
   native.new_history = false;
   bool joins = true;
   const bool on_host = device->info().kind == DeviceKind::kCpu;
-  if (!on_host) WT_TRY_ASSIGN(joins, joins_history(device->info(), native, options));
+  if (!on_host) {
+    WT_TRY_ASSIGN(joins, joins_history(device->info(), native, options));
+  }
   PlanOptions inner_options = options;
   if (joins && inner_options.workspace_limit) {
     *inner_options.workspace_limit -= join_bytes(native);

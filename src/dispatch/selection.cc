@@ -57,7 +57,7 @@ Proposals propose(const KernelConfig& signature, Candidates which) {
   std::vector<KernelConfig> all;
   for (const KernelKind* kind : kernel_kinds()) {
     if (!kind->targets.empty() && std::ranges::find(kind->targets, signature.target) == kind->targets.end()) continue;
-    kind->propose(signature, info_of(signature.target), which == Candidates::kFew ? Breadth::kFew : Breadth::kAll, all);
+    wt::propose(*kind, signature, which == Candidates::kFew ? Breadth::kFew : Breadth::kAll, all);
   }
   Proposals valid;
   std::vector<Proposal>& list = valid.list;

@@ -191,6 +191,14 @@ const RowCase kTargetCases[] = {
        });
      },
      "stream_k=tree with staging=direct and direction=bwd_weight"},
+    {"portable-explicit",
+     [](KernelConfig& c) {
+       portable_with(c, [](KernelConfig& x) {
+         x.gemm.explicit_gemm = true;
+         x.gemm.specialization = Specialization::kFilter1x1Stride1Pad0;
+       });
+     },
+     "explicit_gemm=true with specialization=filter1x1_stride1_pad0 and direction=fwd"},
     {"portable-split",
      [](KernelConfig& c) { portable_with(c, [](KernelConfig& x) { x.gemm.split_k = SplitK::kWorkspace; }); },
      "split_k=workspace with direction=fwd"},
@@ -409,6 +417,12 @@ const RowCase kTargetCases[] = {
        c.direct.filter_w = 11;
      },
      "filter=3x11 stride=0x0 vectors=1/1 prefetch=1 images=1 block_size=64 finite_only=false: design banded"},
+    {"direct-history",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.history = true;
+     },
+     "history=true with direction=fwd and 2 dimensions"},
     {"direct-gather-tile",
      [](KernelConfig& c) {
        c.family = Family::kDirect;
@@ -429,6 +443,12 @@ const RowCase kProblemCases[] = {
      "a filter of 9 taps and 12 channels per group is no multiple of vector_b=8", "bwd_data bf16 n1 c12 k8 i8x8 f3x3"},
     {"portable-phases", [](KernelConfig& c) { portable_with(c, [](KernelConfig&) {}); },
      "101 phases of all dimensions together; this kernel has room for 96", "bwd_data bf16 n1 c8 k8 i400x400 f3x3 s50"},
+    {"portable-merge-width",
+     [](KernelConfig& c) { portable_with(c, [](KernelConfig& x) { x.gemm.groups_per_tile = 8; }); },
+     "groups_per_tile=8 makes 96 channels, more than the 64 of tile=64x64", "fwd bf16 n1 g8 c64 k96 i8x8 f3x3"},
+    {"portable-image", [](KernelConfig& c) { portable_with(c, [](KernelConfig&) {}); },
+     "a tensor has 4294967296 elements: pipeline compv4 takes images and filters of up to 2147483647",
+     "fwd bf16 n1 c256 k8 i4096x4096 f1x1"},
     {"portable-weight", [](KernelConfig& c) { portable_with(c, [](KernelConfig&) {}); },
      "8 channels of dy and 12 of x per group are no multiples of vector_a=8 and vector_b=8",
      "bwd_weight bf16 n1 c12 k8 i8x8 f3x3"},
@@ -532,8 +552,10 @@ const RowCase kProblemCases[] = {
        c.finite_only = true;
      },
      "g=6 is not a multiple of groups_per_tile=4", "fwd bf16 n1 g6 c12 k12 i8x8 f3x3"},
-    {"tensor-size", [](KernelConfig& c) { c.gemm.pipeline = Pipeline::kCompV3; }, "a tensor has 4294967296 elements",
+    {"tensor-size", [](KernelConfig& c) { c.gemm.pipeline = Pipeline::kTma; }, "a tensor has 4294967296 elements",
      "fwd bf16 n1024 c256 k8 i128x128 f3x3"},
+    {"history", [](KernelConfig& c) { c.direct.history = false; }, "the kernel reads no history; use one with",
+     "fwd bf16 n1 g8 c8 k8 i8 f3 pcausal history"},
     {"direct-groups", [](KernelConfig& c) { c.family = Family::kDirect; },
      "64 input channels per group; direct kernels take up to 32", "fwd bf16 n1 c64 k8 i8x8 f3x3"},
     {"direct-depthwise", [](KernelConfig& c) { c.family = Family::kDirect; },

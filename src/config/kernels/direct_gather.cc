@@ -9,9 +9,10 @@ namespace {
 
 constexpr DirectDesign kDesigns[] = {DirectDesign::kGather};
 constexpr Target kTargets[] = {Target::kSm80, Target::kSm90a};
-constexpr std::string_view kReadFields[] = {
-    "direct.design",     "direct.sub_w",     "direct.stride_h",   "direct.stride_w",   "direct.dilation_h",
-    "direct.dilation_w", "direct.vector_in", "direct.vector_out", "direct.block_size", "direct.prefetch"};
+constexpr std::string_view kReadFields[] = {"direct.design",    "direct.sub_w",      "direct.stride_h",
+                                            "direct.stride_w",  "direct.dilation_h", "direct.dilation_w",
+                                            "direct.vector_in", "direct.vector_out", "direct.block_size",
+                                            "direct.prefetch",  "direct.history"};
 
 struct Variant {
   unsigned char vector_in, vector_out;

@@ -13,9 +13,9 @@ namespace {
 constexpr DirectDesign kDesigns[] = {DirectDesign::kStream};
 constexpr Target kTargets[] = {Target::kSm80, Target::kSm90a};
 constexpr std::string_view kReadFields[] = {
-    "direct.design",     "direct.sub_w",      "direct.filter_h",        "direct.filter_w",  "direct.stride_h",
-    "direct.stride_w",   "direct.dilation_h", "direct.dilation_w",      "direct.vector_in", "direct.vector_out",
-    "direct.block_size", "direct.prefetch",   "direct.register_weights"};
+    "direct.design",     "direct.sub_w",      "direct.filter_h",         "direct.filter_w",  "direct.stride_h",
+    "direct.stride_w",   "direct.dilation_h", "direct.dilation_w",       "direct.vector_in", "direct.vector_out",
+    "direct.block_size", "direct.prefetch",   "direct.register_weights", "direct.history"};
 
 // What one thread takes: channels x columns, rows ahead, blocks a multiprocessor.
 struct Variant {

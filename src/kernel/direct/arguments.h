@@ -27,6 +27,13 @@ struct DirectBlocks {
   i32 channel_blocks;  // blocks over the channels, the fastest index of the grid
 };
 
+// The pixels before the first, of kernels with direct.history (1D forward). Distances in elements.
+struct DirectHistory {
+  const void* data;
+  i32 length;  // pixels of an image
+  i64 n, channel, pixel;
+};
+
 // kernel/direct/stream*.h: a strip is `rows` rows of a few columns of one plane of one image.
 struct StreamArguments {
   DirectImage from, to;
@@ -40,6 +47,7 @@ struct StreamArguments {
   i32 rows, row_tiles, column_tiles;
   i64 strips;
   i32 splits;  // of backward weight: blocks that share the strips of one plane of taps
+  DirectHistory history;
   EpilogueArguments epilogue;
 };
 
@@ -63,6 +71,7 @@ struct GatherArguments {
   i32 tap_runs;  // of backward weight: runs of taps that a row of the filter has
   i32 splits;
   i64 rows_per_split;
+  DirectHistory history;
   EpilogueArguments epilogue;
 };
 

@@ -45,6 +45,7 @@ struct DirectGather {
   static constexpr int kWidth = kConfig.direct.vector_out;
   static constexpr int kPixels = kConfig.direct.sub_w;
   static constexpr bool kVector = kConfig.direct.vector_in == kWidth;  // input channels lie like the output's
+  static constexpr bool kHistory = kConfig.direct.history;  // one-dimensional, so that all before pixel 0 is along w
   static constexpr bool kSliding = kConfig.direct.stride_w == 1 && kConfig.direct.dilation_w == 1;
   // Pixels on their way while a thread slides along a row; channels that are read one by one take too many registers.
   static constexpr int kAhead = !kVector && kWidth > 1 ? 1 : kPixels < 4 ? kPixels : 4;
@@ -137,9 +138,14 @@ struct DirectGather {
         read_weights(weights + 4 * (s * many + multiple) * width, weight);
         WT_UNROLL for (int i = 0; i < kPixels; ++i) {
           const i32 position = x + i * pixel_step;
-          if (position < 0 || position >= p.from.size[2]) continue;
+          if ((!kHistory && position < 0) || position >= p.from.size[2]) continue;
           float value[kWidth];
-          Fetched::load(p, pixels + position * p.from.spatial[2], at.channel, multiple, true).widen(value);
+          if (kHistory && position < 0) {
+            Fetched::load(past_pixel(p, at, position), p.history.channel, p, at.channel, multiple, true).widen(value);
+          } else {
+            Fetched::load(pixels + position * p.from.spatial[2], p.from.channel, p, at.channel, multiple, true)
+                .widen(value);
+          }
           WT_UNROLL for (int e = 0; e < kWidth; ++e) sum[i][e] = device::multiply_add(value[e], weight[e], sum[i][e]);
         }
       }
@@ -163,7 +169,11 @@ struct DirectGather {
       // Position `from` of those that the row's taps meet.
       const auto fetch = [&](i32 from) {
         const bool exists = static_cast<u32>(from - begin) < count;
-        return Fetched::load(p, pixels + static_cast<i64>(from) * pitch, at.channel, multiple, exists);
+        if constexpr (kHistory) {
+          if (from < begin)
+            return Fetched::load(past_pixel(p, at, x + from), p.history.channel, p, at.channel, multiple, from < met);
+        }
+        return Fetched::load(pixels + static_cast<i64>(from) * pitch, p.from.channel, p, at.channel, multiple, exists);
       };
       Fetched ahead[kAhead];        // position first + kPixels + i at i, modulo kAhead
       float held[kPixels][kWidth];  // position first + i at i, modulo kPixels
@@ -190,14 +200,20 @@ struct DirectGather {
     }
   }
 
+  // Pixel `before` zero: the history ends where the image begins.
+  WT_DEVICE static const In* past_pixel(const Params& p, const Place& at, i32 before) {
+    return static_cast<const In*>(p.history.data) + at.image * p.history.n +
+           static_cast<i64>(p.history.length + before) * p.history.pixel;
+  }
+
   // A thread's channels of one pixel as they came from memory. WHY not as floats: widening waits for the load.
   struct Fetched {
     static constexpr bool kWhole = kVector && kWidth > 1;
     typename Choose<kWhole, Channels<In, kWidth>, Vector<In, 1>>::Type whole;
     In each[kWhole ? 1 : kWidth];
 
-    // Zeros where the pixel does not exist.
-    WT_DEVICE static Fetched load(const Params& p, const In* pixel, i32 channel, i32 multiple, bool exists) {
+    // Zeros where the pixel does not exist. Its channels lie `pitch` apart.
+    WT_DEVICE static Fetched load(const In* pixel, i64 pitch, const Params& p, i32 channel, i32 multiple, bool exists) {
       Fetched to;
       if constexpr (kWhole) {
         to.whole = Channels<In, kWidth>::load(pixel + channel, exists);
@@ -205,7 +221,7 @@ struct DirectGather {
         WT_UNROLL for (int e = 0; e < kWidth; ++e) {
           to.each[e] = In{};
           const i32 from = kForward ? (channel + e) / p.multiplier : (channel + e) * p.multiplier + multiple;
-          if (exists) to.each[e] = device::load_global(pixel + from * p.from.channel);
+          if (exists) to.each[e] = device::load_global(pixel + from * pitch);
         }
       }
       return to;

@@ -25,7 +25,8 @@ struct StreamForward {
     const bool useful = at.useful && index < p.strips;
     const Strip strip = Strip::make(p, useful ? index : 0, p.to.size[0]);
     const i32 column = strip.column_tile * Shape::kColumns;
-    const Reader reader = Reader::make(p.from, p.first, strip.image, at.channel, column * Shape::kStepCols - p.pad[2]);
+    Reader reader = Reader::make(p.from, p.first, strip.image, at.channel, column * Shape::kStepCols - p.pad[2]);
+    if constexpr (kConfig.direct.history) reader.set_history(p.history, strip.image, at.channel);
     ChannelOutput<kConfig, kWidth> output;
 
     const i32 row = strip.row_tile * p.rows;
@@ -95,7 +96,7 @@ struct StreamForward {
  private:
   static constexpr int kWidth = Shape::kWidth;
   static constexpr int kInputs = (Shape::kColumns - 1) * Shape::kStepCols + Shape::kCols;
-  using Reader = RowReader<Storage<kConfig.x>, kWidth, kInputs>;
+  using Reader = RowReader<Storage<kConfig.x>, kWidth, kInputs, kConfig.direct.history>;
 
   struct Step {
     typename Reader::Pixel pixel[Shape::kStepRows][kInputs];

@@ -61,11 +61,13 @@ struct StripCursor {
   }
 };
 
-// kCount neighbouring pixels of a row, from `column` on; zeros outside the image.
-template <class T, int kWidth, int kCount>
+// kCount neighbouring pixels of a row, from `column` on; zeros outside the image. With a history, the rows before the
+// first are its last ones.
+template <class T, int kWidth, int kCount, bool kHistory = false>
 struct RowReader {
   using Pixel = Channels<T, kWidth>;
   const T* first;  // row 0, at the first column and channel
+  const T* past;   // where row 0 would follow the history; rows lie as far apart as the image's
   i64 pitch;
   i32 pixel, height;
   u32 columns;  // bit i: column i exists
@@ -77,16 +79,22 @@ struct RowReader {
     reader.pitch = image.spatial[1];
     reader.pixel = static_cast<i32>(image.spatial[2]);
     reader.height = image.size[1];
+    reader.past = nullptr;
     reader.columns = 0;
     WT_UNROLL for (int i = 0; i < kCount; ++i) {
       if (column + i >= 0 && column + i < image.size[2]) reader.columns |= 1u << i;
     }
     return reader;
   }
+  // One-dimensional images: one column, one plane.
+  WT_DEVICE void set_history(const DirectHistory& history, i64 n, i32 channel) {
+    past = static_cast<const T*>(history.data) + n * history.n + history.length * history.pixel +
+           channel * history.channel;
+  }
   // `offset` leads to the plane.
   WT_DEVICE void read(Pixel (&to)[kCount], i32 row, bool exists, i64 offset) const {
-    exists = exists && row >= 0 && row < height;
-    const T* at = first + offset + row * pitch;
+    exists = exists && (kHistory || row >= 0) && row < height;
+    const T* at = (kHistory && row < 0 ? past : first) + offset + row * pitch;
     WT_UNROLL for (int i = 0; i < kCount; ++i) {
       to[i] = Pixel::load(at + static_cast<i64>(i) * pixel, exists && (columns >> i & 1));
     }

@@ -229,8 +229,11 @@ typedef enum wavetile_padding WAVETILE_AN_INT {
  * {w} in one dimension, {h, w} in two, {d, h, w} in three; the values beyond are ignored.
  *
  * The epilogue is applied to the fp32 accumulator before its one rounding to the output's type, in this order:
- *   v = alpha * acc;  v = v * scale[channel] + bias[channel];  v += beta * residual;  v = activation(v);  amax = max
- * |v| scale and bias run over the channels of the output: k for y, c for dx, k for dw. */
+ *   v = alpha * acc;  v = v * scale[channel] + bias[channel];  v += beta * residual;  v += betas[i] * aux[i];
+ *   v = activation(v), or v *= the derivative of `gradient` at the saved tensor;  v = f(v);  amax = max |v|;  store
+ * scale and bias run over the channels of the output: k for y, c for dx, k for dw. Auxiliary tensors have the output's
+ * shape and type. There are at most four, numbered in this order: `added` ones, the saved one where there is a
+ * gradient, `inputs` that only the expression reads, `outputs` that only the store writes. */
 typedef struct wavetile_problem_desc {
   size_t struct_size;
   int32_t direction; /* wavetile_direction */
@@ -265,6 +268,19 @@ typedef struct wavetile_problem_desc {
   int32_t history;       /* 1: pixels before x come from the history tensor; causal, one-dimensional, forward */
   int32_t new_history;   /* 1: the last pixels of history and x are written, for the next call */
   int32_t reserved;      /* 0 */
+  int32_t added;         /* tensors that are added beside the residual, each with its factor in betas */
+  int32_t gradient;      /* wavetile_activation that a gradient passes; its input in the forward pass is saved */
+  int32_t inputs;        /* auxiliary tensors of the expression */
+  int32_t outputs;       /* auxiliary tensors of the store */
+  int32_t scalar_count;  /* numbers in scalars */
+  int32_t reserved2;     /* 0 */
+  float betas[4];
+  float scalars[8];
+  /* The user's own C++, compiled into the kernel (docs/user-epilogue.md); NULL: none. The library keeps a copy.
+   * expression: "float f(float acc, Coord at, Inputs in) {..}", or its value alone: "acc * in.aux[0]".
+   * store: "void store(float value, Coord at, Outputs out) {..}", which writes in the kernel's place. */
+  const char* expression;
+  const char* store;
 } wavetile_problem_desc;
 
 /* Sets struct_size and the defaults: forward, two dimensions, channels last, bf16, fp32 sums, all sizes 1, stride and
@@ -316,16 +332,20 @@ WAVETILE_API double wavetile_problem_flops(const wavetile_problem* problem);
 
 /* The tensors of a problem by their role. */
 typedef enum wavetile_role WAVETILE_AN_INT {
-  WAVETILE_ROLE_X = 0,                              /* x, or dx */
-  WAVETILE_ROLE_W = 1,                              /* w, or dw */
-  WAVETILE_ROLE_Y = 2,                              /* y, or dy */
-  WAVETILE_ROLE_SCALE = 3,                          /* fp32, one value an output channel */
-  WAVETILE_ROLE_BIAS = 4,                           /* fp32, one value an output channel */
-  WAVETILE_ROLE_RESIDUAL = 5,                       /* shape and type of the output */
-  WAVETILE_ROLE_AMAX = 6,                           /* one fp32 value, written */
-  WAVETILE_ROLE_BIAS_GRADIENT = 7,                  /* fp32, one value a channel, written */
-  WAVETILE_ROLE_HISTORY = 8,                        /* dilation * (filter - 1) pixels an image, layout and type of x */
-  WAVETILE_ROLE_NEW_HISTORY = 9,                    /* the same, written; may be the history itself */
+  WAVETILE_ROLE_X = 0,             /* x, or dx */
+  WAVETILE_ROLE_W = 1,             /* w, or dw */
+  WAVETILE_ROLE_Y = 2,             /* y, or dy */
+  WAVETILE_ROLE_SCALE = 3,         /* fp32, one value an output channel */
+  WAVETILE_ROLE_BIAS = 4,          /* fp32, one value an output channel */
+  WAVETILE_ROLE_RESIDUAL = 5,      /* shape and type of the output */
+  WAVETILE_ROLE_AMAX = 6,          /* one fp32 value, written */
+  WAVETILE_ROLE_BIAS_GRADIENT = 7, /* fp32, one value a channel, written */
+  WAVETILE_ROLE_HISTORY = 8,       /* dilation * (filter - 1) pixels an image, layout and type of x */
+  WAVETILE_ROLE_NEW_HISTORY = 9,   /* the same, written; may be the history itself */
+  WAVETILE_ROLE_AUX0 = 10,         /* auxiliary tensors: shape and type of the output */
+  WAVETILE_ROLE_AUX1 = 11,
+  WAVETILE_ROLE_AUX2 = 12,
+  WAVETILE_ROLE_AUX3 = 13,
   WAVETILE_ROLE_TRANSPOSED_INPUT = WAVETILE_ROLE_Y, /* of wavetile_problem_create_transposed, or its gradient */
   WAVETILE_ROLE_TRANSPOSED_OUTPUT = WAVETILE_ROLE_X
 } wavetile_role;
@@ -416,6 +436,7 @@ typedef struct wavetile_tensors {
   void* bias_gradient;
   void* history;
   void* new_history;
+  void* aux[4];
 } wavetile_tensors;
 
 /* Sets struct_size, and NULL everywhere else. */
@@ -516,10 +537,13 @@ typedef struct wavetile_verify_report {
   double bound;                /* on |got - expected|, before rounding to the output's type */
   int32_t bias_gradient_wrong; /* 1: a sum of the bias gradient is */
   int32_t new_history_wrong;   /* 1: a pixel of the new history is */
+  int32_t store_wrong;         /* 1: an auxiliary tensor that a user's store writes is, or the problem is too large */
+  int32_t reserved2;           /* 0 */
 } wavetile_verify_report;
 
 /* Compares an output with the reference (plain loops, sums in double), all in host memory. `host` holds the inputs and
- * the output; with a residual that was overwritten by the output, residual is a copy of what it was. The bounds follow
+ * the output; with a residual that was overwritten by the output, residual is a copy of what it was. Where a user's
+ * store writes, what it leaves alone must hold bytes of 0xff, as wavetile_fill_tensors leaves them. The bounds follow
  * from the types and the length of the sums. options and report may be NULL. A wrong result is
  * WAVETILE_VERIFICATION_FAILED with the first few wrong elements in the text; *report is filled then too. */
 WAVETILE_API wavetile_status wavetile_verify(const wavetile_problem* problem, const wavetile_tensors* host,

@@ -13,6 +13,7 @@
 
 #include <wavetile/wavetile.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -82,6 +83,10 @@ enum class Role : int32_t {
   kBiasGradient = WAVETILE_ROLE_BIAS_GRADIENT,
   kHistory = WAVETILE_ROLE_HISTORY,
   kNewHistory = WAVETILE_ROLE_NEW_HISTORY,
+  kAux0 = WAVETILE_ROLE_AUX0,
+  kAux1 = WAVETILE_ROLE_AUX1,
+  kAux2 = WAVETILE_ROLE_AUX2,
+  kAux3 = WAVETILE_ROLE_AUX3,
   kTransposedInput = WAVETILE_ROLE_TRANSPOSED_INPUT,
   kTransposedOutput = WAVETILE_ROLE_TRANSPOSED_OUTPUT,
 };
@@ -363,6 +368,13 @@ struct ProblemFields {
   BiasGradientOf bias_gradient = BiasGradientOf::kNone;
   bool history = false;
   bool new_history = false;
+  std::vector<float> betas;                 // of tensors that are added beside the residual
+  Activation gradient = Activation::kNone;  // which a gradient passes; its input is the saved tensor
+  int inputs = 0;                           // auxiliary tensors of the expression
+  int outputs = 0;                          // auxiliary tensors of the store
+  std::vector<float> scalars;               // of the expression
+  std::string expression;                   // the user's C++: see wavetile_problem_desc
+  std::string store;
 };
 
 class Problem {
@@ -469,6 +481,21 @@ class Problem {
     desc.bias_gradient = static_cast<int32_t>(fields.bias_gradient);
     desc.history = fields.history;
     desc.new_history = fields.new_history;
+    if (fields.betas.size() > 4 || fields.scalars.size() > 8) {
+      return Status(WAVETILE_BAD_INPUT, std::to_string(fields.betas.size()) + " betas and " +
+                                            std::to_string(fields.scalars.size()) +
+                                            " scalars; there may be at most 4 and 8");
+    }
+    desc.added = static_cast<int32_t>(fields.betas.size());
+    desc.scalar_count = static_cast<int32_t>(fields.scalars.size());
+    for (size_t i = 0; i < fields.betas.size(); ++i) desc.betas[i] = fields.betas[i];
+    for (size_t i = 0; i < fields.scalars.size(); ++i) desc.scalars[i] = fields.scalars[i];
+    desc.gradient = static_cast<int32_t>(fields.gradient);
+    desc.inputs = fields.inputs;
+    desc.outputs = fields.outputs;
+    // Of `fields`, which the caller keeps until the problem is made.
+    desc.expression = fields.expression.empty() ? nullptr : fields.expression.c_str();
+    desc.store = fields.store.empty() ? nullptr : fields.store.c_str();
     return {};
   }
 
@@ -498,6 +525,7 @@ struct Tensors {
   void* bias_gradient = nullptr;
   void* history = nullptr;
   void* new_history = nullptr;
+  std::array<void*, 4> aux{};
 };
 
 // The same in the terms of a transposed convolution (Problem::transposed); gradients stand where their tensors do.
@@ -510,12 +538,14 @@ struct TransposedTensors {
   void* residual = nullptr;
   void* amax = nullptr;
   void* bias_gradient = nullptr;
+  std::array<void*, 4> aux{};
 
   operator Tensors() const {
     Tensors tensors;
     tensors.x = output, tensors.w = w, tensors.y = input;
     tensors.scale = scale, tensors.bias = bias, tensors.residual = residual, tensors.amax = amax;
     tensors.bias_gradient = bias_gradient;
+    tensors.aux = aux;
     return tensors;
   }
 };
@@ -541,6 +571,7 @@ inline wavetile_tensors to_c(const Tensors& tensors) {
   result.bias_gradient = tensors.bias_gradient;
   result.history = tensors.history;
   result.new_history = tensors.new_history;
+  for (size_t i = 0; i < tensors.aux.size(); ++i) result.aux[i] = tensors.aux[i];
   return result;
 }
 

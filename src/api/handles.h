@@ -31,7 +31,11 @@ struct wavetile_bias_gradient {
 
 namespace wt::api {
 
-inline constexpr int kRoleCount = WAVETILE_ROLE_NEW_HISTORY + 1;
+inline constexpr int kRoleCount = WAVETILE_ROLE_AUX3 + 1;
+
+inline Tensor tensor_of(int role) {
+  return role < WAVETILE_ROLE_AUX0 ? static_cast<Tensor>(role) : auxiliary_tensor(role - WAVETILE_ROLE_AUX0);
+}
 
 // One tensor of a problem: shape in memory order, and whether execute reads or writes it.
 struct TensorShape {

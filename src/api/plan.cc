@@ -78,6 +78,13 @@ Status check_tensors(const PlanRecord& record, const wavetile_tensors& tensors) 
     if (tensor.use == WAVETILE_READ && role != WAVETILE_ROLE_RESIDUAL && pointer == pointer_of(tensors, output)) {
       return bad_input("tensor {} is also the output; only a residual may be", role_name(problem, role));
     }
+    for (int j = 0; tensor.use == WAVETILE_WRITTEN && role != output && j < i; ++j) {
+      if (record.tensors[static_cast<size_t>(j)].use != WAVETILE_UNUSED && role >= WAVETILE_ROLE_AUX0 &&
+          pointer == pointer_of(tensors, static_cast<wavetile_role>(j))) {
+        return bad_input("tensor {} is written and is also {}; it needs memory of its own", role_name(problem, role),
+                         role_name(problem, static_cast<wavetile_role>(j)));
+      }
+    }
     if (tensor.use == WAVETILE_READ && role != WAVETILE_ROLE_HISTORY && pointer == new_history) {
       return bad_input("tensor {} is also the new history; only the history may be", role_name(problem, role));
     }
@@ -111,6 +118,11 @@ void* pointer_of(const wavetile_tensors& tensors, wavetile_role role) {
       return tensors.history;
     case WAVETILE_ROLE_NEW_HISTORY:
       return tensors.new_history;
+    case WAVETILE_ROLE_AUX0:
+    case WAVETILE_ROLE_AUX1:
+    case WAVETILE_ROLE_AUX2:
+    case WAVETILE_ROLE_AUX3:
+      return tensors.aux[role - WAVETILE_ROLE_AUX0];
   }
   return nullptr;
 }
@@ -230,7 +242,7 @@ wavetile_status wavetile_plan_execute(const wavetile_plan* plan, wavetile_stream
     TensorPointers pointers;
     for (int i = 0; i < kRoleCount; ++i) {
       if (plan->record->tensors[static_cast<size_t>(i)].use == WAVETILE_UNUSED) continue;
-      pointers[static_cast<Tensor>(i)] = pointer_of(given, static_cast<wavetile_role>(i));
+      pointers[tensor_of(i)] = pointer_of(given, static_cast<wavetile_role>(i));
     }
     pointers[Tensor::kWorkspace] = needed > 0 ? workspace : nullptr;
     return plan->record->plan->execute(pointers, stream);

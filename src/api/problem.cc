@@ -2,6 +2,9 @@
 // api/problem.cc - problems of the C API: the plain struct to ConvProblem and back, and the shapes of its tensors.
 #include "problem/problem.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "api/guard.h"
 #include "api/handles.h"
 
@@ -97,6 +100,20 @@ Status read_epilogue(const wavetile_problem_desc& desc, Epilogue& out) {
   out.slope = desc.slope;
   out.low = desc.low;
   out.high = desc.high;
+  WT_TRY(read_enum("gradient", desc.gradient, Activation::kTanh,
+                   "0 (none), 1 (relu), 2 (leaky relu), 3 (clamp), 4 (silu), 5 (gelu), 6 (sigmoid) or 7 (tanh)",
+                   out.gradient));
+  out.added = desc.added;
+  out.inputs = desc.inputs;
+  out.outputs = desc.outputs;
+  out.scalar_count = desc.scalar_count;
+  std::copy(std::begin(desc.betas), std::end(desc.betas), out.betas.begin());
+  std::copy(std::begin(desc.scalars), std::end(desc.scalars), out.scalars.begin());
+  if (desc.expression) out.expression = desc.expression;
+  if (desc.store) out.store = desc.store;
+  if (desc.reserved2 != 0) {
+    return bad_input("wavetile_problem_desc.reserved2 is {}; call wavetile_problem_desc_init first", desc.reserved2);
+  }
   return {};
 }
 
@@ -186,6 +203,16 @@ wavetile_problem_desc write_desc(const ConvProblem& problem) {
   desc.slope = epilogue.slope;
   desc.low = epilogue.low;
   desc.high = epilogue.high;
+  desc.gradient = static_cast<int32_t>(epilogue.gradient);
+  desc.added = epilogue.added;
+  desc.inputs = epilogue.inputs;
+  desc.outputs = epilogue.outputs;
+  desc.scalar_count = epilogue.scalar_count;
+  std::copy(epilogue.betas.begin(), epilogue.betas.end(), desc.betas);
+  std::copy(epilogue.scalars.begin(), epilogue.scalars.end(), desc.scalars);
+  // They live as long as the problem does.
+  desc.expression = epilogue.expression.empty() ? nullptr : epilogue.expression.c_str();
+  desc.store = epilogue.store.empty() ? nullptr : epilogue.store.c_str();
   desc.bias_gradient = static_cast<int32_t>(problem.bias_gradient);
   desc.history = problem.history;
   desc.new_history = problem.new_history;
@@ -238,6 +265,14 @@ const char* role_name(const ConvProblem& problem, wavetile_role role) {
       return "history";
     case WAVETILE_ROLE_NEW_HISTORY:
       return "new_history";
+    case WAVETILE_ROLE_AUX0:
+      return "aux[0]";
+    case WAVETILE_ROLE_AUX1:
+      return "aux[1]";
+    case WAVETILE_ROLE_AUX2:
+      return "aux[2]";
+    case WAVETILE_ROLE_AUX3:
+      return "aux[3]";
   }
   return "?";
 }
@@ -279,6 +314,13 @@ TensorShape tensor_shape(const ConvProblem& problem, wavetile_role role) {
       used = problem.epilogue.residual;
       tensor = tensor_shape(problem, output_role(problem));
       break;
+    case WAVETILE_ROLE_AUX0:
+    case WAVETILE_ROLE_AUX1:
+    case WAVETILE_ROLE_AUX2:
+    case WAVETILE_ROLE_AUX3:
+      used = role - WAVETILE_ROLE_AUX0 < problem.epilogue.auxiliaries();
+      tensor = tensor_shape(problem, output_role(problem));
+      break;
     case WAVETILE_ROLE_AMAX:
       used = problem.epilogue.amax;
       append(1);
@@ -296,7 +338,8 @@ TensorShape tensor_shape(const ConvProblem& problem, wavetile_role role) {
   }
   if (!used) return {};
   const bool written = role == output_role(problem) || role == WAVETILE_ROLE_AMAX ||
-                       role == WAVETILE_ROLE_BIAS_GRADIENT || role == WAVETILE_ROLE_NEW_HISTORY;
+                       role == WAVETILE_ROLE_BIAS_GRADIENT || role == WAVETILE_ROLE_NEW_HISTORY ||
+                       role - WAVETILE_ROLE_AUX0 >= problem.epilogue.auxiliaries_read();
   tensor.use = written ? WAVETILE_WRITTEN : WAVETILE_READ;
   tensor.elements = 1;
   for (int i = 0; i < tensor.rank; ++i) tensor.elements *= tensor.shape[i];
@@ -366,8 +409,7 @@ wavetile_status wavetile_problem_tensor(const wavetile_problem* problem, wavetil
   WT_API_REQUIRE(problem);
   WT_API_REQUIRE(info);
   return guard([&]() -> Status {
-    if (role < 0 || role >= kRoleCount)
-      return bad_input("role={} is no choice; use 0 (x) to 9 (new_history)", int{role});
+    if (role < 0 || role >= kRoleCount) return bad_input("role={} is no choice; use 0 (x) to 13 (aux[3])", int{role});
     const TensorShape tensor = tensor_shape(problem->value, role);
     wavetile_tensor_info value{};
     value.use = tensor.use;

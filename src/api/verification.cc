@@ -2,6 +2,8 @@
 // api/verification.cc - filling tensors and comparing results with the reference, for callers of the C API.
 #include "api/guard.h"
 #include "api/handles.h"
+#include "compile/user_code.h"
+#include "config/signature.h"
 #include "dispatch/trial.h"
 #include "problem/tensor_data.h"
 #include "problem/verify.h"
@@ -53,6 +55,11 @@ Buffer& buffer_of(HostTensors& tensors, int role) {
       return tensors.history;
     case WAVETILE_ROLE_NEW_HISTORY:
       return tensors.new_history;
+    case WAVETILE_ROLE_AUX0:
+    case WAVETILE_ROLE_AUX1:
+    case WAVETILE_ROLE_AUX2:
+    case WAVETILE_ROLE_AUX3:
+      return tensors.aux[static_cast<size_t>(role - WAVETILE_ROLE_AUX0)];
     default:
       return tensors.amax;
   }
@@ -77,6 +84,7 @@ Status write_report(const VerifyReport& report, wavetile_verify_report* out) {
   }
   value.bias_gradient_wrong = report.bias_gradient_fault.empty() ? 0 : 1;
   value.new_history_wrong = report.new_history_fault.empty() ? 0 : 1;
+  value.store_wrong = report.store_fault.empty() ? 0 : 1;
   return write_struct(value, "wavetile_verify_report", kReportFirstSize, out);
 }
 
@@ -156,6 +164,8 @@ wavetile_status wavetile_verify(const wavetile_problem* problem, const wavetile_
       buffer = Buffer(static_cast<size_t>(tensor.bytes()));
       std::memcpy(buffer.data(), source, buffer.size());
     }
+    WT_TRY_ASSIGN(tensors.user,
+                  compile::user_code_for(epilogue_config_of(problem->value), problem->value.output_type()));
     return verify_and_report(problem->value, tensors, verify_options, report);
   });
 }

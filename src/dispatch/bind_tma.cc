@@ -140,7 +140,8 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   arguments.splits =
       static_cast<i32>(parts || cluster_sum ? planned_splits(config, problem, device.multiprocessors) : 1);
   arguments.part_elements = forward ? problem.y_elements() : problem.x_elements();
-  arguments.epilogue = parts ? epilogue_arguments(Epilogue{}) : epilogue_arguments(problem);
+  arguments.epilogue =
+      parts ? epilogue_arguments(Epilogue{}) : epilogue_arguments(problem, config.gemm.groups_per_tile);
 
   Launch launch;
   launch.kernel = name_of(config);

@@ -37,7 +37,7 @@ TmaHaloArguments halo_arguments(const KernelConfig& config, const ConvProblem& p
   const TensorStrides strides = tensor_strides(problem, forward ? Tensor::kY : Tensor::kX);
   arguments.out_stride[0] = strides.n;
   for (size_t i = 0; i < 3; ++i) arguments.out_stride[i + 1] = strides.spatial[i];
-  arguments.epilogue = epilogue_arguments(problem);
+  arguments.epilogue = epilogue_arguments(problem, config.gemm.groups_per_tile);
   return arguments;
 }
 

@@ -75,9 +75,10 @@ EpilogueArguments epilogue_arguments(const Epilogue& epilogue) {
   return arguments;
 }
 
-EpilogueArguments epilogue_arguments(const ConvProblem& problem) {
+EpilogueArguments epilogue_arguments(const ConvProblem& problem, int merged) {
   EpilogueArguments arguments = epilogue_arguments(problem.epilogue);
   if (problem.epilogue.has_text()) arguments.shape = output_shape(problem);
+  arguments.shape.group_channels /= merged;
   return arguments;
 }
 

@@ -16,7 +16,8 @@ ConvShape conv_shape(const ConvProblem& problem);
 TensorStrides tensor_strides(const ConvProblem& problem, Tensor tensor);
 
 // Without pointers, which bind_epilogue adds; of an Epilogue alone without the shape either.
-EpilogueArguments epilogue_arguments(const ConvProblem& problem);
+// `merged` groups of the user's problem are one of this one, whose output is not dw.
+EpilogueArguments epilogue_arguments(const ConvProblem& problem, int merged = 1);
 EpilogueArguments epilogue_arguments(const Epilogue& epilogue);
 
 // The launch's template of its parameter block.

@@ -202,6 +202,14 @@ const RowCase kTargetCases[] = {
     {"portable-split",
      [](KernelConfig& c) { portable_with(c, [](KernelConfig& x) { x.gemm.split_k = SplitK::kWorkspace; }); },
      "split_k=workspace with direction=fwd"},
+    {"user-store",
+     [](KernelConfig& c) {
+       c.gemm.pipeline = Pipeline::kTma;
+       c.gemm.staging = Staging::kTmaStore;
+       c.epilogue.store = true;
+     },
+     "staging=tma_store writes whole rows from shared memory, which leaves a user's store nothing to write; use "
+     "staging=direct"},
     {"foreign-field", [](KernelConfig& c) { c.direct.tile_h = 8; },
      "direct.tile_h=8 belongs to another family than gemm"},
     {"unread-field", [](KernelConfig& c) { c.gemm.block_swizzle = 4; },

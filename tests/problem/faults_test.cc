@@ -55,7 +55,7 @@ const TextFault kTextFaults[] = {
     {"fwd bf16 c8 i8x8", 17, "expected k, the number of output channels over all groups"},
     {"fwd bf16 c8 k8 f3x3", 20, "expected i, the input size, as in i100x100"},
     {"fwd bf16 c8 k8 i8x8 s3000000000 psame", 33, "this padding cannot be derived from a size of 3000000000"},
-    {"fwd bf16 c8 k8 i8x8 +swish", 22, "unknown epilogue step 'swish'; expected alpha, scale, bias, residual, one of"},
+    {"fwd bf16 c8 k8 i8x8 +swish", 22, "unknown epilogue step 'swish'; expected alpha, scale, bias, residual, add, one of"},
     {"fwd bf16 c8 k8 i8x8 +relu+bias", 27, "the step 'bias' comes too late; steps are written in the order of"},
     {"fwd bf16 c8 k8 i8x8 +bias+bias", 27, "the step 'bias' was given already"},
     {"fwd bf16 c8 k8 i8x8 +relu+gelu", 27, "'gelu' is a second activation after 'relu'; there is one at most"},

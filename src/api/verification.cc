@@ -181,6 +181,7 @@ wavetile_status wavetile_plan_verify(const wavetile_plan* plan, uint64_t data_se
     WT_TRY_ASSIGN(const std::unique_ptr<TrialTensors> tensors,
                   TrialTensors::make(plan->record->device, run.problem(), verify_options.model.exact, data_seed));
     WT_TRY(tensors->reserve_workspace(run.workspace_bytes()));
+    WT_TRY(tensors->poison_outputs(nullptr));
     WT_TRY(run.execute(tensors->pointers(), nullptr));
     WT_TRY(plan->record->device->synchronize(nullptr));
     WT_TRY(tensors->fetch_outputs());

@@ -81,12 +81,16 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("--repeat", options.repeat, "timed repetitions (default: as many as make the time steady)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
+  command->add_flag("--bias-gradient", options.bias_gradient,
+                    "only the bias gradient of a bwd_weight problem: the sums of dy over images and pixels");
   command->add_flag("--json", options.json, "print the result as JSON");
   command->footer(
       "Examples:\n"
       "  wavetile run 'fwd bf16 n16 c256 k256 i56x56 f3x3 p1'\n"
       "  wavetile run bwd_weight fp16 n8 c64 k128 i28x28 f3x3 s2 p1 --device cpu --exact\n"
-      "  wavetile run 'fwd fp32 n1 c32 k32 i16x16x16 f3x3x3 p1 +bias+relu' --json\n");
+      "  wavetile run 'fwd fp32 n1 c32 k32 i16x16x16 f3x3x3 p1 +bias+relu' --json\n"
+      "  wavetile run 'transposed bf16 n8 c64 k32 i14x14 f3x3 s2 p1 o1 +bias+relu'\n"
+      "  wavetile run 'bwd_weight bf16 n16 c256 k36 i56x56 f3x3 p1' --bias-gradient\n");
   command->callback([&action] {
     action = [] {
       options.problem = joined(words);

@@ -7,7 +7,7 @@
 #include "cli/exit_code.h"
 #include "cli/numbers.h"
 #include "cli/trial_json.h"
-#include "dispatch/trial.h"
+#include "dispatch/bias_gradient_trial.h"
 
 namespace wt::cli {
 
@@ -39,9 +39,10 @@ std::string verified_line(const TrialResult& trial, bool exact) {
 
 std::string time_line(const TrialResult& trial) {
   const Timing& timing = *trial.timing;
-  return fmt::format("{} ({} to {}, median of {}), {} GFLOP/s, {} GB/s", time_text(timing.median_us),
-                     time_text(timing.low_us), time_text(timing.high_us), timing.runs, rate_text(trial.gigaflops()),
-                     rate_text(trial.gigabytes()));
+  std::string text = fmt::format("{} ({} to {}, median of {})", time_text(timing.median_us), time_text(timing.low_us),
+                                 time_text(timing.high_us), timing.runs);
+  if (trial.gigaflops() > 0) text += fmt::format(", {} GFLOP/s", rate_text(trial.gigaflops()));
+  return text + fmt::format(", {} GB/s", rate_text(trial.gigabytes()));
 }
 
 void print_result(const TrialResult& trial, bool exact) {
@@ -71,7 +72,7 @@ Result<TrialResult> try_problem(const RunOptions& options) {
   trial.same = options.same;
   trial.seed = options.seed;
   trial.repeat = options.repeat;
-  return run_trial(device, problem, trial);
+  return options.bias_gradient ? run_bias_gradient_trial(device, problem, trial) : run_trial(device, problem, trial);
 }
 
 }  // namespace

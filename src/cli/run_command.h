@@ -17,7 +17,8 @@ struct RunOptions {
   bool exact = false;           // small integers, compared bit for bit
   int same = 1;                 // executions that must give the same bits
   uint64_t seed = 1;
-  int repeat = 0;  // timed repetitions; 0: as many as the timer finds useful
+  int repeat = 0;              // timed repetitions; 0: as many as the timer finds useful
+  bool bias_gradient = false;  // that alone, of a bwd_weight problem
   bool json = false;
 };
 

@@ -55,6 +55,8 @@ void propose(const KernelKind& kind, KernelConfig base, Breadth breadth, std::ve
   if (std::ranges::find(kind.fields, std::string_view("direct.history")) == kind.fields.end()) {
     base.direct.history = false;
   }
+  // WHY: packs hold no kernels with a history, so all that there are may be proposed.
+  if (base.direct.history) breadth = Breadth::kAll;
   kind.propose(base, info_of(base.target), breadth, configs);
 }
 

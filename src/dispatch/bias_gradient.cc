@@ -234,12 +234,6 @@ Result<std::shared_ptr<const ChannelSummer>> make_channel_summer(const std::shar
   return std::shared_ptr<const ChannelSummer>(std::move(summer));
 }
 
-ConvProblem without_bias_gradient(const ConvProblem& problem) {
-  ConvProblem plain = problem;
-  plain.bias_gradient = BiasGradient::kNone;
-  return plain;
-}
-
 Result<std::shared_ptr<const Plan>> make_bias_gradient_plan(const std::shared_ptr<Device>& device,
                                                             const ConvProblem& problem,
                                                             std::shared_ptr<const Plan> inner) {

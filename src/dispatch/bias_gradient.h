@@ -23,10 +23,7 @@ class ChannelSummer {
 Result<std::shared_ptr<const ChannelSummer>> make_channel_summer(const std::shared_ptr<Device>& device,
                                                                  const ChannelTensor& tensor);
 
-// A weight gradient's problem without its bias gradient, which is what kernels compute and what tuning remembers.
-ConvProblem without_bias_gradient(const ConvProblem& problem);
-
-// `inner` executes without_bias_gradient(problem); the sums follow it.
+// `inner` executes the problem without its bias gradient; the sums follow it.
 Result<std::shared_ptr<const Plan>> make_bias_gradient_plan(const std::shared_ptr<Device>& device,
                                                             const ConvProblem& problem,
                                                             std::shared_ptr<const Plan> inner);

@@ -34,6 +34,13 @@ void order(std::vector<RankedCandidate>& ranked) {
 
 }  // namespace
 
+ConvProblem kernel_problem(const ConvProblem& problem) {
+  ConvProblem own = problem;
+  own.bias_gradient = BiasGradient::kNone;
+  own.new_history = false;
+  return own;
+}
+
 std::vector<RankedCandidate> rank_candidates(const ConvProblem& problem, Target target, const PlanOptions& options,
                                              Candidates which) {
   std::vector<RankedCandidate> ranked = collect(problem, target, info_of(target).units, options, which);
@@ -41,8 +48,9 @@ std::vector<RankedCandidate> rank_candidates(const ConvProblem& problem, Target 
   return ranked;
 }
 
-std::vector<RankedCandidate> rank_candidates(const ConvProblem& problem, const DeviceInfo& device,
+std::vector<RankedCandidate> rank_candidates(const ConvProblem& asked, const DeviceInfo& device,
                                              const PlanOptions& options, Candidates which) {
+  const ConvProblem problem = kernel_problem(asked);
   std::vector<RankedCandidate> ranked = collect(problem, device.target, device.multiprocessors, options, which);
   const tuning::Tuned tuned =
       options.tuning == Tuning::kOff ? tuning::Tuned() : tuning::find_tuned(device, problem, options);

@@ -24,6 +24,9 @@ struct RankedCandidate {
   bool accepts() const { return declines.empty(); }
 };
 
+// What of a problem one kernel computes, and what tuning remembers: a plan adds a bias gradient and the next history.
+ConvProblem kernel_problem(const ConvProblem& problem);
+
 // Those that accept come first, by their predicted time; then those that decline, with their reasons.
 std::vector<RankedCandidate> rank_candidates(const ConvProblem& problem, Target target, const PlanOptions& options,
                                              Candidates which = Candidates::kFew);

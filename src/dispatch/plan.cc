@@ -202,8 +202,7 @@ Result<bool> joins_history(const DeviceInfo& info, const ConvProblem& native, co
 
 PlanResult plan_with_history(const std::shared_ptr<Device>& device, const ConvProblem& problem,
                              const PlanOptions& options) {
-  ConvProblem native = problem;
-  native.new_history = false;
+  const ConvProblem native = kernel_problem(problem);
   bool joins = true;
   const bool on_host = device->info().kind == DeviceKind::kCpu;
   if (!on_host) {
@@ -229,7 +228,7 @@ PlanResult plan_with_history(const std::shared_ptr<Device>& device, const ConvPr
 PlanResult make_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem, const PlanOptions& options) {
   WT_TRY(validate(problem));
   if (problem.bias_gradient != BiasGradient::kNone) {
-    WT_TRY_ASSIGN(std::shared_ptr<const Plan> inner, make_plan(device, without_bias_gradient(problem), options));
+    WT_TRY_ASSIGN(std::shared_ptr<const Plan> inner, make_plan(device, kernel_problem(problem), options));
     return make_bias_gradient_plan(device, problem, std::move(inner));
   }
   if (problem.history) return plan_with_history(device, problem, options);

@@ -48,8 +48,9 @@ SearchRow try_candidate(TrialTensors& tensors, const RankedCandidate& candidate,
 
 }  // namespace
 
-Result<SearchReport> search(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+Result<SearchReport> search(const std::shared_ptr<Device>& device, const ConvProblem& asked,
                             const SearchOptions& options, const SearchProgress& progress) {
+  const ConvProblem problem = kernel_problem(asked);
   if (device->info().kind == DeviceKind::kCpu) {
     return unsupported("device {} has no generated kernels to search; use a GPU or sim:sm_90a", device->info().id);
   }

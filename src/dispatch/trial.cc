@@ -136,13 +136,13 @@ Result<VerifyReport> verify_outputs(TrialTensors& tensors, const TrialOptions& o
 }
 
 double TrialResult::gigaflops() const {
-  return timing && timing->median_us > 0 ? problem.flops() / timing->median_us * 1e-3 : 0;
+  return timing && timing->median_us > 0 && bytes == 0 ? problem.flops() / timing->median_us * 1e-3 : 0;
 }
 
 double TrialResult::gigabytes() const {
-  const double bytes = static_cast<double>(x_bytes(problem)) + static_cast<double>(w_bytes(problem)) +
-                       static_cast<double>(y_bytes(problem));
-  return timing && timing->median_us > 0 ? bytes / timing->median_us * 1e-3 : 0;
+  const double each = static_cast<double>(x_bytes(problem)) + static_cast<double>(w_bytes(problem)) +
+                      static_cast<double>(y_bytes(problem));
+  return timing && timing->median_us > 0 ? (bytes > 0 ? bytes : each) / timing->median_us * 1e-3 : 0;
 }
 
 TrialTensors::TrialTensors(std::shared_ptr<Device> device, const ConvProblem& problem)

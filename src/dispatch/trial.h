@@ -43,11 +43,12 @@ struct TrialResult {
   bool verified = false;     // executed, compared and found right
   int same = 0;              // further executions that gave the same bits
   double first_seconds = 0;  // wall time of the verified execution
+  double bytes = 0;          // that an execution must move, where that is not each tensor once
   std::optional<Timing> timing;
   std::string replay;  // the command that repeats this trial
   Status status;       // the first failure, the verification's included
 
-  double gigaflops() const;  // of the median time; 0 where untimed
+  double gigaflops() const;  // of the median time; 0 where untimed, or where the flops are not the problem's
   double gigabytes() const;  // a second: each tensor counted once
 };
 

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include "dispatch/bias_gradient_trial.h"
+#include "dispatch/search.h"
 #include "exact_trial.h"
 
 namespace wt {
@@ -102,6 +104,33 @@ TEST(BiasGradient, ComesWithTheWeightGradient) {
       EXPECT_THAT(result.plan.reason, HasSubstr("for the bias gradient"));
     }
   }
+}
+
+TEST(BiasGradient, IsTriedAlone) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  const TrialOptions options{.exact = true, .same = 3, .time = false};
+  const TrialResult result =
+      run_bias_gradient_trial(*device, problem_of("bwd_weight bf16 n2 c8 k36 i9x9 f3x3"), options);
+  EXPECT_TRUE(result.verified) << result.status.message();
+  EXPECT_EQ(result.same, 2);
+  EXPECT_EQ(result.verification.compared, 36);
+  EXPECT_EQ(result.bytes, 2 * 7 * 7 * 36 * 2);
+  EXPECT_THAT(result.replay, HasSubstr("--bias-gradient"));
+  EXPECT_THAT(run_bias_gradient_trial(*device, problem_of("fwd bf16 c8 k8 i8"), options).status.message(),
+              HasSubstr("sums the dy of bwd_weight"));
+}
+
+// A search tries kernels, which compute the weight gradient alone.
+TEST(BiasGradient, IsNotPartOfASearch) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  SearchOptions options;
+  options.best = 1;
+  options.trial.exact = true;
+  const auto report = search(*device, problem_of("bwd_weight bf16 n2 c16 k16 i8x8 f3x3 p1 bias_gradient"), options, {});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->wrong + report->failed, 0);
 }
 
 TEST(BiasGradient, NeedsItsPointers) {

@@ -7,6 +7,7 @@
 
 #include "dispatch/candidates.h"
 #include "exact_trial.h"
+#include "spills.h"
 
 namespace wt {
 namespace {
@@ -84,6 +85,32 @@ TEST_F(History, IsJoinedForTheOthers) {
   const TrialResult named = exact_trial(device_, depthwise, {.kernel = (*plain)->description().kernel});
   EXPECT_TRUE(named.verified) << named.status.message();
   EXPECT_THAT(named.plan.reason, HasSubstr("joined before: asked for by name"));
+}
+
+#if WT_HAVE_NVRTC
+TEST(HistoryKernels, KeepTheirRegisters) {
+  std::vector<KernelConfig> kernels;
+  for (const char* text :
+       {"fwd bf16 n2 c8 k8 g8 i64 f4 pcausal history +silu", "fwd fp32 n2 c8 k8 g8 i64 f8 pcausal history"}) {
+    const auto ranked = rank_candidates(problem_of(text), Target::kSm90a, {}, Candidates::kAll);
+    for (const DirectDesign design : {DirectDesign::kStream, DirectDesign::kGather}) {
+      const auto found = std::ranges::find_if(ranked, [&](const RankedCandidate& candidate) {
+        return candidate.accepts() && candidate.config.direct.design == design;
+      });
+      ASSERT_NE(found, ranked.end());
+      kernels.push_back(found->config);
+    }
+  }
+  expect_no_spills(kernels);
+}
+#endif
+
+// What a bias gradient or the next history needs beside the problem is left out of what tuning remembers.
+TEST(HistoryKernels, AreTunedWithoutTheirExtras) {
+  EXPECT_EQ(kernel_problem(problem_of("bwd_weight bf16 c8 k8 i8 bias_gradient")),
+            problem_of("bwd_weight bf16 c8 k8 i8"));
+  EXPECT_EQ(kernel_problem(problem_of("fwd bf16 c8 k8 i8 f4 pcausal history new_history")),
+            problem_of("fwd bf16 c8 k8 i8 f4 pcausal history"));
 }
 
 TEST(HistoryOnTheCpu, IsExact) {

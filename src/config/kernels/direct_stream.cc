@@ -97,11 +97,20 @@ struct Sizes {
   int filter_h, filter_w, stride_h, stride_w;
 };
 
+// Activations that are more than a comparison take about ten registers.
+bool is_heavy(Activation activation) {
+  return activation == Activation::kSilu || activation == Activation::kGelu || activation == Activation::kSigmoid ||
+         activation == Activation::kTanh;
+}
+
 // What a thread holds must fit its registers, and fp32 takes twice as many on its way.
 bool fits(const KernelConfig& base, const Sizes& sizes, const Variant& variant) {
   const int size = size_of(base.direction == Direction::kForward ? base.x : base.y), bytes = variant.width * size;
   const int largest = std::max(size, size_of(base.y));
   if (bytes > 16) return false;
+  if (base.dims == 1 && is_heavy(base.epilogue.activation) && variant.width * variant.prefetch >= 32 &&
+      variant.width > 4)
+    return false;
   if (base.dims == 1 && sizes.filter_h > 4) return bytes * variant.prefetch <= 32;
   if (base.dims == 3 && largest == 4 && base.direction != Direction::kBackwardWeight)
     return variant.width <= 2 && variant.width * variant.columns <= 4;

@@ -11,6 +11,7 @@
 #include "config/kernels.h"
 #include "config/targets.h"
 #include "dispatch/bind.h"
+#include "dispatch/candidates.h"
 #include "dispatch/kernel_plan.h"
 #include "dispatch/selection.h"
 #include "dispatch/trial.h"
@@ -41,8 +42,8 @@ class Tuner {
   Tuner(const std::shared_ptr<Device>& device, const ConvProblem& problem, const TuneOptions& options,
         Database* database)
       : device_(device), info_(device->info()), options_(options), database_(database) {
-    report_.problem = problem;
-    report_.key = key_of(info_, problem, options.plan);
+    report_.problem = kernel_problem(problem);
+    report_.key = key_of(info_, report_.problem, options.plan);
     trial_.plan = options.plan;
     trial_.seed = options.seed;
     trial_.time = false;

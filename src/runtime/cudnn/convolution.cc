@@ -267,6 +267,10 @@ Result<std::unique_ptr<Convolution>> Convolution::make(std::shared_ptr<Device> d
   if (!(problem.epilogue == Epilogue{})) {
     return unsupported("'{}' has an epilogue; only plain convolutions are compared with cuDNN", to_text(problem));
   }
+  if (problem.history || problem.bias_gradient != BiasGradient::kNone) {
+    return unsupported("'{}' has a history or a bias gradient; only plain convolutions are compared with cuDNN",
+                       to_text(problem));
+  }
   if (problem.n == 0) return unsupported("'{}' is empty", to_text(problem));
   WT_TRY_ASSIGN(const Library* library, load());
   auto plans = std::make_unique<Plans>(std::move(device), problem, *library);

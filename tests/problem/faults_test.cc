@@ -55,7 +55,8 @@ const TextFault kTextFaults[] = {
     {"fwd bf16 c8 i8x8", 17, "expected k, the number of output channels over all groups"},
     {"fwd bf16 c8 k8 f3x3", 20, "expected i, the input size, as in i100x100"},
     {"fwd bf16 c8 k8 i8x8 s3000000000 psame", 33, "this padding cannot be derived from a size of 3000000000"},
-    {"fwd bf16 c8 k8 i8x8 +swish", 22, "unknown epilogue step 'swish'; expected alpha, scale, bias, residual, add, one of"},
+    {"fwd bf16 c8 k8 i8x8 +swish", 22,
+     "unknown epilogue step 'swish'; expected alpha, scale, bias, residual, add, one of"},
     {"fwd bf16 c8 k8 i8x8 +relu+bias", 27, "the step 'bias' comes too late; steps are written in the order of"},
     {"fwd bf16 c8 k8 i8x8 +bias+bias", 27, "the step 'bias' was given already"},
     {"fwd bf16 c8 k8 i8x8 +relu+gelu", 27, "'gelu' is a second activation after 'relu'; there is one at most"},
@@ -64,6 +65,14 @@ const TextFault kTextFaults[] = {
     {"fwd bf16 c8 k8 i8x8 +alpha=two", 28, "expected a real number such as 0.5"},
     {"fwd bf16 c8 k8 i8x8 +alpha=1e99", 28, "this number is beyond fp32"},
     {"fwd bf16 c8 k8 i8x8 +clamp=6", 29, "expected ':' and the upper bound of clamp, as in clamp=0:6"},
+    {"fwd bf16 c8 k8 i8x8 +f", 23, "expected '=' and C++ in double quotes after 'f'"},
+    {"fwd bf16 c8 k8 i8x8 +f=acc", 24, "expected C++ in double quotes"},
+    {"fwd bf16 c8 k8 i8x8 +f=\"acc", 24, "this quote has no end"},
+    {"fwd bf16 c8 k8 i8x8 +f=\"\"", 24, "expected C++ between the quotes"},
+    {"fwd bf16 c8 k8 i8x8 +f=\"\\q\"", 25, "expected \\\\, \\\", \\n, \\t or \\x27 (an apostrophe) after a backslash"},
+    {"fwd bf16 c8 k8 i8x8 +aux=5+f=\"acc\"", 26, "expected 1 to 4 tensors"},
+    {"fwd bf16 c8 k8 i8x8 +add=1:1:1:1:1", 34, "there are at most 4 numbers here"},
+    {"fwd bf16 c8 k8 i8x8 +grad_relu+grad_relu", 32, "'grad_relu' is a second activation after 'relu'"},
     {"fwd bf16 c8 k8 i8x8 +bias,relu", 26, "expected '+' and the next step, a space or the end"},
 };
 
@@ -100,6 +109,31 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
 const ProblemFault kProblemFaults[] = {
+    {[](ConvProblem& p) { p.epilogue.added = 5; }, "added=5, inputs=0 and outputs=0 must be 0 to 4 each"},
+    {[](ConvProblem& p) {
+       p.epilogue.added = 3, p.epilogue.betas = {1, 1, 1};
+       p.epilogue.inputs = 2, p.epilogue.expression = "acc";
+     },
+     "3 added tensors, 0 saved, 2 inputs and 0 outputs are more than 4 auxiliary tensors in all"},
+    {[](ConvProblem& p) { p.epilogue.betas[2] = 3; }, "betas[2]=3 has no tensor; there are 0"},
+    {[](ConvProblem& p) { p.epilogue.added = 1; },
+     "the factor 0 of added tensor 0 must be finite and not 0; leave the tensor out"},
+    {[](ConvProblem& p) { p.epilogue.inputs = 1; }, "aux=1 has no reader; add f"},
+    {[](ConvProblem& p) { p.epilogue.outputs = 1; }, "out=1 has no writer; add store"},
+    {[](ConvProblem& p) { p.epilogue.scalar_count = 9; }, "9 scalars; there may be 0 to 8"},
+    {[](ConvProblem& p) { p.epilogue.scalar_count = 1; }, "scalars have no reader; add f"},
+    {[](ConvProblem& p) { p.epilogue.scalars[1] = 2; }, "scalar 1=2 is beyond the 0 given"},
+    {[](ConvProblem& p) { p.epilogue.scalars[1] = kInf; }, "scalar 1 is inf; use finite numbers"},
+    {[](ConvProblem& p) { p.epilogue.store = " \n"; }, "the text of store is blank"},
+    {[](ConvProblem& p) { p.epilogue.expression = std::string(65537, 'a'); },
+     "the text of f has 65537 characters; 65536 are enough for any epilogue"},
+    {[](ConvProblem& p) {
+       p = with_direction(p, Direction::kBackwardWeight);
+       p.epilogue.gradient = Activation::kSilu;
+     },
+     "grad_silu passes a gradient through an activation of pixels; a weight gradient has none"},
+    {[](ConvProblem& p) { p.epilogue.activation = p.epilogue.gradient = Activation::kRelu; },
+     "relu and grad_relu together are no chain of a network; use one of them"},
     {[](ConvProblem& p) { p.direction = static_cast<Direction>(9); },
      "direction 9 does not exist; use fwd, bwd_data or bwd_weight"},
     {[](ConvProblem& p) { p.dims = 0; }, "dims=0 is not 1, 2 or 3; a convolution has one to three spatial dimensions"},

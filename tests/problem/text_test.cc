@@ -51,6 +51,26 @@ TEST(Text, ReadsEverything) {
   EXPECT_EQ(p.epilogue, expected);
 }
 
+// Quotes, backslashes, line ends and apostrophes come back; spaces and signs inside quotes end nothing.
+TEST(Text, TheUsersTextRoundTrips) {
+  const ConvProblem p = parsed(
+      "bwd_data bf16 c8 k8 i8x8 +add=1:-0.5+grad_clamp=-1:1+aux=1+scalars=2:0.25+f=\"acc + 1 > 2 ?\\n in.aux[0] : "
+      "\\x27a\\x27 + \\\"x\\\"[0]\\\\\"+amax");
+  EXPECT_EQ(p.epilogue.added, 2);
+  EXPECT_EQ(p.epilogue.betas[1], -0.5f);
+  EXPECT_EQ(p.epilogue.gradient, Activation::kClamp);
+  EXPECT_EQ(p.epilogue.low, -1.0f);
+  EXPECT_EQ(p.epilogue.inputs, 1);
+  EXPECT_EQ(p.epilogue.scalar_count, 2);
+  EXPECT_EQ(p.epilogue.scalars[1], 0.25f);
+  EXPECT_EQ(p.epilogue.expression, "acc + 1 > 2 ?\n in.aux[0] : 'a' + \"x\"[0]\\");
+  EXPECT_EQ(parsed(to_text(p)), p);
+  EXPECT_EQ(parsed(canonical_text(p)), p);
+  const ConvProblem stored = parsed("fwd bf16 c8 k8 i8x8 +out=2+store=\"out.put(value); out.put(1, 2)\"");
+  EXPECT_EQ(stored.epilogue.outputs, 2);
+  EXPECT_EQ(to_text(stored), "fwd bf16 n1 c8 k8 i8x8 f1x1 +out=2+store=\"out.put(value); out.put(1, 2)\"");
+}
+
 TEST(Text, TypesFollowTheDirection) {
   const ConvProblem w = parsed("bwd_weight bf16>fp32 c8 k8 i8");
   EXPECT_EQ(w.x, DataType::kBf16);

@@ -62,7 +62,7 @@ Properties properties(const KernelConfig& config) {
           pack(gemm.tile),
           pack(gemm.warps) * 31 + pack(gemm.mma),
           pack_all(epilogue.scale, epilogue.bias, epilogue.residual, epilogue.activation, epilogue.amax),
-          pack_all(gemm.split_k, gemm.stream_k, gemm.two_stage, gemm.specialization, gemm.groups_per_tile)};
+          pack_all(gemm.split_k, gemm.stream_k, gemm.two_stage, gemm.specialization, gemm.groups_per_tile > 1)};
 }
 
 using Pair = std::tuple<int, int, uint64_t, uint64_t>;

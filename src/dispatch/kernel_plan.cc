@@ -106,13 +106,12 @@ class KernelPlan final : public Plan {
 
 Result<std::shared_ptr<const Plan>> plan_with(const std::shared_ptr<Device>& device, const ConvProblem& problem,
                                               const KernelConfig& config, const compile::Module& module,
-                                              PlanDescription description) {
+                                              PlanDescription description, Binding binding) {
   description.kernel = name_of(config);
   description.registers = module.resources.registers;
   description.spill_bytes = module.resources.spill_bytes;
   description.compile_seconds = module.resources.compile_seconds;
   description.from_cache = module.from_cache;
-  Binding binding = bind(config, problem, device->info());
   description.launches = static_cast<int>(binding.launches.size());
   log::info("plan for '{}' on {}: {} ({})", to_text(problem), device->info().id, description.kernel,
             description.reason);
@@ -146,15 +145,21 @@ Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Devic
   description.measured_us = times.measured_us;
   WT_TRY_ASSIGN(const compile::Module module, module_for(device->info(), config, description.pack));
   if (!description.pack.empty()) description.reason += "; from pack " + description.pack;
-  return plan_with(device, problem, config, module, std::move(description));
+  return plan_with(device, problem, config, module, std::move(description), bind(config, problem, device->info()));
+}
+
+Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                                                     const KernelConfig& config, const compile::Module& module,
+                                                     std::string reason, Binding binding) {
+  PlanDescription description;
+  description.reason = std::move(reason);
+  return plan_with(device, problem, config, module, std::move(description), std::move(binding));
 }
 
 Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
                                                      const KernelConfig& config, const compile::Module& module,
                                                      std::string reason) {
-  PlanDescription description;
-  description.reason = std::move(reason);
-  return plan_with(device, problem, config, module, std::move(description));
+  return make_kernel_plan(device, problem, config, module, std::move(reason), bind(config, problem, device->info()));
 }
 
 }  // namespace wt

@@ -8,6 +8,8 @@
 
 namespace wt {
 
+struct Binding;
+
 struct PlanTimes {
   double predicted_us = 0, measured_us = 0;  // for the description
 };
@@ -25,5 +27,10 @@ Result<compile::Module> module_for(const DeviceInfo& device, const KernelConfig&
 Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
                                                      const KernelConfig& config, const compile::Module& module,
                                                      std::string reason);
+
+// The same with launches that are bound already.
+Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                                                     const KernelConfig& config, const compile::Module& module,
+                                                     std::string reason, Binding binding);
 
 }  // namespace wt

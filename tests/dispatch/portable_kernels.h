@@ -2,14 +2,19 @@
 // tests/dispatch/portable_kernels.h - which portable kernels a test runs.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <string>
 #include <tuple>
 #include <vector>
 
 #include "config/rules.h"
 #include "dispatch/candidates.h"
 #include "kernel/gemm/portable/layout.h"
+#include "runtime/device.h"
 
 namespace wt {
 
@@ -36,6 +41,24 @@ inline std::vector<KernelConfig> one_of_each_loop(const ConvProblem& problem, Ta
   std::vector<KernelConfig> kernels;
   for (const auto& [key, config] : found) kernels.push_back(config);
   return kernels;
+}
+
+inline bool is_divided(const KernelConfig& config) { return config.gemm.split_k == SplitK::kWorkspace; }
+
+// The kernel with the least predicted time among those with the form.
+template <class Form>
+KernelConfig best_with(const ConvProblem& problem, Target target, Form form) {
+  const auto kernels = portable_kernels(problem, target);
+  const auto found = std::ranges::find_if(kernels, form);
+  if (found != kernels.end()) return *found;
+  ADD_FAILURE() << "no such kernel for " << to_text(problem) << " on " << text_of(target);
+  return {};
+}
+
+inline std::shared_ptr<Device> simulated(Target target) {
+  auto device = open_device("sim:" + std::string(text_of(target)));
+  EXPECT_TRUE(device.ok()) << device.status().message();
+  return *device;
 }
 
 }  // namespace wt

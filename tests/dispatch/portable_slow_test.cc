@@ -67,6 +67,19 @@ TEST(PortableStream, PartsAreAddedExactly) {
   EXPECT_EQ(tested, 3);
 }
 
+// alpha is applied once, wherever the sum ends: in the kernel, after its parts, after streamed parts.
+TEST_P(PortableSlow, ScaledWeightGradientsAreExact) {
+  const ConvProblem problem = problem_of("bwd_weight bf16 n3 c16 k24 i13x11 f3x3 p1 +alpha=-0.25");
+  const auto expect_best = [&](auto form) {
+    expect_exact(device_, problem, best_with(problem, GetParam(), [&](const KernelConfig& c) {
+                   return c.gemm.tile.m == 64 && c.gemm.groups_per_tile == 1 && form(c);
+                 }));
+  };
+  expect_best([](const KernelConfig& c) { return !is_divided(c) && !portable_layout::streams(c); });
+  expect_best([](const KernelConfig& c) { return is_divided(c); });
+  expect_best([](const KernelConfig& c) { return c.gemm.stream_k == StreamK::kTree; });
+}
+
 // The largest tiles of the loops with the most in registers, by the real compilers. Rule set tiny has the others.
 std::vector<KernelConfig> largest(const char* text, Target target, std::initializer_list<Pipeline> pipelines) {
   auto kernels = one_of_each_loop(problem_of(text), target, true);

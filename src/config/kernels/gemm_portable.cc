@@ -158,6 +158,19 @@ void propose_config(const KernelConfig& base, KernelConfig config, const TargetI
   }
 }
 
+// With each matrix instruction; a weight gradient's sum divided and whole.
+void propose_form(const KernelConfig& base, const KernelConfig& config, const TargetInfo& target,
+                  std::vector<KernelConfig>& configs) {
+  const size_t first = configs.size();
+  propose_config(base, config, target, false, false, configs);
+  if (base.direction != Direction::kBackwardWeight) return;
+  for (size_t i = first, end = configs.size(); i < end; ++i) {
+    KernelConfig whole = configs[i];
+    whole.gemm.split_k = SplitK::kNone;
+    configs.push_back(whole);
+  }
+}
+
 // Small groups, several at a time: their channels make whole vectors and fill more of a tile.
 void propose_merged(const KernelConfig& base, const TargetInfo& target, std::vector<KernelConfig>& configs) {
   const bool weight = base.direction == Direction::kBackwardWeight;
@@ -168,7 +181,7 @@ void propose_merged(const KernelConfig& base, const TargetInfo& target, std::vec
         KernelConfig config = make(base, recipe, shape, {16, 16});
         config.gemm.groups_per_tile = groups;
         config.finite_only = !weight;  // a weight gradient only drops the products of different groups
-        propose_config(base, config, target, false, false, configs);
+        propose_form(base, config, target, configs);
       }
     }
   }
@@ -182,7 +195,7 @@ void propose_explicit(const KernelConfig& base, const TargetInfo& target, std::v
       KernelConfig config = make(base, recipe, shape, {16, 16});
       config.gemm.specialization = Specialization::kFilter1x1Stride1Pad0;
       config.gemm.explicit_gemm = true;
-      propose_config(base, config, target, false, true, configs);
+      propose_form(base, config, target, configs);
     }
   }
 }

@@ -52,9 +52,10 @@ std::string text(const ConvProblem& problem, const Spatial& value) {
   return out;
 }
 
-// Spatial values as a direct kernel counts them: one-dimensional problems lie along h, but not in design gather.
+// Spatial values as a direct kernel counts them: one-dimensional problems lie along h, but not in designs gather and
+// groups.
 Spatial turned(const Case& at, const Spatial& value, int64_t neutral) {
-  return at.problem->dims == 1 && !is_gather(at) ? Spatial{neutral, value[2], neutral} : value;
+  return at.problem->dims == 1 && !is_gather(at) && !is_groups(at) ? Spatial{neutral, value[2], neutral} : value;
 }
 
 bool equals_or_free(int64_t config, int64_t problem, int64_t free) { return config == free || config == problem; }
@@ -205,15 +206,16 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) {
        const KernelConfig& c = at.config;
        const DirectConfig& d = c.direct;
-       return c.dims == 2 && c.layout == Layout::kChannelsLast && size_of(c.x) == 2 && c.x == c.w && c.x == c.y &&
-              d.filter_h > 0 && d.filter_w > 0 && d.stride_h > 0 && d.stride_w > 0 && d.dilation_h == 1 &&
+       const bool line = c.dims == 1 && d.filter_h == 1 && d.stride_h == 1;
+       return (line || c.dims == 2) && c.layout == Layout::kChannelsLast && size_of(c.x) == 2 && c.x == c.w &&
+              c.x == c.y && d.filter_h > 0 && d.filter_w > 0 && d.stride_h > 0 && d.stride_w > 0 && d.dilation_h == 1 &&
               d.dilation_w == 1 && d.prefetch >= 2;
      },
      [](const Case& at) {
        const DirectConfig& d = at.config.direct;
        return fmt::format(
            "filter={}x{} stride={}x{} dilation={}x{} prefetch={}: design groups needs filter and stride above 0, "
-           "dilation 1, prefetch of at least 2, one 16-bit type, 2D channels-last",
+           "dilation 1, prefetch of at least 2, one 16-bit type, channels-last in 2D, or in 1D with one row",
            d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.dilation_h, d.dilation_w, d.prefetch);
      }},
 

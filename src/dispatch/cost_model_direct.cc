@@ -31,6 +31,7 @@ constexpr double kHaloBytes = 0.95;
 constexpr double kBandedBytes = 1.1;
 // The same of the kernels for small groups.
 constexpr double kGroupsBytes = 1.2;
+constexpr double kEnteredSteps = 1.4;
 constexpr double kApartBytes = 0.8;  // more where a thread reads one pixel of one channel at a time
 
 double bytes_us(const ConvProblem& p) {
@@ -162,7 +163,9 @@ double groups_us(const KernelConfig& config, const ConvProblem& p, int multiproc
     bytes += 8.0 * static_cast<double>(p.w_elements() * (cut.grid / cut.channel_blocks)) / kBytesPerUs;
   const double memory = kGroupsBytes * bytes * waves * capacity / static_cast<double>(cut.grid);
   const double multiply = waves * config.min_blocks * rows * products / kMatrixProductsPerUs;
-  return std::max(memory, multiply) + std::min(memory, multiply) / 2 + 0.01 * config.direct.prefetch;
+  // In one dimension every step enters another segment; not measured.
+  const double entered = p.dims == 1 ? kEnteredSteps : 1;
+  return entered * (std::max(memory, multiply) + std::min(memory, multiply) / 2) + 0.01 * config.direct.prefetch;
 }
 
 }  // namespace

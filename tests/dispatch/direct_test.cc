@@ -36,6 +36,9 @@ TEST(DirectExact, OneProblemOfEachKind) {
                                      std::pair{"fwd bf16 n2 c16 k16 g2 i5x6 f3x3 p1 +bias+relu", kGroups},
                                      std::pair{"bwd_data bf16 n1 c16 k16 g1 i7x6 f3x3 s2 p1", kGroups},
                                      std::pair{"bwd_weight bf16 n1 c8 k8 g2 i7x6 f3x3 s2 p1", kGroups},
+                                     std::pair{"fwd bf16 n3 c16 k16 g2 i71 f4 p3:0 +bias+relu", kGroups},
+                                     std::pair{"bwd_data fp16 n2 c32 k32 g2 i37 f3 s2 p1", kGroups},
+                                     std::pair{"bwd_weight bf16 n2 c24 k24 g6 i70 f5 p2", kGroups},
                                      std::pair{"fwd bf16 n1 c4 k8 g4 i7x6 f3x2 s2x3 d2 p1 NCHW", kGather},
                                      std::pair{"bwd_data fp32 n1 c4 k8 g4 i9x6 f3x3 s2 d2 p2", kGather},
                                      std::pair{"bwd_weight bf16 n1 c4 k4 g4 i3x4x5 f2x3x2 p1", kGather}}) {

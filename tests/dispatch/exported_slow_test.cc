@@ -57,7 +57,8 @@ std::string epilogue_of(const EpilogueConfig& epilogue) {
 std::string direct_sizes(const KernelConfig& config) {
   const DirectConfig& direct = config.direct;
   const auto in_dims = [&](int d, int h, int w) {
-    if (config.dims == 1) return fmt::format("{}", h);
+    // Small groups have one row in one dimension, the others one column.
+    if (config.dims == 1) return fmt::format("{}", direct.design == DirectDesign::kGroups ? w : h);
     return config.dims == 2 ? fmt::format("{}x{}", h, w) : fmt::format("{}x{}x{}", d, h, w);
   };
   const auto or_else = [](int size, int free) { return size ? size : free; };

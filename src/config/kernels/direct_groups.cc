@@ -16,7 +16,7 @@ constexpr std::string_view kReadFields[] = {
 // Positions and blocks follow the registers: sums take 4 * reach * tiles * outputs / 8 of them, and the filter
 // filter_h * chunks * outputs / 8.
 struct Variant {
-  unsigned char filter, stride;
+  unsigned char filter, stride;   // of rows and columns alike; in one dimension there is one row
   unsigned char bundle, outputs;  // channels; outputs of a warp
   short threads, positions;
   unsigned char min_blocks, stages;
@@ -44,9 +44,23 @@ constexpr Variant kWeight[] = {
     {3, 1, 16, 8, 256, 64, 1, 6}, {5, 1, 8, 8, 256, 32, 1, 4},  {5, 1, 16, 8, 256, 32, 1, 4},
     {7, 1, 8, 8, 256, 32, 1, 4},
 };
+// One-dimensional images are rows of their own: less of the filter and fewer sums in registers.
+constexpr Variant kLine[] = {
+    {3, 1, 8, 8, 256, 64, 2, 4},   {3, 1, 16, 16, 256, 64, 2, 4}, {3, 1, 32, 16, 256, 64, 2, 4},
+    {3, 2, 8, 8, 256, 32, 2, 4},   {3, 2, 16, 8, 256, 32, 2, 4},  {4, 1, 8, 8, 256, 64, 2, 4},
+    {4, 1, 16, 16, 256, 64, 2, 4}, {5, 1, 8, 8, 256, 64, 2, 4},   {5, 1, 16, 16, 256, 64, 2, 4},
+    {7, 1, 8, 8, 256, 64, 2, 4},   {7, 1, 16, 8, 256, 64, 2, 4},
+};
+constexpr Variant kLineWeight[] = {
+    {3, 1, 8, 8, 256, 64, 2, 4},  {3, 1, 16, 8, 256, 64, 2, 4}, {3, 1, 32, 8, 256, 64, 1, 4},
+    {3, 2, 8, 8, 256, 32, 2, 4},  {3, 2, 16, 8, 256, 32, 2, 4}, {4, 1, 8, 8, 256, 64, 2, 4},
+    {4, 1, 16, 8, 256, 64, 2, 4}, {5, 1, 8, 8, 256, 64, 2, 4},  {5, 1, 16, 8, 256, 64, 2, 4},
+    {7, 1, 8, 8, 256, 64, 2, 4},  {7, 1, 16, 8, 256, 64, 1, 4},
+};
 constexpr size_t kFewVariants = 1;  // packs have merged groups of the GEMM family for the rest
 
-std::span<const Variant> variants(Direction direction) {
+std::span<const Variant> variants(Direction direction, int dims) {
+  if (dims == 1) return direction == Direction::kBackwardWeight ? std::span(kLineWeight) : std::span(kLine);
   switch (direction) {
     case Direction::kForward:
       return kForward;
@@ -59,9 +73,10 @@ std::span<const Variant> variants(Direction direction) {
 }
 
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
-  if (base.dims != 2 || base.layout != Layout::kChannelsLast) return;
+  if (base.dims > 2 || base.layout != Layout::kChannelsLast) return;
+  if (base.dims == 1 && breadth == Breadth::kFew) return;
   if (size_of(base.x) != 2 || base.x != base.y || base.x != base.w) return;
-  std::span<const Variant> list = variants(base.direction);
+  std::span<const Variant> list = variants(base.direction, base.dims);
   if (breadth == Breadth::kFew) list = list.first(kFewVariants);
   for (const Variant& variant : list) {
     // Narrower groups share bundles of 8 and 24; backward weight keeps them apart without being compiled for it.
@@ -76,8 +91,10 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
       config.min_blocks = variant.min_blocks;
       direct.design = DirectDesign::kGroups;
       direct.tile_w = variant.positions;
-      direct.filter_h = direct.filter_w = variant.filter;
-      direct.stride_h = direct.stride_w = variant.stride;
+      direct.filter_w = variant.filter;
+      direct.stride_w = variant.stride;
+      direct.filter_h = base.dims == 1 ? 1 : variant.filter;
+      direct.stride_h = base.dims == 1 ? 1 : variant.stride;
       direct.dilation_h = direct.dilation_w = 1;
       direct.vector_in = variant.bundle;
       direct.vector_out = variant.outputs;

@@ -55,6 +55,25 @@ TEST(RunCommand, TakesAKernelByName) {
   EXPECT_THAT(outcome.out, HasSubstr("builtin"));
 }
 
+TEST(RunCommand, TakesATransposedConvolutionInItsOwnWords) {
+  const Outcome outcome = wavetile(
+      {"run", "transposed fp32 n1 c4 k6 i5x5 f3x3 s2 p1 o1 +bias", "--device", "cpu", "--exact", "--repeat", "1"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("bwd_data fp32 n1 c6 k4 i10x10 f3x3 s2 p1 +bias"),
+                                 HasSubstr("verified  yes, all 600 elements")));
+}
+
+TEST(RunCommand, RunsABiasGradientAlone) {
+  const Outcome outcome = wavetile({"run", "bwd_weight bf16 n2 c4 k7 i5x5 f3x3 p1", "--device", "cpu",
+                                    "--bias-gradient", "--same", "2", "--repeat", "1"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("verified  yes, all 7 elements"), HasSubstr("the same bits 2 times"),
+                                 Not(HasSubstr("GFLOP/s")), HasSubstr("--bias-gradient")));
+  const Outcome refused = wavetile({"run", kProblem, "--device", "cpu", "--bias-gradient"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("sums the dy of bwd_weight"));
+}
+
 TEST(RunCommand, PrintsJson) {
   const Outcome outcome = wavetile({"run", kProblem, "--device", "cpu", "--json", "--repeat", "2"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

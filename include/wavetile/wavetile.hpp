@@ -368,13 +368,13 @@ struct ProblemFields {
   BiasGradientOf bias_gradient = BiasGradientOf::kNone;
   bool history = false;
   bool new_history = false;
-  std::vector<float> betas;                 // of tensors that are added beside the residual
+  std::vector<float> betas = {};            // of tensors that are added beside the residual
   Activation gradient = Activation::kNone;  // which a gradient passes; its input is the saved tensor
   int inputs = 0;                           // auxiliary tensors of the expression
   int outputs = 0;                          // auxiliary tensors of the store
-  std::vector<float> scalars;               // of the expression
-  std::string expression;                   // the user's C++: see wavetile_problem_desc
-  std::string store;
+  std::vector<float> scalars = {};          // of the expression
+  std::string expression = {};              // the user's C++: see wavetile_problem_desc
+  std::string store = {};
 };
 
 class Problem {

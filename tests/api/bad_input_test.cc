@@ -283,7 +283,7 @@ TEST(BadInput, ValuesThatAreNoChoiceAreRefused) {
     return wavetile_verify(problem.get(), &tensors, &options, nullptr);
   };
   expect_refused({
-      {"role=7", [&] { return wavetile_problem_tensor(problem.get(), static_cast<wavetile_role>(7), &info); }},
+      {"role=14", [&] { return wavetile_problem_tensor(problem.get(), static_cast<wavetile_role>(14), &info); }},
       {"type=6", [&] { return wavetile_from_float(static_cast<wavetile_type>(6), &value, 1, &value); }},
       {"fill=3", [&] { return wavetile_fill_tensors(problem.get(), static_cast<wavetile_fill>(3), 1, &tensors); }},
       {"capability=5",

@@ -93,6 +93,16 @@ void append(std::vector<KernelConfig>& all, const std::vector<KernelConfig>& mor
   all.insert(all.end(), more.begin(), more.end());
 }
 
+// Merged groups stored as they are, and explicit GEMM, with their largest tiles.
+std::vector<KernelConfig> forms(Target target) {
+  return {best_with(problem_of("bwd_weight bf16 n8 c64 k64 g16 i28x28 f3x3 p1"), target,
+                    [](const KernelConfig& c) {
+                      return c.gemm.groups_per_tile > 1 && c.gemm.tile.m == 128 && !is_divided(c);
+                    }),
+          best_with(problem_of("bwd_weight bf16 n8 c256 k256 i28x28 f1x1"), target,
+                    [](const KernelConfig& c) { return c.gemm.explicit_gemm && c.gemm.tile.m == 128; })};
+}
+
 #if WT_HAVE_NVRTC
 TEST(PortableSpills, NoneOnSm80) {
   std::vector<KernelConfig> kernels;
@@ -100,6 +110,7 @@ TEST(PortableSpills, NoneOnSm80) {
   append(kernels, largest("bwd_data bf16 n8 c256 k256 i50x50 f3x3 s2 p1", Target::kSm80, {Pipeline::kCompV3}));
   append(kernels, largest("bwd_weight bf16 n8 c256 k256 i50x50 f3x3 p1", Target::kSm80, {Pipeline::kCompV3}));
   append(kernels, largest("fwd fp32 n8 c256 k256 i50x50 f3x3 p1", Target::kSm80, {Pipeline::kCompAsync}));
+  append(kernels, forms(Target::kSm80));
   expect_no_spills(kernels);
 }
 #endif
@@ -111,6 +122,7 @@ TEST(PortableSpills, NoneOnAmd) {
     append(kernels, largest("fwd bf16 n8 c256 k256 i50x50 f3x3 p1", target, {Pipeline::kCompV4}));
     append(kernels, largest("bwd_weight bf16 n8 c256 k256 i50x50 f3x3 p1", target, {Pipeline::kCompV4}));
   }
+  append(kernels, forms(Target::kGfx942));
   expect_no_spills(kernels, compile::Backend::kClang);
 }
 #endif

@@ -12,6 +12,7 @@ std::span<const Constraint> tma_rows();        // constraints_tma.cc: the Hopper
 std::span<const Constraint> four_wave_rows();  // constraints_four_wave.cc: CDNA
 std::span<const Constraint> wavelet_rows();    // constraints_wavelet.cc: the Hopper kernels that gather
 std::span<const Constraint> taps_rows();       // constraints_taps.cc: the Hopper kernel for few output channels
+std::span<const Constraint> rows_rows();       // constraints_rows.cc: the Hopper kernel for few input channels
 std::span<const Constraint> portable_rows();   // constraints_portable.cc: the portable pipelines
 std::span<const Constraint> direct_rows();     // constraints_direct.cc: the direct family
 
@@ -20,6 +21,7 @@ std::span<const Constraint> tma_problem_rows();        // constraints_tma.cc
 std::span<const Constraint> four_wave_problem_rows();  // constraints_four_wave.cc
 std::span<const Constraint> wavelet_problem_rows();    // constraints_wavelet.cc
 std::span<const Constraint> taps_problem_rows();       // constraints_taps.cc
+std::span<const Constraint> rows_problem_rows();       // constraints_rows.cc
 std::span<const Constraint> portable_problem_rows();   // constraints_portable.cc
 std::span<const Constraint> direct_problem_rows();     // constraints_direct.cc
 

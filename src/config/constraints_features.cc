@@ -44,7 +44,8 @@ bool stages_results(const Case& at) {
   if (!is_gemm(at))
     return at.config.direction != Direction::kBackwardWeight &&
            (at.config.direct.design == DirectDesign::kBanded || at.config.direct.design == DirectDesign::kGroups);
-  return at.config.gemm.pipeline == Pipeline::kTma && at.config.gemm.staging != Staging::kDirect;
+  return (at.config.gemm.pipeline == Pipeline::kTma || at.config.gemm.pipeline == Pipeline::kRows) &&
+         at.config.gemm.staging != Staging::kDirect;
 }
 
 constexpr Constraint kRows[] = {

@@ -29,7 +29,8 @@ constexpr EnumName kPipelines[] = {{"basic_v1", "kBasicV1"},
                                    {"wavelet", "kWavelet"},
                                    {"tma", "kTma"},
                                    {"four_wave", "kFourWave"},
-                                   {"taps", "kTaps"}};
+                                   {"taps", "kTaps"},
+                                   {"rows", "kRows"}};
 constexpr EnumName kSchedulers[] = {{"intrawave", "kIntrawave"}, {"interwave", "kInterwave"}};
 constexpr EnumName kLoaders[] = {
     {"gather", "kGather"},         {"vector", "kVector"},          {"async", "kAsync"},
@@ -57,7 +58,7 @@ constexpr bool reaches(const EnumName (&)[kCount], Enum last) {
 static_assert(reaches(kDirections, Direction::kBackwardWeight) && reaches(kDataTypes, DataType::kE5m2));
 static_assert(reaches(kLayouts, Layout::kChannelsFirst) && reaches(kActivations, Activation::kTanh));
 static_assert(reaches(kTargets, Target::kGfx1250) && reaches(kFamilies, Family::kDirect));
-static_assert(reaches(kPipelines, Pipeline::kTaps) && reaches(kSchedulers, Scheduler::kInterwave));
+static_assert(reaches(kPipelines, Pipeline::kRows) && reaches(kSchedulers, Scheduler::kInterwave));
 static_assert(reaches(kLoaders, Loader::kBufferLane) && reaches(kSpecializations, Specialization::kPatch));
 static_assert(reaches(kSplitKs, SplitK::kAtomic) && reaches(kStreamKs, StreamK::kTree));
 static_assert(reaches(kRasters, Raster::kAlongN) && reaches(kStagings, Staging::kTmaStore));

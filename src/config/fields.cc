@@ -104,6 +104,7 @@ constexpr std::array kFields = {
     WT_FIELD(Place::kOptional, gemm.split_image, "image"),
     WT_FIELD(Place::kOptional, gemm.explicit_gemm, "explicit"),
     WT_FIELD(Place::kOptional, gemm.load_warps, "lw"),
+    WT_FIELD(Place::kOptional, gemm.filter_rows, "fr"),
 
     WT_FIELD(Place::kOptional, direct.design, ""),
     WT_FIELD(Place::kOptional, direct.tile_h, "th"),

@@ -42,6 +42,7 @@ enum class Pipeline : unsigned char {
   kTma,
   kFourWave,
   kTaps,
+  kRows,
 };
 
 enum class Scheduler : unsigned char { kIntrawave, kInterwave };
@@ -131,7 +132,8 @@ struct GemmConfig {
   unsigned char groups_per_tile = 1;
   bool split_image = false;
   bool explicit_gemm = false;
-  unsigned char load_warps = 0;  // 0: every warp loads and multiplies
+  unsigned char load_warps = 0;   // 0: every warp loads and multiplies
+  unsigned char filter_rows = 0;  // 0: run-time value
   constexpr bool operator==(const GemmConfig&) const = default;
 };
 

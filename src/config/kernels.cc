@@ -10,6 +10,7 @@ namespace wt {
 extern const KernelKind kGemmTma;       // config/kernels/gemm_tma.cc
 extern const KernelKind kGemmWavelet;   // config/kernels/gemm_wavelet.cc
 extern const KernelKind kGemmTaps;      // config/kernels/gemm_taps.cc
+extern const KernelKind kGemmRows;      // config/kernels/gemm_rows.cc
 extern const KernelKind kGemmPortable;  // config/kernels/gemm_portable.cc
 extern const KernelKind kGemmPortableWavelet;
 extern const KernelKind kGemmFourWave;  // config/kernels/gemm_four_wave.cc
@@ -22,8 +23,8 @@ extern const KernelKind kDirectGather;  // config/kernels/direct_gather.cc
 namespace {
 
 constexpr const KernelKind* kKinds[] = {
-    &kGemmTma,   &kGemmWavelet,  &kGemmTaps,     &kGemmPortable, &kGemmPortableWavelet, &kGemmFourWave,
-    &kGemmBasic, &kDirectStream, &kDirectBanded, &kDirectGroups, &kDirectGather,
+    &kGemmTma,      &kGemmWavelet, &kGemmTaps,     &kGemmRows,     &kGemmPortable, &kGemmPortableWavelet,
+    &kGemmFourWave, &kGemmBasic,   &kDirectStream, &kDirectBanded, &kDirectGroups, &kDirectGather,
 };
 
 // What every kernel's device code reads.

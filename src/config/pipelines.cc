@@ -113,6 +113,15 @@ constexpr PipelineInfo kPipelines[] = {
      .load_warps = true,
      .min_k_iterations = 1,
      .meaning = "pixels times every tap at once, then sums of neighbouring pixels; for few output channels"},
+    {.pipeline = Pipeline::kRows,
+     .min_stages = 2,
+     .max_stages = 8,
+     .prefetch = 2,
+     .wave_groups = 1,
+     .load_warps = true,
+     .persistent = true,
+     .min_k_iterations = 1,
+     .meaning = "patches of raw image rows in shared memory, fragments read into registers; for few input channels"},
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "dispatch/bind_direct.h"
 #include "dispatch/bind_four_wave.h"
 #include "dispatch/bind_portable.h"
+#include "dispatch/bind_rows.h"
 #include "dispatch/bind_taps.h"
 #include "dispatch/bind_tma.h"
 #include "dispatch/bind_wavelet.h"
@@ -105,6 +106,8 @@ Binding bind(const KernelConfig& config, const ConvProblem& problem, const Devic
       return bind_tma(config, problem, device);
     case Pipeline::kTaps:
       return bind_taps(config, problem, device);
+    case Pipeline::kRows:
+      return bind_rows(config, problem, device);
     case Pipeline::kWavelet:
       return bind_wavelet(config, problem, device);
     default:

@@ -8,6 +8,7 @@ namespace wt {
 double predicted_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
   if (config.family == Family::kDirect) return predicted_direct_us(config, problem, multiprocessors);
   if (config.gemm.pipeline == Pipeline::kTaps) return predicted_taps_us(config, problem, multiprocessors);
+  if (config.gemm.pipeline == Pipeline::kRows) return predicted_rows_us(config, problem, multiprocessors);
   if (portable_layout::serves(config)) return predicted_portable_us(config, problem, multiprocessors);
   if (config.gemm.pipeline == Pipeline::kFourWave) return predicted_four_wave_us(config, problem, multiprocessors);
   if (config.gemm.pipeline == Pipeline::kWavelet) return predicted_wavelet_us(config, problem, multiprocessors);

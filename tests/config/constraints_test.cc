@@ -91,6 +91,25 @@ void taps_with(KernelConfig& c, Change change) {
   change(c);
 }
 
+// A kernel of pipeline rows, and one change.
+template <class Change>
+void rows_with(KernelConfig& c, Change change) {
+  hopper(c);
+  c.min_blocks = 1;
+  c.gemm.pipeline = Pipeline::kRows;
+  c.gemm.tile = {192, 64, 176};
+  c.gemm.mma = {64, 64, 16};
+  c.gemm.warps = {12, 1, 1};
+  c.gemm.loader_a = Loader::kRegister;
+  c.gemm.loader_b = Loader::kGather;
+  c.gemm.swizzle_a = c.gemm.swizzle_b = 0;
+  c.gemm.staging = Staging::kShared;
+  c.gemm.vector_c = 8;
+  c.gemm.load_warps = 1;
+  c.gemm.filter_rows = 7;
+  change(c);
+}
+
 DirectConfig& make_groups(KernelConfig& c) {
   c.family = Family::kDirect;
   c.direct.design = DirectDesign::kGroups;
@@ -334,6 +353,11 @@ const RowCase kTargetCases[] = {
     {"taps-shape", [](KernelConfig& c) { taps_with(c, [](KernelConfig& t) { t.gemm.tile.m = 128; }); },
      "tile=128x32x64 warps=4x1 load_warps=1"},
     {"taps-kind", [](KernelConfig& c) { taps_with(c, [](KernelConfig& t) { t.dims = 3; }); }, "dims=3 direction=fwd"},
+    {"rows-shape", [](KernelConfig& c) { rows_with(c, [](KernelConfig& t) { t.gemm.tile.k = 208; }); },
+     "tile=192x64x208 warps=12x1 load_warps=1 filter_rows=7"},
+    {"rows-kind", [](KernelConfig& c) { rows_with(c, [](KernelConfig& t) { t.dims = 1; }); }, "dims=1 direction=fwd"},
+    {"rows-staging", [](KernelConfig& c) { rows_with(c, [](KernelConfig& t) { t.gemm.vector_c = 1; }); },
+     "staging=shared vector_c=1 with output bf16"},
     {"wavelet-roles", [](KernelConfig& c) { gathers_with(c, [](KernelConfig& t) { t.gemm.load_warps = 6; }); },
      "load_warps=6 warps=8x1 persistent=true tile.m=128"},
     {"wavelet-span", [](KernelConfig& c) { gathers_with(c, [](KernelConfig& t) { t.gemm.swizzle_b = 64; }); },
@@ -544,6 +568,25 @@ const RowCase kProblemCases[] = {
      "filter=3 with dilation=20 along w reaches over 40 of 64 pixels", "fwd bf16 n1 c64 k3 i90x90 f1x3 d1x20"},
     {"taps-memory", [](KernelConfig& c) { taps_with(c, [](KernelConfig&) {}); },
      "for 8192 channels and 3 output rows in the making", "fwd bf16 n1 c8192 k3 i20x20 f3x3 p1"},
+    {"rows-channels", [](KernelConfig& c) { rows_with(c, [](KernelConfig&) {}); }, "1 groups, 3 channels, dilation=2x2",
+     "fwd bf16 n1 c3 k64 i32x32 f7x7 d2"},
+    {"rows-filter", [](KernelConfig& c) { rows_with(c, [](KernelConfig&) {}); },
+     "5 filter rows of 15 numbers, 2 octets as they start; this kernel has filter_rows=7 of 3",
+     "fwd bf16 n1 c3 k64 i32x32 f5x5 s2"},
+    {"rows-pitch", [](KernelConfig& c) { rows_with(c, [](KernelConfig&) {}); }, "30 pixels of 3 channels are 180 bytes",
+     "fwd bf16 n1 c3 k64 i32x30 f7x7 s2 p3"},
+    {"rows-memory",
+     [](KernelConfig& c) {
+       rows_with(c, [](KernelConfig& t) {
+         t.gemm.filter_rows = 220;
+         t.gemm.tile.k = 5280;
+         t.gemm.tile.n = t.gemm.mma.n = 8;
+         t.gemm.staging = Staging::kDirect;
+         t.gemm.vector_c = 1;
+         t.gemm.stages = 8;
+       });
+     },
+     "no patch of image rows fits 8 slots", "fwd bf16 n1 c3 k64 i240x208 f220x7 s2"},
     {"wavelet-vector", [](KernelConfig& c) { gathers_with(c, [](KernelConfig&) {}); },
      "3 channels per group, 9 pixels wide, stride 1, dilation 1: neither channels nor rows of taps are vectors of 8",
      "fwd bf16 n1 c3 k8 i9x9 f3x3"},

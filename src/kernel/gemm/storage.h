@@ -38,7 +38,8 @@ constexpr DataType output_type(const KernelConfig& config) {
 constexpr DataType multiply_type(const KernelConfig& config) {
   if (config.gemm.pipeline == Pipeline::kTma && operand_a(config) == DataType::kF32) return DataType::kTf32;
   if (config.gemm.pipeline == Pipeline::kTma || config.gemm.pipeline == Pipeline::kWavelet ||
-      config.gemm.pipeline == Pipeline::kTaps || config.gemm.pipeline == Pipeline::kFourWave)
+      config.gemm.pipeline == Pipeline::kTaps || config.gemm.pipeline == Pipeline::kRows ||
+      config.gemm.pipeline == Pipeline::kFourWave)
     return operand_a(config);
   const DataType a = multiply_type(operand_a(config)), b = multiply_type(operand_b(config));
   if (a == b) return a;

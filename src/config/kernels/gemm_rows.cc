@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/kernels/gemm_rows.cc - Hopper's kernel for few input channels: fragments read from raw image rows.
+#include "config/kernels.h"
+#include "kernel/gemm/rows/layout.h"
+
+namespace wt {
+
+namespace {
+
+constexpr Pipeline kPipelines[] = {Pipeline::kRows};
+constexpr Target kTargets[] = {Target::kSm90a};
+constexpr std::string_view kReadFields[] = {"gemm.tile",     "gemm.warps",      "gemm.mma",        "gemm.pipeline",
+                                            "gemm.stages",   "gemm.loader_a",   "gemm.persistent", "gemm.staging",
+                                            "gemm.vector_c", "gemm.load_warps", "gemm.filter_rows"};
+
+// Filter rows, and the octets of one: S * C numbers and one more where windows start at odd elements.
+struct Filter {
+  short rows, octets;
+};
+constexpr Filter kFilters[] = {
+    {7, 3},   // 7x7 of 3 channels
+    {3, 2},   // 3x3 of 3 to 5
+    {5, 1},   // 5x5 of 1
+    {4, 2},   // 4x4 of 3 and 4
+    {3, 1},   // 3x3 of 1 and 2
+    {3, 3},   // 3x3 of 6 to 8
+    {5, 2},   // 5x5 of 2 and 3
+    {5, 3},   // 5x5 of 4
+    {5, 5},   // 5x5 of 8
+    {7, 1},   // 7x7 of 1
+    {7, 2},   // 7x7 of 2
+    {7, 4},   // 7x7 of 4
+    {7, 7},   // 7x7 of 8
+    {8, 3},   // 8x8 of 3, 8x8 of 2 between odd pixels
+    {8, 4},   // 8x8 of 4
+    {9, 2},   // 9x9 of 1
+    {9, 4},   // 9x9 of 3
+    {11, 2},  // 11x11 of 1
+    {11, 5},  // 11x11 of 3
+    {2, 1},   // 2x2 of 1 to 4
+};
+
+struct Shape {
+  short columns;
+  int groups, min_blocks, stages;
+};
+// WHY three groups: with them and the load warps, a thread has 128 registers. Two blocks of two have more that overlap,
+// and fewer registers.
+constexpr Shape kShapes[] = {{64, 3, 1, 4}, {32, 3, 1, 4}, {96, 3, 1, 4}, {128, 3, 1, 3},
+                             {16, 3, 1, 4}, {64, 2, 2, 3}, {32, 2, 2, 3}};
+
+// Which of them are best guesses: filter, columns, load warps.
+struct Guess {
+  Filter filter;
+  short columns;
+  int load_warps;
+};
+constexpr Guess kGuesses[] = {{{7, 3}, 64, 1}, {{3, 2}, 32, 1}};
+
+bool is_guess(const Filter& filter, const Shape& shape, int load_warps) {
+  for (const Guess& guess : kGuesses) {
+    if (guess.filter.rows == filter.rows && guess.filter.octets == filter.octets && guess.columns == shape.columns &&
+        shape.min_blocks == 1 && guess.load_warps == load_warps)
+      return true;
+  }
+  return false;
+}
+
+bool is_16_bit(DataType type) { return type == DataType::kBf16 || type == DataType::kF16; }
+
+KernelConfig config_of(const KernelConfig& base, const Filter& filter, const Shape& shape, int load_warps) {
+  KernelConfig config = base;
+  config.family = Family::kGemm;
+  config.min_blocks = static_cast<unsigned char>(shape.min_blocks);
+  GemmConfig& gemm = config.gemm;
+  gemm.pipeline = Pipeline::kRows;
+  gemm.tile = {static_cast<short>(64 * shape.groups), shape.columns,
+               static_cast<short>((filter.rows * filter.octets + 1) / 2 * 16)};
+  gemm.mma = {64, shape.columns, 16};
+  gemm.warps = {static_cast<short>(4 * shape.groups), 1, 1};
+  gemm.stages = static_cast<unsigned char>(shape.stages);
+  gemm.loader_a = Loader::kRegister;
+  gemm.persistent = true;
+  gemm.load_warps = static_cast<unsigned char>(load_warps);
+  gemm.filter_rows = static_cast<unsigned char>(filter.rows);
+  return config;
+}
+
+void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (base.layout != Layout::kChannelsLast || base.dims != 2 || base.direction != Direction::kForward) return;
+  if (!is_16_bit(operand_a(base)) || operand_a(base) != operand_b(base)) return;
+  // WHY not fp16: packs have a limit, and layers of images in fp16 are rare.
+  if (breadth == Breadth::kFew && operand_a(base) != DataType::kBf16) return;
+  const bool vectors = size_of(output_type(base)) == 2 && !base.epilogue.store;
+  for (const Filter& filter : kFilters) {
+    for (const Shape& shape : kShapes) {
+      for (const int load_warps : {1, 4}) {
+        if (breadth == Breadth::kFew && !is_guess(filter, shape, load_warps)) continue;
+        if (shape.min_blocks > 1 && load_warps != 1) continue;
+        KernelConfig config = config_of(base, filter, shape, load_warps);
+        if (vectors) {
+          config.gemm.staging = Staging::kShared;
+          config.gemm.vector_c = 8;
+          configs.push_back(config);
+          if (breadth == Breadth::kFew) continue;
+        }
+        // Any number of channels, from registers: by load warps alone where there are vectors too.
+        if ((vectors && load_warps == 1) || shape.columns > 64) continue;
+        config.gemm.staging = Staging::kDirect;
+        config.gemm.vector_c = 1;
+        configs.push_back(config);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+extern const KernelKind kGemmRows = {.id = "gemm-rows",
+                                     .header = "kernel/gemm/rows/kernel.h",
+                                     .class_name = "wt::RowsGemm",
+                                     .family = Family::kGemm,
+                                     .pipelines = kPipelines,
+                                     .targets = kTargets,
+                                     .fields = kReadFields,
+                                     .generic = false,
+                                     .propose = propose};
+
+}  // namespace wt

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/rows_view.h"
+
+#include <algorithm>
+
+#include "config/targets.h"
+#include "kernel/gemm/rows/layout.h"
+
+namespace wt {
+namespace {
+
+constexpr int64_t kReservedBytes = 1024;  // of a block, by the hardware
+constexpr int64_t kMaxPitch = 1024;       // 256 words of a bulk copy
+constexpr int64_t kMaxPatchRows = 256;
+constexpr int64_t kMaxStrips = 32, kMaxTileRows = 64, kMaxFragments = 32;
+
+// Cycles of a multiprocessor: the gather's instructions were counted on paper, the rest read off similar kernels.
+constexpr double kGatherInstructions = 1.4;  // of a warp for each 32-bit load: its mask and address
+constexpr double kFragmentInstructions = 150;
+constexpr double kPairInstructions = 3.5;  // of a warp for each pair of columns: scale, round, stage, copy
+constexpr double kPatchCycles = 300;       // barriers, coordinates
+constexpr double kBytesPerCycle = 24;      // into one multiprocessor's shared memory
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
+
+// Words that lanes of a warp read at once lie `step` apart for eight outputs: how often two share a bank.
+double bank_conflicts(int64_t step_words) {
+  int most = 1;
+  int counts[32] = {};
+  int64_t seen[32] = {};
+  for (int64_t row = 0; row < 8; ++row) {
+    for (int64_t pair = 0; pair < 4; ++pair) {
+      const int64_t word = row * step_words + pair, bank = word % 32;
+      if (counts[bank] > 0 && seen[bank] == word) continue;
+      seen[bank] = word;
+      most = std::max(most, ++counts[bank]);
+    }
+  }
+  return most;
+}
+
+// The patch with `strip` outputs along w and `rows` along h.
+void set_patch(RowsView& view, const ConvProblem& p, int64_t strips, int64_t rows) {
+  view.strips = strips;
+  view.strip = round_up(ceil_div(p.out()[2], strips), strips > 1 ? view.classes : 1);
+  view.class_strip = ceil_div(view.strip, view.classes);
+  view.tile_rows = rows;
+  view.row_blocks = ceil_div(p.out()[1], rows);
+  view.fragments = view.classes * ceil_div(rows * view.class_strip, 64);
+  const int64_t last = (view.class_strip * view.classes - 1) * view.step + 7;
+  view.pitch = round_up(last / 2 * 4 + 16 * view.octets, 16);
+  view.patch_rows = (rows - 1) * p.stride[1] + p.filter[1];
+  view.slot_bytes = round_up(view.pitch * view.patch_rows, 128);
+  view.patches = p.n * view.row_blocks * ceil_div(p.out()[2], view.strip);
+}
+
+double patch_cycles(const KernelConfig& config, const RowsView& view) {
+  const double busy = static_cast<double>(view.fragments) * rows_fragment_cycles(config, view);
+  const double load = static_cast<double>(view.slot_bytes) / kBytesPerCycle;
+  return std::max(busy, load) + kPatchCycles / config.min_blocks;
+}
+
+}  // namespace
+
+double rows_fragment_cycles(const KernelConfig& config, const RowsView& view) {
+  const GemmConfig& gemm = config.gemm;
+  const double loads = 2.0 * rows_layout::filter_rows(config) * rows_layout::octets_of_row(config);
+  const double shared = 4 * loads * bank_conflicts(view.step * view.classes / 2);
+  const double issue = loads * kGatherInstructions + kFragmentInstructions + gemm.tile.n / 2.0 * kPairInstructions;
+  const double products = rows_layout::steps(config) * std::max(gemm.tile.n / 2.0, 16 + gemm.tile.n / 4.0);
+  // WHY not the longest alone: a warpgroup does one after the other, and few share a multiprocessor.
+  const double longest = std::max({shared, issue, products}), all = shared + issue + products;
+  return longest + 0.3 * (all - longest);
+}
+
+RowsRuns rows_runs(const ConvProblem& p) {
+  RowsRuns runs{};
+  runs.run = p.filter[2] * p.c;
+  runs.step = p.stride[2] * p.c;
+  runs.classes = runs.step % 2 == 0 ? 1 : 2;
+  runs.lead = p.pad_lower[2] * p.c % 2;
+  runs.octets = ceil_div(runs.run + std::max(runs.lead, runs.classes - 1), rows_layout::kOctet);
+  return runs;
+}
+
+RowsView rows_view(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
+  RowsView view{};
+  static_cast<RowsRuns&>(view) = rows_runs(p);
+  view.tiles_n = ceil_div(p.k, config.gemm.tile.n);
+  const TargetInfo& target = info_of(config.target);
+  const int64_t room = std::min<int64_t>(target.shared_per_block,
+                                         target.shared_per_unit / std::max<int>(config.min_blocks, 1) - kReservedBytes);
+  RowsView best = view;
+  double best_cycles = 0;
+  for (int64_t strips = 1; strips <= std::min(kMaxStrips, p.out()[2]); ++strips) {
+    for (int64_t rows = 1; rows <= std::min(kMaxTileRows, p.out()[1]); ++rows) {
+      set_patch(view, p, strips, rows);
+      if (view.pitch > kMaxPitch || view.patch_rows > kMaxPatchRows || rows_shared_bytes(config, view) > room) break;
+      if (rows > 1 && view.fragments > kMaxFragments) break;
+      const double waves = static_cast<double>(ceil_div(view.patches, rows_blocks(config, view, multiprocessors)));
+      const double cycles = waves * patch_cycles(config, view);
+      if (best.strips == 0 || cycles < best_cycles) best = view, best_cycles = cycles;
+    }
+  }
+  best.strips = best.strip > 0 ? ceil_div(p.out()[2], best.strip) : 0;
+  return best;
+}
+
+int64_t rows_shared_bytes(const KernelConfig& config, const RowsView& view) {
+  return rows_layout::shared_bytes(config, static_cast<int>(view.classes), view.slot_bytes);
+}
+
+int64_t rows_blocks(const KernelConfig& config, const RowsView& view, int multiprocessors) {
+  const int64_t resident = int64_t{multiprocessors} * std::max<int>(config.min_blocks, 1);
+  return std::max<int64_t>(1, std::min(view.patches, resident / std::max<int64_t>(view.tiles_n, 1)));
+}
+
+}  // namespace wt

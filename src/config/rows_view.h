@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/rows_view.h - a forward convolution with few input channels as the rows kernel sees it (kernel/gemm/rows).
+//
+// The constraint table, the cost model and the binding of launches ask here, so that they agree.
+#pragma once
+
+#include <cstdint>
+
+#include "config/kernel_config.h"
+#include "problem/problem.h"
+
+namespace wt {
+
+// Along w in elements, since the channels of neighbouring pixels are neighbours.
+struct RowsRuns {
+  int64_t run;      // of a filter row
+  int64_t step;     // between the windows of neighbouring outputs
+  int64_t classes;  // 2 where windows start at even and odd elements in turns
+  int64_t lead;     // 1 where the first window starts at an odd element
+  int64_t octets;   // of 8 elements that every window of a row fits, wherever it starts
+};
+
+RowsRuns rows_runs(const ConvProblem& problem);
+
+struct RowsView : RowsRuns {
+  // How the outputs are divided; no patch fits shared memory where `strips` is 0.
+  int64_t strips, strip;          // along w
+  int64_t row_blocks, tile_rows;  // along h
+  int64_t class_strip;            // outputs of a strip's row in a class
+  int64_t fragments;              // of 64 outputs in a whole patch
+  int64_t pitch, patch_rows;      // of a patch in shared memory: bytes, rows
+  int64_t slot_bytes;
+  int64_t patches;
+  int64_t tiles_n;
+};
+
+RowsView rows_view(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
+
+// Shared memory of a block, in bytes.
+int64_t rows_shared_bytes(const KernelConfig& config, const RowsView& view);
+
+// Blocks that share the patches among them, for each of the column tiles.
+int64_t rows_blocks(const KernelConfig& config, const RowsView& view, int multiprocessors);
+
+// What a multiprocessor spends on a fragment of 64 outputs, in cycles, while others hide its waits.
+double rows_fragment_cycles(const KernelConfig& config, const RowsView& view);
+
+}  // namespace wt

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/bind_rows.h"
+
+#include <cstddef>
+
+#include "config/fields.h"
+#include "config/rows_view.h"
+#include "dispatch/conv_arguments.h"
+#include "dispatch/tma_maps.h"
+#include "kernel/gemm/rows/arguments.h"
+#include "kernel/gemm/rows/layout.h"
+
+namespace wt {
+namespace {
+
+RowsArguments rows_arguments(const ConvProblem& problem, const RowsView& view) {
+  RowsArguments arguments{};
+  arguments.columns = problem.k;
+  arguments.tiles_n = static_cast<i32>(view.tiles_n);
+  arguments.patches = static_cast<u32>(view.patches);
+  arguments.strips = make_divider(view.strips);
+  arguments.row_blocks = make_divider(view.row_blocks);
+  arguments.strip = static_cast<i32>(view.strip);
+  arguments.tile_rows = static_cast<i32>(view.tile_rows);
+  arguments.classes = static_cast<i32>(view.classes);
+  arguments.class_strip = make_divider(view.class_strip);
+  arguments.out[0] = static_cast<i32>(problem.out()[1]);
+  arguments.out[1] = static_cast<i32>(problem.out()[2]);
+  arguments.in_rows = static_cast<i32>(problem.in[1]);
+  arguments.row_elements = static_cast<i32>(problem.in[2] * problem.c);
+  arguments.stride_h = static_cast<i32>(problem.stride[1]);
+  arguments.pad_h = static_cast<i32>(problem.pad_lower[1]);
+  arguments.step = static_cast<i32>(view.step);
+  arguments.pad = static_cast<i32>(problem.pad_lower[2] * problem.c);
+  arguments.run = static_cast<i32>(view.run);
+  arguments.lead = static_cast<i32>(view.lead);
+  arguments.pitch = static_cast<i32>(view.pitch);
+  arguments.patch_rows = static_cast<i32>(view.patch_rows);
+  arguments.slot_bytes = static_cast<i32>(view.slot_bytes);
+  arguments.epilogue = epilogue_arguments(problem);
+  return arguments;
+}
+
+}  // namespace
+
+Binding bind_rows(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+  Binding binding;
+  if (problem.y_elements() == 0) return binding;
+  const RowsView view = rows_view(config, problem, device.multiprocessors);
+  Launch launch;
+  launch.kernel = name_of(config);
+  if (rows_layout::loads_in_bulk(config)) {
+    // WHY 32-bit elements: a box has at most 256 along a row. Copies do not look at the numbers.
+    TensorMapSpec map = dense_map(DataType::kF32, {problem.in[2] * problem.c / 2, problem.in[1], problem.n}, 0);
+    map.box = {static_cast<uint32_t>(view.pitch / 4), static_cast<uint32_t>(view.patch_rows), 1};
+    launch.maps.push_back({offsetof(RowsArguments, source), Tensor::kX, 0, map});
+  }
+  launch.pointers.push_back({offsetof(RowsArguments, x), Tensor::kX, 0});
+  launch.pointers.push_back({offsetof(RowsArguments, filter), Tensor::kW, 0});
+  launch.pointers.push_back({offsetof(RowsArguments, y), Tensor::kY, 0});
+  bind_epilogue(launch, problem, offsetof(RowsArguments, epilogue));
+  launch.shape.grid[0] = static_cast<uint32_t>(rows_blocks(config, view, device.multiprocessors) * view.tiles_n);
+  launch.shape.threads = static_cast<uint32_t>(rows_layout::threads(config));
+  launch.shape.shared_bytes = static_cast<uint32_t>(rows_shared_bytes(config, view));
+  set_params(launch, rows_arguments(problem, view));
+  binding.launches.push_back(std::move(launch));
+  return binding;
+}
+
+}  // namespace wt

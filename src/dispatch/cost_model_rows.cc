@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/cost_model_rows.cc - predicted times of Hopper's kernel for few input channels.
+//
+// Nothing here is measured yet: instructions and shared-memory accesses are counted (config/rows_view.cc), rates are
+// those of the other Hopper kernels.
+#include <algorithm>
+#include <cmath>
+
+#include "config/rows_view.h"
+#include "dispatch/cost_model.h"
+#include "kernel/gemm/rows/layout.h"
+
+namespace wt {
+namespace {
+
+constexpr double kClockMhz = 1755;
+constexpr double kLaunchCycles = 6500;
+constexpr double kFirstDataCycles = 3500;
+constexpr double kMemoryBytesPerCycle = 2000;  // of the whole device; bulk copies and stores together reach 2450
+constexpr double kChunkCycles = 300;           // a round of the filter's chunks of 16 bytes, number by number
+constexpr double kUnmeasured = 1.15;
+constexpr double kWordsFactor = 1.15;   // load warps take issue slots that a bulk copy does not
+constexpr double kDirectFactor = 1.25;  // pairs from registers against whole rows by vectors
+
+}  // namespace
+
+double predicted_rows_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  const RowsView view = rows_view(config, problem, multiprocessors);
+  if (view.strips == 0) return 1e9;
+  const auto blocks = static_cast<double>(rows_blocks(config, view, multiprocessors) * view.tiles_n);
+  const double resident = static_cast<double>(multiprocessors) * config.min_blocks;
+  const double rounds = std::ceil(static_cast<double>(view.patches * view.tiles_n) / blocks) *
+                        std::max(1.0, std::ceil(blocks / resident));
+  // The fragments of the blocks that share a multiprocessor add up.
+  const double shared = std::min<double>(config.min_blocks, std::ceil(blocks / multiprocessors));
+  double fragments = static_cast<double>(view.fragments) * rows_fragment_cycles(config, view);
+  if (!rows_layout::loads_in_bulk(config)) fragments *= kWordsFactor;
+  if (config.gemm.staging == Staging::kDirect) fragments *= kDirectFactor;
+  const double busy = rounds * shared * (fragments + 300);
+  const double chunks = static_cast<double>(view.classes) * rows_layout::steps(config) * 2 * config.gemm.tile.n;
+  const double filter = std::ceil(chunks / (128 * rows_layout::groups(config))) * kChunkCycles + 1000;
+  const double bytes = static_cast<double>(problem.x_elements()) * size_of(problem.x) +
+                       static_cast<double>(problem.y_elements()) * size_of(problem.y);
+  const double cycles = kLaunchCycles + kFirstDataCycles + filter + std::max(busy, bytes / kMemoryBytesPerCycle);
+  return kUnmeasured * cycles / kClockMhz;
+}
+
+}  // namespace wt

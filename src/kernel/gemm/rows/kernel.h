@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/rows/kernel.h - forward with few input channels on Hopper: fragments of A read from raw image rows.
+//
+//   image rows --bulk copy or load warps--> slots of patches --32-bit loads--> A in registers --wgmma--> sums
+//   filter --once a block--> shared memory -----------------------------------------------------/
+//   sums --epilogue--> staging --> vectors of output rows
+//
+// The S * C numbers of a filter row follow each other in the image, so that a window is R runs. A matrix instruction's
+// operand in registers has a pair of k in each 32 bits: pairs are read as they lie, with no matrix of windows anywhere.
+// That needs windows that start at even elements. Where they start at odd ones, one number more is read before; where
+// even and odd alternate, outputs are multiplied in two classes, each with a filter of its own. What is read beside a
+// window is masked: it may be a NaN, and a zero in the filter would not stop it.
+#pragma once
+
+#include "kernel/gemm/ring.h"
+#include "kernel/gemm/rows/arguments.h"
+#include "kernel/gemm/rows/layout.h"
+#include "kernel/gemm/tma/output.h"
+
+namespace wt {
+
+// What a block loads at once, and where its outputs are.
+struct RowsPatch {
+  i32 image, row, column;  // of the first output
+  i32 rows;                // of outputs that exist
+};
+
+WT_DEVICE RowsPatch rows_patch(const RowsArguments& p, u32 index) {
+  const u32 line = quotient(index, p.strips), image = quotient(line, p.row_blocks);
+  const i32 column = static_cast<i32>(index - line * p.strips.by) * p.strip;
+  const i32 row = static_cast<i32>(line - image * p.row_blocks.by) * p.tile_rows;
+  return {static_cast<i32>(image), row, column, p.out[0] - row < p.tile_rows ? p.out[0] - row : p.tile_rows};
+}
+
+// The outputs of one class in a patch, counted row by row.
+struct RowsOutputs {
+  const RowsArguments& p;
+  RowsPatch patch;
+  i32 first;  // of the fragment
+  i32 of_class;
+
+  struct At {
+    i32 row, column;  // in the patch
+  };
+  WT_DEVICE At at(i32 row) const {
+    const auto number = static_cast<u32>(first + row);
+    const u32 line = quotient(number, p.class_strip);
+    return {static_cast<i32>(line), static_cast<i32>(number - line * p.class_strip.by) * p.classes + of_class};
+  }
+  // Where the output goes, in elements; -1: it does not exist.
+  WT_DEVICE i64 offset(int row) const {
+    const At place = at(row);
+    const i32 column = patch.column + place.column;
+    if (place.row >= patch.rows || column >= p.out[1] || place.column >= p.strip) return -1;
+    return ((static_cast<i64>(patch.image) * p.out[0] + patch.row + place.row) * p.out[1] + column) * p.columns;
+  }
+};
+
+template <KernelConfig kConfig>
+struct RowsGemm {
+  using Params = RowsArguments;
+  static constexpr int kThreads = rows_layout::threads(kConfig);
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+
+  WT_DEVICE static void run(const Params& p) {
+    const Shared shared = layout(p);
+    if (device::thread_index() == 0) {
+      shared.ring.init(kInBulk ? 1 : kLoadThreads, 4 * kGroups);
+      device::mbarrier_fence_init();
+    }
+    device::sync_block();
+    const int group = device::warp_index() / 4;
+    if (group < kGroups) {
+      consume(p, shared, group);
+    } else if constexpr (kInBulk) {
+      if (device::elect()) load_in_bulk(p, shared);
+    } else {
+      load_words(p, shared, device::thread_index() - 128 * kGroups);
+    }
+  }
+
+ private:
+  static constexpr int kColumns = kConfig.gemm.tile.n, kStages = kConfig.gemm.stages;
+  static constexpr int kGroups = rows_layout::groups(kConfig), kMathThreads = 128 * kGroups;
+  static constexpr int kLoadThreads = rows_layout::load_threads(kConfig);
+  static constexpr bool kInBulk = rows_layout::loads_in_bulk(kConfig);
+  static constexpr int kRows = rows_layout::filter_rows(kConfig), kOctets = rows_layout::octets_of_row(kConfig);
+  static constexpr int kSteps = rows_layout::steps(kConfig), kOctet = rows_layout::kOctet;
+  static constexpr int kSets = rows_layout::sets(kConfig), kSetSteps = rows_layout::set_steps(kConfig);
+  static constexpr int kBarrier = 1;  // of the math threads
+  using Element = Storage<operand_a(kConfig)>;
+  using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kColumns>;
+  using SlotRing = Ring<kStages>;
+  using Cursor = typename SlotRing::Cursor;
+  using Output = TmaOutput<kConfig, Params>;
+
+  struct Shared {  // addresses
+    SharedAddress filter, staging, slots;
+    SlotRing ring;
+  };
+
+  WT_DEVICE static Shared layout(const Params& p) {
+    const SharedAddress filter = (device::shared_base() + 1023) & ~1023u;
+    const SharedAddress staging = filter + p.classes * rows_layout::filter_bytes(kConfig);
+    const SharedAddress slots = staging + rows_layout::out_bytes(kConfig);
+    return {filter, staging, slots, {slots + kStages * p.slot_bytes}};
+  }
+
+  // A block's columns stay the same, and so its filter.
+  WT_DEVICE static u32 first_patch(const Params& p) {
+    return static_cast<u32>(device::block_index().x) / static_cast<u32>(p.tiles_n);
+  }
+  WT_DEVICE static u32 patch_step(const Params& p) {
+    return static_cast<u32>(device::grid_size().x) / static_cast<u32>(p.tiles_n);
+  }
+  WT_DEVICE static i32 first_column(const Params& p) {
+    return static_cast<i32>(static_cast<u32>(device::block_index().x) % static_cast<u32>(p.tiles_n)) * kColumns;
+  }
+
+  // The first element of a patch's rows, and its first row. WHY a multiple of 8: bulk copies start at 16 bytes.
+  WT_DEVICE static i32 first_element(const Params& p, const RowsPatch& patch) {
+    return (patch.column * p.step - p.pad) & ~7;
+  }
+  // Elements of a patch's row before the first window.
+  WT_DEVICE static i32 before_window(const Params& p, const RowsPatch& patch) {
+    return (patch.column * p.step - p.pad) & 7;
+  }
+  WT_DEVICE static i32 first_row(const Params& p, const RowsPatch& patch) { return patch.row * p.stride_h - p.pad_h; }
+
+  WT_DEVICE static void load_in_bulk(const Params& p, const Shared& shared) {
+    Cursor slot;
+    for (u32 index = first_patch(p); index < p.patches; index += patch_step(p)) {
+      const RowsPatch patch = rows_patch(p, index);
+      shared.ring.wait_empty(slot);
+      const SharedAddress full = shared.ring.full(slot.slot);
+      device::mbarrier_arrive_expect(full, static_cast<u32>(p.patch_rows * p.pitch));
+      device::tma_load(shared.slots + slot.slot * p.slot_bytes, p.source, full, first_element(p, patch) / 2,
+                       first_row(p, patch), patch.image);
+      slot.next();
+    }
+  }
+
+  // Rows of any length: a warp a row. Pairs lie at even elements of the image only where its rows have an even length.
+  WT_DEVICE static void load_words(const Params& p, const Shared& shared, int thread) {
+    const int warp = thread / 32, lane = thread % 32;
+    const bool even = p.row_elements % 2 == 0;
+    Cursor slot;
+    for (u32 index = first_patch(p); index < p.patches; index += patch_step(p)) {
+      const RowsPatch patch = rows_patch(p, index);
+      const i32 from = first_element(p, patch), top = first_row(p, patch);
+      shared.ring.wait_empty(slot);
+      for (i32 row = warp; row < p.patch_rows; row += kLoadThreads / 32) {
+        const i32 h = top + row;
+        const bool inside = h >= 0 && h < p.in_rows;
+        const auto* line = static_cast<const Element*>(p.x) +
+                           (static_cast<i64>(patch.image) * p.in_rows + (inside ? h : 0)) * p.row_elements;
+        const SharedAddress to = shared.slots + slot.slot * p.slot_bytes + row * p.pitch;
+        WT_UNROLL_FEW for (i32 word = lane; word < p.pitch / 4; word += 32) {
+          const i32 at = from + 2 * word;
+          if (even) {
+            const bool exists = inside && at >= 0 && at < p.row_elements;
+            device::copy_async<4>(to + word * 4, line + (exists ? at : 0), exists ? 4 : 0);
+          } else {
+            Vector<Element, 2> pair{};
+            WT_UNROLL for (int i = 0; i < 2; ++i) {
+              if (inside && at + i >= 0 && at + i < p.row_elements) pair.at[i] = device::load_global(line + at + i);
+            }
+            device::store_shared(to + word * 4, pair);
+          }
+        }
+      }
+      if (even) {
+        device::copy_async_arrive(shared.ring.full(slot.slot));
+      } else {
+        device::mbarrier_arrive(shared.ring.full(slot.slot));
+      }
+      slot.next();
+    }
+    // WHY: copies must not be in flight when their thread ends.
+    device::copy_async_commit();
+    device::copy_async_wait<0>();
+  }
+
+  // 1 where the windows of a class start at an odd element of the patch.
+  WT_DEVICE static i32 lead_of(const Params& p, i32 of_class) { return (of_class * p.step + p.lead) & 1; }
+
+  WT_DEVICE static void load_filter(const Params& p, SharedAddress filter) {
+    constexpr int kChunks = kSteps * 2;
+    const auto* from = static_cast<const Element*>(p.filter);
+    const i32 first = first_column(p);
+    const int chunks = p.classes * kChunks * kColumns;
+    WT_UNROLL_FEW for (int index = device::thread_index(); index < chunks; index += kMathThreads) {
+      // WHY columns inside: neighbouring threads then store to different banks.
+      const int column = index % kColumns, rest = index / kColumns, chunk = rest % kChunks, of_class = rest / kChunks;
+      const int row = chunk / kOctets, octet = chunk % kOctets;
+      const i32 start = octet * kOctet - lead_of(p, of_class);
+      const bool exists = row < kRows && first + column < p.columns;
+      const Element* at = from + (static_cast<i64>(exists ? first + column : 0) * kRows + (exists ? row : 0)) * p.run;
+      Vector<Element, kOctet> part{};
+      WT_UNROLL for (int i = 0; i < kOctet; ++i) {
+        if (exists && start + i >= 0 && start + i < p.run) part.at[i] = device::load_global(at + start + i);
+      }
+      device::store_shared(filter + of_class * rows_layout::filter_bytes(kConfig) +
+                               (chunk / 8 * kColumns + column) * 128 + (chunk % 8 ^ column % 8) * 16,
+                           part);
+    }
+  }
+
+  WT_DEVICE static void consume(const Params& p, const Shared& shared, int group) {
+    load_filter(p, shared.filter);
+    device::fence_async_shared();
+    device::sync_named(kBarrier, kMathThreads);
+
+    Cursor slot;
+    typename Output::Steps steps;
+    const typename Output::Place columns{first_column(p), 0};
+    const SharedAddress staging = shared.staging + group * (rows_layout::out_bytes(kConfig) / kGroups);
+    i32 turn = group;  // the next fragment that is this group's, counted from the patch's first
+    for (u32 index = first_patch(p); index < p.patches; index += patch_step(p)) {
+      const RowsPatch patch = rows_patch(p, index);
+      const i32 of_class = (patch.rows * static_cast<i32>(p.class_strip.by) + 63) / 64, all = of_class * p.classes;
+      const SharedAddress source = shared.slots + slot.slot * p.slot_bytes;
+      shared.ring.wait_full(slot);
+      bool released = false;
+      for (; turn < all; turn += kGroups) {
+        const i32 second = turn >= of_class;
+        const RowsOutputs outputs{p, patch, (turn - second * of_class) * 64, second};
+        float d[kColumns / 2];
+        multiply(p, outputs, source, shared.filter, d);
+        if (turn + kGroups >= all) {
+          release(shared.ring.empty(slot.slot));
+          released = true;
+        }
+        store(p, outputs, columns, d, steps, staging);
+      }
+      if (!released) release(shared.ring.empty(slot.slot));
+      turn -= all;
+      slot.next();
+    }
+    steps.finish(p.epilogue);
+  }
+
+  WT_DEVICE static void release(SharedAddress empty) {
+    device::sync_warp();
+    if (device::lane_index() == 0) device::mbarrier_arrive(empty);
+  }
+
+  // What a lane reads: the windows of two outputs, its own pair of each group of four.
+  struct Windows {
+    SharedAddress from[2];
+    i32 pitch;
+    u32 first, last;  // masks of the first and the last octet of a run
+  };
+
+  WT_DEVICE static Windows windows_of(const Params& p, const RowsOutputs& outputs, SharedAddress source) {
+    const int lane = device::lane_index(), pair = lane % 4;
+    const i32 before = before_window(p, outputs.patch);
+    Windows windows;
+    WT_UNROLL for (int half = 0; half < 2; ++half) {
+      const i32 row = device::thread_index() % 128 / 32 * 16 + lane / 4 + 8 * half;
+      typename RowsOutputs::At at = outputs.at(row);
+      if (at.row >= outputs.patch.rows) at = {0, outputs.of_class};  // the sum is dropped
+      windows.from[half] = source + at.row * p.stride_h * p.pitch + ((at.column * p.step + before) >> 1) * 4 + pair * 4;
+    }
+    windows.pitch = p.pitch;
+    const i32 lead = lead_of(p, outputs.of_class), end = lead + p.run - (kOctets - 1) * kOctet - 2 * pair;
+    windows.first = pair == 0 && lead == 1 ? 0xffff0000u : 0xffffffffu;
+    windows.last = end >= 2 ? 0xffffffffu : end == 1 ? 0x0000ffffu : 0;
+    return windows;
+  }
+
+  // One octet of k of both outputs.
+  template <int kIndex>
+  WT_DEVICE static void gather(const Windows& windows, u32& low, u32& high) {
+    low = high = 0;
+    if constexpr (kIndex < kRows * kOctets) {
+      constexpr int kRow = kIndex / kOctets, kAt = kIndex % kOctets;
+      low = device::load_shared<u32>(windows.from[0] + kRow * windows.pitch + kAt * 16);
+      high = device::load_shared<u32>(windows.from[1] + kRow * windows.pitch + kAt * 16);
+      if constexpr (kAt == 0) low &= windows.first, high &= windows.first;
+      if constexpr (kAt == kOctets - 1) low &= windows.last, high &= windows.last;
+    }
+  }
+
+  template <int kFirst, int kAt>
+  WT_DEVICE static void gather_set(const Windows& windows, u32 (&a)[kSetSteps][4]) {
+    if constexpr (kAt < kSetSteps && kFirst + kAt < kSteps) {
+      gather<2 * (kFirst + kAt)>(windows, a[kAt][0], a[kAt][1]);
+      gather<2 * (kFirst + kAt) + 1>(windows, a[kAt][2], a[kAt][3]);
+      gather_set<kFirst, kAt + 1>(windows, a);
+    }
+  }
+
+  template <int kSet>
+  WT_DEVICE static void multiply_set(const Windows& windows, SharedAddress filter, u32 (&a)[kSets][kSetSteps][4],
+                                     float (&d)[kColumns / 2]) {
+    constexpr int kFirst = kSet * kSetSteps, kHeld = kSet % kSets;
+    if constexpr (kFirst < kSteps) {
+      if constexpr (kSet >= kSets) device::wgmma_wait<kSets - 1>();  // the set before that had these registers is read
+      gather_set<kFirst, 0>(windows, a[kHeld]);
+      device::wgmma_fence();
+      WT_UNROLL for (int i = 0; i < kSetSteps; ++i) {
+        if (kFirst + i >= kSteps) continue;
+        const u64 b = device::wgmma_descriptor(filter + (kFirst + i) / 4 * kColumns * 128 + (kFirst + i) % 4 * 32, 16,
+                                               1024, device::DescriptorSwizzle::k128);
+        Multiply::template multiply<device::Major::kK>(d, a[kHeld][i], b, kFirst + i > 0);
+      }
+      device::wgmma_commit();
+      multiply_set<kSet + 1>(windows, filter, a, d);
+    }
+  }
+
+  WT_DEVICE static void multiply(const Params& p, const RowsOutputs& outputs, SharedAddress source,
+                                 SharedAddress filter, float (&d)[kColumns / 2]) {
+    const Windows windows = windows_of(p, outputs, source);
+    u32 a[kSets][kSetSteps][4];
+    multiply_set<0>(windows, filter + outputs.of_class * rows_layout::filter_bytes(kConfig), a, d);
+    device::wgmma_wait<0>();
+    device::wgmma_hold(d);
+  }
+
+  WT_DEVICE static void store(const Params& p, const RowsOutputs& outputs, const typename Output::Place& columns,
+                              const float (&d)[kColumns / 2], typename Output::Steps& steps, SharedAddress staging) {
+    if constexpr (kConfig.gemm.staging == Staging::kDirect) {
+      Output::store_direct(p, outputs, columns, d, steps);
+    } else {
+      Output::stage(p, outputs, columns, d, steps, staging);
+      Output::copy_rows(p, outputs, columns, staging);
+    }
+  }
+};
+
+}  // namespace wt

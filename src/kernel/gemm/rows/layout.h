@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/rows/layout.h - how a rows kernel divides k, its warps and its shared memory.
+//
+//   slots of patches | filters, one a class of pixels | staging of the output | barriers
+//
+// Freestanding: the host asks for bytes by the same functions that the kernel lays out by.
+#pragma once
+
+#include "kernel/gemm/storage.h"
+
+namespace wt::rows_layout {
+
+// k is filter rows of whole octets: the numbers of a filter row follow each other in the image, and what fills the last
+// octet, or lies before an odd start, is masked.
+inline constexpr int kOctet = 8;
+constexpr int filter_rows(const KernelConfig& config) {
+  return config.gemm.filter_rows > 0 ? config.gemm.filter_rows : 1;
+}
+constexpr int steps(const KernelConfig& config) { return config.gemm.tile.k / 16; }
+// WHY the division: an odd number of octets leaves half of the last step empty.
+constexpr int octets_of_row(const KernelConfig& config) { return config.gemm.tile.k / kOctet / filter_rows(config); }
+
+constexpr int groups(const KernelConfig& config) { return config.gemm.warps.m / 4; }
+constexpr int load_threads(const KernelConfig& config) { return 32 * config.gemm.load_warps; }
+constexpr int threads(const KernelConfig& config) { return 128 * groups(config) + load_threads(config); }
+// One thread sends bulk tensor copies, or all load warps copy words.
+constexpr bool loads_in_bulk(const KernelConfig& config) { return config.gemm.load_warps == 1; }
+
+// WHY by quarters: each of a multiprocessor's four parts has registers of its own, and warps go to them in turns.
+constexpr int registers(const KernelConfig& config) {
+  const int quarter = (threads(config) / 32 * config.min_blocks + 3) / 4;
+  const int even = quarter > 0 ? 512 / quarter / 8 * 8 : 255;
+  return even < 255 ? even : 255;
+}
+// Steps of k whose fragments are in registers together, in sets: one is gathered while others are multiplied.
+inline constexpr int kOtherRegisters = 44;
+constexpr int held_steps(const KernelConfig& config) {
+  return (registers(config) - kOtherRegisters - config.gemm.tile.n / 2) / 4;
+}
+constexpr bool holds_all(const KernelConfig& config) { return held_steps(config) >= steps(config); }
+constexpr int set_steps(const KernelConfig& config) { return holds_all(config) || held_steps(config) >= 10 ? 4 : 2; }
+constexpr int sets(const KernelConfig& config) {
+  const int size = set_steps(config), most = (steps(config) + size - 1) / size;
+  // WHY two less: registers that are used again are not free at once.
+  const int fit = holds_all(config) ? most : (held_steps(config) - 2) / size;
+  return fit < 2 ? 2 : fit < most ? fit : most;
+}
+
+// The filter along k, in blocks of 64 numbers (128 bytes, swizzled).
+constexpr int filter_bytes(const KernelConfig& config) {
+  return (config.gemm.tile.k + 63) / 64 * config.gemm.tile.n * 128;
+}
+constexpr int out_boxes(const KernelConfig& config) { return (config.gemm.tile.n + 63) / 64; }
+constexpr int out_bytes(const KernelConfig& config) {
+  return config.gemm.staging == Staging::kDirect ? 0 : groups(config) * out_boxes(config) * 64 * 128;
+}
+
+constexpr long long shared_bytes(const KernelConfig& config, int classes, long long slot) {
+  return 1024 + classes * filter_bytes(config) + out_bytes(config) + config.gemm.stages * (slot + 16);
+}
+
+}  // namespace wt::rows_layout

@@ -360,6 +360,7 @@ void add_tune(CLI::App& app, Action& action) {
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--few", options.few, "only the best guesses of each kind of kernel");
   command->add_flag("--exhaustive", options.exhaustive, "try also what the cost model says cannot win");
+  command->add_flag("--quick", options.quick, "few runs of each kernel: sooner done, with a wider spread");
   command->add_flag("--again", options.again, "measure anew what is tuned already");
   command->add_option("--json", options.json, "write what was measured there; - for standard output")
       ->type_name("FILE");

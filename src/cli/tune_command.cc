@@ -82,6 +82,7 @@ class TuneRun {
     tune.candidates = options_.few ? Candidates::kFew : Candidates::kAll;
     tune.again = options_.again;
     tune.exhaustive = options_.exhaustive;
+    tune.quick = options_.quick;
     tune.seed = options_.seed;
     tune.stop = interrupted;
     return tune;

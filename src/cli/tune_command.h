@@ -18,6 +18,7 @@ struct TuneCommandOptions {
   std::optional<int64_t> workspace_limit;
   bool few = false;         // only the best guesses
   bool exhaustive = false;  // also what the model says cannot win
+  bool quick = false;       // few runs of each
   bool again = false;       // also what is tuned already
   std::string json;         // file, "-" for standard output, empty: none
   uint64_t seed = 1;

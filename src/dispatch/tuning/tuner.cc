@@ -25,9 +25,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // A few runs decide whether a kernel is worth more of them.
-constexpr TimerOptions kQuick{.warmup_runs = 1, .warmup_seconds = 0, .min_runs = 3, .max_runs = 3};
+constexpr TimerOptions kFirst{.warmup_runs = 1, .warmup_seconds = 0, .min_runs = 3, .max_runs = 3};
 constexpr TimerOptions kFull{.warmup_runs = 2, .warmup_seconds = 0.003, .max_runs = 100, .budget_seconds = 0.06};
 constexpr TimerOptions kFinal{.max_runs = 200, .budget_seconds = 0.2};
+constexpr TimerOptions kQuickFull{.warmup_runs = 1, .warmup_seconds = 0.001, .max_runs = 15, .budget_seconds = 0.006};
+constexpr TimerOptions kQuickFinal{.warmup_runs = 1, .warmup_seconds = 0.002, .max_runs = 60, .budget_seconds = 0.03};
 constexpr TimerOptions kGraph{.warmup_seconds = 0, .max_runs = 256, .budget_seconds = 0.05, .cold_l2 = false};
 constexpr double kGiveUp = 1.25;       // times the best: slower than that after a few runs is not timed further
 constexpr double kSlowFirstRun = 4;    // times the best, and a millisecond: not timed at all
@@ -170,10 +172,10 @@ class Tuner {
       m.runs = 1;
       return {};
     }
-    WT_TRY_ASSIGN(Timing timing, time(*plan, kQuick));
+    WT_TRY_ASSIGN(Timing timing, time(*plan, kFirst));
     if (best_us_ == 0 || timing.minimum_us <= kGiveUp * best_us_) {
       m.outcome = Outcome::kTimed;
-      WT_TRY_ASSIGN(timing, time(*plan, kFull));
+      WT_TRY_ASSIGN(timing, time(*plan, options_.quick ? kQuickFull : kFull));
     }
     set_timing(m, timing);
     return {};
@@ -276,7 +278,7 @@ class Tuner {
     WT_TRY_ASSIGN(const std::shared_ptr<const Plan> plan,
                   make_kernel_plan(device_, report_.problem, config, "timed again by tuning"));
     WT_TRY(tensors_->reserve_workspace(plan->workspace_bytes()));
-    WT_TRY_ASSIGN(const Timing timing, time(*plan, kFinal));
+    WT_TRY_ASSIGN(const Timing timing, time(*plan, options_.quick ? kQuickFinal : kFinal));
     set_timing(row.measurement, timing);
     if (timing.median_us < kSmallUs) {
       WT_TRY_ASSIGN(const Timing graph, time(*plan, kGraph));

@@ -27,6 +27,7 @@ struct TuneOptions {
   Candidates candidates = Candidates::kAll;
   bool again = false;          // measure anew what the database already holds
   bool exhaustive = false;     // try also what the model says cannot win
+  bool quick = false;          // few runs of each kernel: a ranking in a fraction of the time, with a wider spread
   uint64_t seed = 1;           // of the data
   std::function<bool()> stop;  // asked between two kernels: an interrupt, say
 };

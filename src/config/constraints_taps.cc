@@ -65,6 +65,23 @@ constexpr Constraint kProblemRows[] = {
            at.problem->stride[1], at.problem->stride[2], kTapsMaxStride);
      }},
 
+    {"taps-filter", "a filter and a stride that the config names are the problem's, without dilation",
+     [](const Case& at) { return is_taps(at) && taps_layout::in_registers(at.config); },
+     [](const Case& at) {
+       const TapsView view = taps_view(*at.problem);
+       const DirectConfig& fixed = at.config.direct;
+       return view.h.taps == fixed.filter_h && view.w.taps == fixed.filter_w && view.h.stride == fixed.stride_h &&
+              view.w.stride == fixed.stride_w && view.h.dilation == 1 && view.w.dilation == 1;
+     },
+     [](const Case& at) {
+       const TapsView view = taps_view(*at.problem);
+       const DirectConfig& fixed = at.config.direct;
+       return fmt::format(
+           "filter={}x{} stride={}x{} dilation={}x{}: the kernel is made for {}x{}, stride {}x{}, no dilation",
+           view.h.taps, view.w.taps, view.h.stride, view.w.stride, view.h.dilation, view.w.dilation, fixed.filter_h,
+           fixed.filter_w, fixed.stride_h, fixed.stride_w);
+     }},
+
     {"taps-width", "a row of taps fits 64 pixels with room for outputs", is_taps,
      [](const Case& at) { return taps_view(*at.problem).w.reach <= taps_layout::kPixels / 2; },
      [](const Case& at) {

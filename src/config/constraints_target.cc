@@ -47,11 +47,14 @@ std::string missing_kernel(const Case& at) {
                      at.target.name, existing_kernels(config));
 }
 
-// The first field of the other family that is not its default.
+// The first field of the other family that is not its default and that the kernel does not read.
 std::string_view foreign_field(const KernelConfig& config) {
   const std::string_view foreign = config.family == Family::kGemm ? "direct." : "gemm.";
-  for (const Field& field : fields())
-    if (field.path.starts_with(foreign) && field.get(config) != field.default_value()) return field.path;
+  const KernelKind* kind = kind_of(config);
+  for (const Field& field : fields()) {
+    if (!field.path.starts_with(foreign) || field.get(config) == field.default_value()) continue;
+    if (!kind || std::ranges::find(kind->fields, field.path) == kind->fields.end()) return field.path;
+  }
   return {};
 }
 

@@ -2,6 +2,8 @@
 // tests/dispatch/taps_test.cc - the kernel for few output channels: exact on its edges, and where it is chosen.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "config/taps_view.h"
 #include "dispatch/candidates.h"
 #include "exact_trial.h"
@@ -17,6 +19,13 @@ std::vector<RankedCandidate> taps_kernels(const ConvProblem& problem) {
   return kernels;
 }
 
+// With the filter at compile time, and with any filter.
+const RankedCandidate* find(const std::vector<RankedCandidate>& kernels, bool known) {
+  const auto found =
+      std::ranges::find_if(kernels, [&](const RankedCandidate& c) { return (c.config.direct.filter_h > 0) == known; });
+  return found == kernels.end() ? nullptr : &*found;
+}
+
 class TapsExact : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TapsExact, OnTheSimulator) {
@@ -25,7 +34,14 @@ TEST_P(TapsExact, OnTheSimulator) {
   const ConvProblem problem = problem_of(GetParam());
   const auto kernels = taps_kernels(problem);
   ASSERT_FALSE(kernels.empty());
-  expect_exact(*device, problem, kernels.front().config);
+  bool tried = false;
+  for (const bool known : {true, false}) {
+    if (const RankedCandidate* kernel = find(kernels, known)) {
+      expect_exact(*device, problem, kernel->config);
+      tried = true;
+    }
+  }
+  EXPECT_TRUE(tried);
 }
 
 INSTANTIATE_TEST_SUITE_P(Problems, TapsExact,
@@ -38,7 +54,18 @@ INSTANTIATE_TEST_SUITE_P(Problems, TapsExact,
                                            "bwd_data bf16 n2 c3 k64 i37x41 f7x7 s2 p3",       // phases
                                            "bwd_data bf16 n1 c2 k24 i19x75 f3x3 s3 d2 p2",    // stride and dilation
                                            "bwd_data bf16 n1 c2 k24 i19x30 f1x2 s4x3",        // pixels that meet no tap
-                                           "bwd_data bf16 n1 c2 k24 i11x30 f3x3 s2 d2 p1"));  // rests that meet no tap
+                                           "bwd_data bf16 n1 c2 k24 i11x30 f3x3 s2 d2 p1",    // rests that meet no tap
+                                           "bwd_data bf16 n2 c3 k200 i8x140 f3x3 s2",         // blocks of k, two strips
+                                           "bwd_data bf16 n1 c1 k40 i11x9 f5x5 p2 +bias"));   // one channel
+
+TEST(TapsChoice, KnownFiltersStayInRegisters) {
+  for (const char* text : {"fwd bf16 n1 c128 k3 i1024x1024 f3x3 p1", "fwd bf16 n4 c64 k3 i256x256 f9x9 p4",
+                           "bwd_data bf16 n64 c3 k64 i224x224 f7x7 s2 p3"}) {
+    const auto kernels = taps_kernels(problem_of(text));
+    ASSERT_FALSE(kernels.empty());
+    EXPECT_GT(kernels.front().config.direct.filter_h, 0) << text;
+  }
+}
 
 TEST(TapsChoice, FewOutputChannelsOnly) {
   const auto chosen = [](const char* text) {

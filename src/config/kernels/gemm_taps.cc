@@ -9,28 +9,51 @@ namespace {
 
 constexpr Pipeline kPipelines[] = {Pipeline::kTaps};
 constexpr Target kTargets[] = {Target::kSm90a};
-constexpr std::string_view kReadFields[] = {"gemm.tile",      "gemm.warps",     "gemm.mma",
-                                            "gemm.pipeline",  "gemm.stages",    "gemm.loader_a",
-                                            "gemm.swizzle_a", "gemm.swizzle_b", "gemm.load_warps"};
+constexpr std::string_view kReadFields[] = {"gemm.tile",       "gemm.warps",      "gemm.mma",        "gemm.pipeline",
+                                            "gemm.stages",     "gemm.loader_a",   "gemm.swizzle_a",  "gemm.swizzle_b",
+                                            "gemm.load_warps", "direct.filter_h", "direct.filter_w", "direct.stride_h",
+                                            "direct.stride_w"};
 
 // Which best guesses a shape is among: forward ends in few channels, backward data of a first layer begins with them.
-enum class Few { kNo, kBoth, kForward, kBackward };
+enum class Few { kNo, kForward, kBackward };
 
 struct Shape {
   short columns;
   int stages, min_blocks;
-  Few few;
+  unsigned char filter = 0, stride = 0;  // 0: any
+  Few few = Few::kNo;
 };
 
 // Output channels times taps: 3x3 of 1, 3 and 4 channels; 5x5, 7x7 and 9x9 of 3.
 constexpr Shape kShapes[] = {
-    {16, 6, 4, Few::kNo},        {32, 6, 3, Few::kBoth}, {40, 6, 3, Few::kNo},
-    {56, 6, 3, Few::kNo},        {80, 6, 2, Few::kNo},   {104, 6, 2, Few::kNo},
-    {152, 4, 2, Few::kBackward}, {200, 4, 1, Few::kNo},  {248, 6, 1, Few::kForward},
+    {16, 6, 4},
+    {32, 6, 3},
+    {40, 6, 3},
+    {56, 6, 3},
+    {80, 6, 2},
+    {104, 6, 2},
+    {152, 4, 2},
+    {200, 4, 1},
+    {248, 6, 1},
+    {16, 6, 4, 3, 1},
+    {32, 6, 3, 3, 1, Few::kForward},
+    {32, 4, 4, 3, 1},
+    {32, 6, 3, 3, 2, Few::kBackward},
+    {32, 4, 4, 3, 2},
+    {40, 6, 3, 3, 1},
+    {80, 6, 2, 3, 1},
+    {32, 6, 3, 5, 1},
+    {80, 6, 2, 5, 1},
+    {56, 6, 3, 7, 1},
+    {152, 4, 2, 7, 1},
+    {152, 4, 2, 7, 2, Few::kBackward},
+    {152, 3, 2, 7, 2},
+    {248, 6, 1, 9, 1, Few::kForward},
+    {248, 3, 1, 9, 1},
 };
 
 bool is_few(Few few, Direction direction) {
-  return few == Few::kBoth || few == (direction == Direction::kForward ? Few::kForward : Few::kBackward);
+  return few == (direction == Direction::kForward ? Few::kForward : Few::kBackward);
 }
 
 bool is_16_bit(DataType type) { return type == DataType::kBf16 || type == DataType::kF16; }
@@ -40,6 +63,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   if (!is_16_bit(operand_a(base)) || operand_a(base) != operand_b(base)) return;
   for (const Shape& shape : kShapes) {
     if (breadth == Breadth::kFew && !is_few(shape.few, base.direction)) continue;
+    if (base.direction == Direction::kForward && shape.stride > 1) continue;
     KernelConfig config = base;
     config.family = Family::kGemm;
     config.min_blocks = static_cast<unsigned char>(shape.min_blocks);
@@ -52,6 +76,8 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
     gemm.loader_a = Loader::kTmaTiled;
     gemm.swizzle_a = gemm.swizzle_b = 128;
     gemm.load_warps = 1;
+    config.direct.filter_h = config.direct.filter_w = shape.filter;
+    config.direct.stride_h = config.direct.stride_w = shape.stride;
     configs.push_back(config);
   }
 }

@@ -7,13 +7,13 @@
 // A block walks down a strip of the image. Each row of 64 source pixels is multiplied by the whole filter, its columns
 // being output channels times taps, and every product is added to the output that it belongs to: the source is read
 // once, not once a tap, and a matrix instruction's columns are full though the output has 3 channels. Output rows in
-// the making stay in shared memory. Each output has one thread, which adds in one order.
+// the making stay in registers where the filter is known (register_sums.h), else in shared memory (shared_sums.h). The
+// next row is multiplied while the products of one are added.
 #pragma once
 
-#include "kernel/epilogue.h"
 #include "kernel/gemm/ring.h"
-#include "kernel/gemm/taps/arguments.h"
-#include "kernel/gemm/taps/layout.h"
+#include "kernel/gemm/taps/register_sums.h"
+#include "kernel/gemm/taps/shared_sums.h"
 
 namespace wt {
 
@@ -30,7 +30,7 @@ struct TapsGemm {
       device::mbarrier_fence_init();
     }
     device::sync_block();
-    const Strip strip = strip_of(p);
+    const TapsStrip strip = strip_of(p);
     if (device::warp_index() == kMathThreads / 32) {
       if (device::elect()) produce(p, shared, strip);
     } else if (device::thread_index() < kMathThreads) {
@@ -45,16 +45,19 @@ struct TapsGemm {
   using Element = Storage<operand_a(kConfig)>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kColumns>;
   using SourceRing = Ring<kStages>;
-  using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
+  template <bool kInRegisters, class = void>
+  struct SumsOf {
+    using Type = SharedSums<kConfig>;
+  };
+  template <class Unused>
+  struct SumsOf<true, Unused> {
+    using Type = RegisterSums<kConfig>;
+  };
+  using Sums = typename SumsOf<taps_layout::in_registers(kConfig)>::Type;
 
   struct Shared {  // addresses
     SharedAddress source, filter, products, window;
     SourceRing sources;
-  };
-
-  // What a block makes: units [first, last) of both dimensions, from source rows that start `reach` earlier.
-  struct Strip {
-    i32 image, first_h, last_h, first_w, width;
   };
 
   WT_DEVICE static Shared layout(const Params& p) {
@@ -62,14 +65,13 @@ struct TapsGemm {
     const SharedAddress filter = source + taps_layout::source_bytes(kConfig);
     const SharedAddress products = filter + taps_layout::filter_bytes(kConfig, p.depth_blocks);
     const SharedAddress window = products + taps_layout::product_bytes(kConfig);
-    const SharedAddress barriers = (window + static_cast<u32>(p.window * row_numbers(p)) * 4 + 7) & ~7u;
+    const u32 window_bytes =
+        taps_layout::in_registers(kConfig) ? 0 : static_cast<u32>(p.window * taps_row_numbers(p)) * 4;
+    const SharedAddress barriers = (window + window_bytes + 7) & ~7u;
     return {source, filter, products, window, {barriers}};
   }
 
-  // Outputs of a row of the strip.
-  WT_DEVICE static i32 row_numbers(const Params& p) { return p.channels * p.stride[1] * p.strip_units; }
-
-  WT_DEVICE static Strip strip_of(const Params& p) {
+  WT_DEVICE static TapsStrip strip_of(const Params& p) {
     const auto index = static_cast<u32>(device::block_index().x);
     const u32 row = index / static_cast<u32>(p.strips), strip = index - row * static_cast<u32>(p.strips);
     const u32 image = row / static_cast<u32>(p.segments), segment = row - image * static_cast<u32>(p.segments);
@@ -79,7 +81,7 @@ struct TapsGemm {
             p.units[1] - first_w < p.strip_units ? p.units[1] - first_w : p.strip_units};
   }
 
-  WT_DEVICE static void produce(const Params& p, const Shared& shared, const Strip& strip) {
+  WT_DEVICE static void produce(const Params& p, const Shared& shared, const TapsStrip& strip) {
     typename SourceRing::Cursor slot;
     for (i32 row = strip.first_h - p.reach[0]; row < strip.last_h; ++row) {
       for (i32 block = 0; block < p.depth_blocks; ++block) {
@@ -93,24 +95,33 @@ struct TapsGemm {
     }
   }
 
-  WT_DEVICE static void consume(const Params& p, const Shared& shared, const Strip& strip) {
+  WT_DEVICE static void consume(const Params& p, const Shared& shared, const TapsStrip& strip) {
     load_filter(p, shared.filter);
-    for (i32 i = device::thread_index(); i < p.window * row_numbers(p); i += kMathThreads)
-      device::store_shared<float>(shared.window + i * 4, 0);
+    Sums sums{p, strip, shared.products, shared.window};
+    sums.start();
     device::fence_async_shared();
     device::sync_named(kBarrier, kMathThreads);
 
     typename SourceRing::Cursor slot;
-    Steps steps;
-    for (i32 row = strip.first_h - p.reach[0]; row < strip.last_h; ++row) {
-      float d[kColumns / 2];
-      multiply(p, shared, slot, d);
+    typename Sums::Steps steps;
+    float d[kColumns / 2];
+    // Every strip has rows. WHY the last one is added behind the loop: products that start under a condition would be
+    // waited for at once.
+    i32 row = strip.first_h - p.reach[0];
+    multiply(p, shared, slot, d);
+    for (;;) {
+      end_product(shared, slot, d);
       device::sync_named(kBarrier, kMathThreads);  // the products of the row before have been added
       store_products(shared.products, d);
       device::sync_named(kBarrier, kMathThreads);
-      add_products(p, shared, row);
-      finish_rows(p, shared, strip, row, steps);
+      if (row + 1 >= strip.last_h) break;
+      multiply(p, shared, slot, d);
+      sums.add(row);
+      sums.finish(row, steps);
+      ++row;
     }
+    sums.add(row);
+    sums.finish(row, steps);
     steps.finish(p.epilogue);
   }
 
@@ -141,6 +152,7 @@ struct TapsGemm {
     }
   }
 
+  // Starts the product of a row; end_product waits for its last part.
   WT_DEVICE static void multiply(const Params& p, const Shared& shared, typename SourceRing::Cursor& slot,
                                  float (&d)[kColumns / 2]) {
     constexpr int kSteps = 128 / 32;
@@ -156,10 +168,17 @@ struct TapsGemm {
         Multiply::template multiply<device::Major::kK, device::Major::kK>(d, a, b, block > 0 || step > 0);
       }
       device::wgmma_commit();
-      device::wgmma_wait<1>();  // the block before this one has been read
-      if (releases && block > 0) device::mbarrier_arrive(shared.sources.empty(slot.previous()));
+      if (block > 0) {
+        device::wgmma_wait<1>();  // the block before this one has been read
+        if (releases) device::mbarrier_arrive(shared.sources.empty(slot.previous()));
+      }
       slot.next();
     }
+  }
+
+  WT_DEVICE static void end_product(const Shared& shared, const typename SourceRing::Cursor& slot,
+                                    float (&d)[kColumns / 2]) {
+    const bool releases = device::lane_index() == 0;
     device::wgmma_wait<0>();
     device::wgmma_hold(d);
     if (releases) device::mbarrier_arrive(shared.sources.empty(slot.previous()));
@@ -172,67 +191,6 @@ struct TapsGemm {
         products + (2 * (lane % 4) * kPitch + device::warp_index() * 16 + lane / 4) * static_cast<int>(sizeof(float));
     WT_UNROLL for (int i = 0; i < kColumns / 2; ++i) {
       device::store_shared(first + ((8 * (i / 4) + i % 2) * kPitch + 8 * (i / 2 % 2)) * 4, d[i]);
-    }
-  }
-
-  // An output of the strip's row, by number: channel, then remainder of the stride, then unit.
-  struct Place {
-    i32 channel, rest, unit;
-  };
-  WT_DEVICE static Place place_of(const Params& p, i32 number) {
-    const u32 line = static_cast<u32>(number) / static_cast<u32>(p.strip_units);
-    const u32 channel = line / static_cast<u32>(p.stride[1]);
-    return {static_cast<i32>(channel), static_cast<i32>(line - channel * static_cast<u32>(p.stride[1])),
-            number - static_cast<i32>(line) * p.strip_units};
-  }
-  // Where output row `output`, counted with its shift, lies in the window.
-  WT_DEVICE static i32 window_row(const Params& p, i32 output) {
-    const i32 rest = output % p.window;
-    return rest < 0 ? rest + p.window : rest;
-  }
-
-  WT_DEVICE static void add_products(const Params& p, const Shared& shared, i32 row) {
-    const i32 numbers = row_numbers(p);
-    const i32 first_row = window_row(p, row * p.stride[0]);
-    const u32 step = static_cast<u32>(p.tap_step * kPitch - p.source_step) * 4;
-    for (i32 number = device::thread_index(); number < numbers; number += kMathThreads) {
-      const Place place = place_of(p, number);
-      const i32 tap_first = p.tap_first[place.rest];
-      if (tap_first < 0) continue;
-      SharedAddress from =
-          shared.products +
-          ((place.channel * p.taps[0] * p.taps[1] + tap_first) * kPitch + place.unit + p.tap_source[place.rest]) * 4;
-      i32 into = first_row;
-      for (i32 tap_h = 0; tap_h < p.taps[0]; ++tap_h) {
-        SharedAddress at = from;
-        float sum = 0;
-        for (i32 tap = tap_first; tap < p.taps[1]; tap += p.tap_step, at += step) sum += device::load_shared<float>(at);
-        const SharedAddress to = shared.window + (into * numbers + number) * 4;
-        device::store_shared(to, device::load_shared<float>(to) + sum);
-        from += static_cast<u32>(p.taps[1] * kPitch) * 4;
-        into += p.dilation[0];
-        if (into >= p.window) into -= p.window;
-      }
-    }
-  }
-
-  // Output rows of this unit have met their last source row: they leave, and their place starts again at zero.
-  WT_DEVICE static void finish_rows(const Params& p, const Shared& shared, const Strip& strip, i32 row, Steps& steps) {
-    const i32 numbers = row_numbers(p);
-    auto* out = static_cast<typename Steps::Element*>(p.out);
-    for (i32 rest_h = 0; rest_h < p.stride[0]; ++rest_h) {
-      const i32 output = row * p.stride[0] + rest_h, h = output - p.shift[0];
-      const bool exists = row >= strip.first_h && h >= 0 && h < p.size[0];
-      const SharedAddress line = shared.window + window_row(p, output) * numbers * 4;
-      for (i32 number = device::thread_index(); number < numbers; number += kMathThreads) {
-        const float value = device::load_shared<float>(line + number * 4);
-        device::store_shared<float>(line + number * 4, 0);
-        const Place place = place_of(p, number);
-        const i32 w = (strip.first_w + place.unit) * p.stride[1] + place.rest - p.shift[1];
-        if (!exists || place.unit >= strip.width || w < 0 || w >= p.size[1]) continue;
-        const i64 offset = strip.image * p.out_stride[0] + h * p.out_stride[1] + w * p.out_stride[2] + place.channel;
-        Steps::write(out + offset, steps.apply(p.epilogue, value, offset, place.channel));
-      }
     }
   }
 };

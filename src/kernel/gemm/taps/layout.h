@@ -18,6 +18,17 @@ inline constexpr int kMathThreads = 128;
 // WHY 4 more than the pixels: the eight rows and four columns that the lanes of a warp store then lie in 32 banks.
 inline constexpr int kProductPitch = kPixels + 4;
 
+// Whether filter and stride are the config's, so that unfinished outputs stay in registers (register_sums.h).
+constexpr bool in_registers(const KernelConfig& config) { return config.direct.filter_h > 0; }
+
+// Outputs of a thread there: channels that the columns have room for, over the units that 64 pixels make.
+constexpr int numbers_of_thread(const KernelConfig& config) {
+  const DirectConfig& filter = config.direct;
+  const int channels = config.gemm.tile.n / (filter.filter_h * filter.filter_w);
+  const int units = kPixels - (filter.filter_w - 1) / filter.stride_w;
+  return (channels * filter.stride_w * units + kMathThreads - 1) / kMathThreads;
+}
+
 constexpr int threads(const KernelConfig& config) { return kMathThreads + 32 * config.gemm.load_warps; }
 constexpr int filter_bytes(const KernelConfig& config, int depth_blocks) {
   return depth_blocks * config.gemm.tile.n * 128;
@@ -27,8 +38,8 @@ constexpr int source_bytes(const KernelConfig& config) { return config.gemm.stag
 
 // `window`: fp32 numbers of the output rows in the making.
 constexpr long long shared_bytes(const KernelConfig& config, int depth_blocks, long long window) {
-  return 1024 + source_bytes(config) + filter_bytes(config, depth_blocks) + product_bytes(config) + 4 * window +
-         16 * config.gemm.stages + 8;
+  return 1024 + source_bytes(config) + filter_bytes(config, depth_blocks) + product_bytes(config) +
+         (in_registers(config) ? 0 : 4 * window) + 16 * config.gemm.stages + 8;
 }
 
 }  // namespace wt::taps_layout

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/taps/place.h - the part of an output that a block of a taps kernel makes, and its outputs by number.
+#pragma once
+
+#include "kernel/gemm/taps/arguments.h"
+#include "target/target.h"
+
+namespace wt {
+
+// What a block makes: units [first, last) of both dimensions, from source rows that start `reach` earlier.
+struct TapsStrip {
+  i32 image, first_h, last_h, first_w, width;
+};
+
+// An output of the strip's row, by number: channel, then remainder of the stride, then unit.
+struct TapsPlace {
+  i32 channel, rest, unit;
+};
+
+// Outputs of a row of the strip.
+WT_DEVICE i32 taps_row_numbers(const TapsArguments& p) { return p.channels * p.stride[1] * p.strip_units; }
+
+WT_DEVICE TapsPlace taps_place(const TapsArguments& p, i32 number) {
+  const u32 line = static_cast<u32>(number) / static_cast<u32>(p.strip_units);
+  const u32 channel = line / static_cast<u32>(p.stride[1]);
+  return {static_cast<i32>(channel), static_cast<i32>(line - channel * static_cast<u32>(p.stride[1])),
+          number - static_cast<i32>(line) * p.strip_units};
+}
+
+}  // namespace wt

@@ -5,6 +5,7 @@
 #include "config/constraint_rows.h"
 #include "config/enum_names.h"
 #include "config/pipelines.h"
+#include "kernel/gemm/tma/layout.h"
 #include "kernel/gemm/storage.h"
 
 namespace wt {
@@ -202,7 +203,8 @@ constexpr Constraint kRows[] = {
            gemm.vector_a, gemm.vector_b, gemm.vector_c, bytes_a(at), bytes_b(at), bytes_c(at), kMaxVectorBytes);
      }},
 
-    {"vector-loader", "wide accesses need a loader of vectors", is_gemm,
+    {"vector-loader", "wide accesses need a loader of vectors",
+     [](const Case& at) { return is_gemm(at) && !tma_layout::copies_rows(at.config); },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return (gemm.vector_a == 1 || is_wide(gemm.loader_a)) && (gemm.vector_b == 1 || is_wide(gemm.loader_b));

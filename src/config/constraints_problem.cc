@@ -7,6 +7,7 @@
 #include "config/pipelines.h"
 #include "config/signature.h"
 #include "kernel/gemm/portable/layout.h"
+#include "kernel/gemm/tma/layout.h"
 #include "problem/gemm_view.h"
 
 namespace wt {
@@ -181,7 +182,9 @@ constexpr Constraint kRows[] = {
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
-       return channels_a(*at.problem) % gemm.vector_a == 0 && channels_b(*at.problem) % gemm.vector_b == 0 &&
+       // Copies have whole vectors of A.
+       const bool whole_a = tma_layout::copies_rows(at.config) || channels_a(*at.problem) % gemm.vector_a == 0;
+       return whole_a && channels_b(*at.problem) % gemm.vector_b == 0 &&
               channels_out(*at.problem) * gemm.groups_per_tile % gemm.vector_c == 0;
      },
      [](const Case& at) {
@@ -218,13 +221,29 @@ constexpr Constraint kRows[] = {
                           info_of(at.config.gemm.pipeline).min_k_iterations);
      }},
 
-    {"tma-stride", "strides of a tensor that TMA reads are multiples of 16 bytes", has_tma, tma_strides_fit,
+    {"tma-stride", "strides of a tensor that TMA reads are multiples of 16 bytes",
+     [](const Case& at) { return has_tma(at) && !tma_layout::copies_rows(at.config); }, tma_strides_fit,
      [](const Case& at) {
        const Operand a = operand(at, true), b = operand(at, false);
        return fmt::format(
            "{} and {} channels of {} and {} bytes make strides that are not multiples of {} bytes, which "
            "TMA needs; use pipeline wavelet or pad the channels",
            a.channels, b.channels, a.bytes, b.bytes, kTmaStrideBytes);
+     }},
+
+    {"tma-rows", "inputs are copied to whole rows where they are not, of 16-bit types and one group",
+     [](const Case& at) { return tma_layout::copies_rows(at.config); },
+     [](const Case& at) {
+       return at.problem->g == 1 && operand(at, true).bytes == 2 && operand(at, false).bytes == 2 &&
+              !tma_strides_fit(at);
+     },
+     [](const Case& at) {
+       const Operand a = operand(at, true), b = operand(at, false);
+       return fmt::format(
+           "{} and {} channels of {} and {} bytes in {} groups: vector_a={} copies rows that are not whole 16 bytes, "
+           "of "
+           "16-bit types and one group; use vector_a=1",
+           a.channels, b.channels, a.bytes, b.bytes, at.problem->g, at.config.gemm.vector_a);
      }},
 
     {"tma-element-stride", "TMA steps over at most 8 elements", has_im2col,

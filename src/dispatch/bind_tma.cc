@@ -8,6 +8,7 @@
 #include "config/fields.h"
 #include "dispatch/bind_merge_groups.h"
 #include "dispatch/bind_split_sum.h"
+#include "dispatch/bind_whole_rows.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/cost_model.h"
 #include "dispatch/split.h"
@@ -238,7 +239,11 @@ TensorMapSpec filter_map(const KernelConfig& config, const ConvProblem& problem)
 }
 
 Binding bind_tma(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
-  if (problem.direction == Direction::kBackwardWeight) return bind_tma_weight(config, problem, device);
+  const bool weight = problem.direction == Direction::kBackwardWeight;
+  if (tma_layout::copies_rows(config))
+    return with_whole_rows(config, problem, device,
+                           weight ? bind_tma_weight(config, problem, device) : bind_groups(config, problem, device));
+  if (weight) return bind_tma_weight(config, problem, device);
   if (config.gemm.groups_per_tile > 1)
     return with_merged_filter(config, problem, device, bind_groups(config, merged_problem(config, problem), device));
   return bind_groups(config, problem, device);

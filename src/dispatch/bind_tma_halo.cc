@@ -61,6 +61,21 @@ Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& problem, co
   launch.kernel = name_of(config);
   launch.maps.push_back({offsetof(TmaHaloArguments, a), forward ? Tensor::kX : Tensor::kY, 0, patch});
   launch.maps.push_back({offsetof(TmaHaloArguments, b), Tensor::kW, 0, filter_map(config, problem)});
+  if (config.gemm.staging == Staging::kTmaStore) {
+    const Spatial out = forward ? problem.out() : problem.in;
+    const int64_t columns = forward ? problem.k : problem.c;
+    TensorMapSpec store = config.dims == 3
+                              ? dense_map(problem.output_type(), {columns, out[2], out[1], out[0], problem.n}, 128)
+                              : dense_map(problem.output_type(), {columns, out[2], out[1], problem.n}, 128);
+    const auto edge = static_cast<uint32_t>(tma_layout::kHaloEdge);
+    store.box = {64, edge, edge, 1, 1};
+    const Tensor to = output_tensor(problem.direction);
+    if (config.gemm.tile.n >= 64) launch.maps.push_back({offsetof(TmaHaloArguments, out), to, 0, store});
+    if (config.gemm.tile.n % 64 != 0) {
+      store.box[0] = static_cast<uint32_t>(config.gemm.tile.n % 64);
+      launch.maps.push_back({offsetof(TmaHaloArguments, out_tail), to, 0, store});
+    }
+  }
   launch.pointers.push_back({offsetof(TmaHaloArguments, y), output_tensor(problem.direction), 0});
   bind_epilogue(launch, problem, offsetof(TmaHaloArguments, epilogue));
   launch.shape.grid[0] =

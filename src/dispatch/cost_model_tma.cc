@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dispatch/bind_merge_groups.h"
+#include "dispatch/bind_whole_rows.h"
 #include "dispatch/cost_model.h"
 #include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
@@ -18,8 +19,8 @@ namespace wt {
 namespace {
 
 // Cycles and bytes a cycle of one multiprocessor of an H200. Fitted on 178 timed forward and backward-data runs (mean
-// error of the logarithm 0.07): launch, first data, fill, narrow rows, tile, memory and how they add up. The penalty of
-// direct stores is a guess.
+// error of the logarithm 0.07): launch, first data, fill, narrow rows, tile, memory and how they add up. Errors that
+// depend on the configuration alone are in cost_correction.inc.
 constexpr double kClockMhz = 1755;
 constexpr double kLaunchCycles = 8300;
 constexpr double kFirstDataCycles = 4700;
@@ -31,14 +32,16 @@ constexpr double kTallTile = 1.15;              // stages of 256 rows took so mu
 constexpr double kThreeConsumers = 1.08;        // the same of 192 rows
 constexpr double kRaggedColumns = 1.3;          // and of columns read across, where the last block of 64 is not full
 constexpr double kStoreBytesPerCycle = 40;
-constexpr double kDirectStorePenalty = 2.5;    // stores of two columns instead of whole rows
+constexpr double kDirectStorePenalty = 9;      // stores of two columns instead of whole rows
+constexpr double kDirectSumPenalty = 2.5;      // the same of weight gradients, whose tiles are few
+constexpr double kCrossedLines = 1.4;          // rows of bulk copies that start inside a line of 128 bytes
+constexpr double kHalfCrossed = 1.2;           // and where every other one does
 constexpr double kCopyCycles = 1100;           // copying staged rows: for a tile, and for 64 rows of 64 columns
 constexpr double kCopiedBlockCycles = 4400;    // of the latter, divided by the elements of a vector
 constexpr double kMemoryBytesPerCycle = 2424;  // of the whole device, read plus write
 constexpr double kTileCycles = 215;  // per tile of a persistent block: coordinates, barriers, drained pipeline
-// Forms that no GPU has timed yet promise less than the figures say, so that they are chosen where they should gain a
-// tenth or more: sums in parts, stream-K, and operands that blocks share.
-constexpr double kUntimedParts = 1.18, kUntimedStream = 1.1, kUntimedSharing = 1.18;
+// Blocks of a stream-K grid stand at different depths, so that none finds in the L2 what another one has read.
+constexpr double kStreamLocality = 2.4;
 constexpr double kOverlap = 2.5;  // the power by which work and memory traffic add up; max would be infinite
 
 // GEMM rows that share their number of k-blocks: all of them, or one phase of strided backward data.
@@ -49,6 +52,7 @@ struct Rows {
 // What predictions for one problem share.
 struct Facts {
   std::vector<Rows> rows;
+  double crossed = 1;       // see crossed_lines
   double memory_power = 0;  // cycles that the whole device's memory takes, to the power of kOverlap
 };
 
@@ -90,22 +94,44 @@ double three_product_cycles(const GemmConfig& gemm, double bytes_deep) {
   return std::max({3 * mma_cycles(gemm, bytes_deep), (read + 3 * tiles) / kSharedBytesPerCycle, parting});
 }
 
+// What rows of A cost more where the pixels' pitch is not whole lines.
+double crossed_lines(const ConvProblem& problem) {
+  const int64_t channels = problem.direction == Direction::kForward ? problem.c : problem.k;
+  // Whole 16 bytes, if need be those of copies.
+  const int64_t pitch =
+      ceil_div(channels * size_of(problem.direction == Direction::kForward ? problem.x : problem.y), 16) * 16;
+  return pitch % 128 == 0 ? 1 : pitch % 64 == 0 ? kHalfCrossed : kCrossedLines;
+}
+
+// The part of the boxes' steps along k that is multiplied: of a last box that is part full, half, three quarters or
+// all.
+double used_steps(const KernelConfig& config, const ConvProblem& problem) {
+  const int64_t box = tma_layout::box_k(config);
+  const bool forward = problem.direction == Direction::kForward;
+  const int64_t depth = (forward ? problem.c_per_group() : problem.k_per_group()) * config.gemm.groups_per_tile;
+  const int64_t left = depth % box;
+  if (tma_layout::boxes(config) > 1 || left == 0) return 1;
+  const double last = left * 4 > box * 3 ? 1 : left * 2 > box ? 0.75 : 0.5;
+  const auto whole = static_cast<double>(depth / box);
+  return (whole + last) / (whole + 1);
+}
+
 // One stage of the ring: products against copies, whichever takes longer.
-double stage_cycles(const KernelConfig& config, double blocks) {
+double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem& problem) {
   const GemmConfig& gemm = config.gemm;
   const double deep = gemm.tile.k * size_of(operand_a(config));
   const double narrow = std::max(1.0, kLeastRowBytes / gemm.swizzle_a);
-  // Of a tile that two blocks share, each fetches half; a guess: what the other one brings costs a fifth.
-  constexpr double kSharedTile = 0.6;
-  const double rows_a = gemm.tile.m * (gemm.multicast_a ? kSharedTile : 1) * narrow;
-  const double rows_b = tma_layout::b_columns(config) * (gemm.multicast_b ? kSharedTile : 1) *
-                        (tma_layout::b_is_mn_major(config) ? 1 : narrow);
+  // Of a tile that two blocks share, each fetches half, and what the other one brings costs some of the rest.
+  constexpr double kSharedTile = 0.7;
+  const double rows_a = gemm.tile.m * narrow * facts_of(problem).crossed * (gemm.multicast_a ? kSharedTile : 1);
+  const double rows_b = tma_layout::b_columns(config) * (tma_layout::b_is_mn_major(config) ? 1 : narrow) *
+                        (gemm.multicast_b ? kSharedTile : 1);
   const double bytes = (rows_a + rows_b) * deep;
   const double fill = bytes / std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::max(1.0, blocks));
   const double tall = gemm.tile.m > 192 ? kTallTile : gemm.tile.m > 128 ? kThreeConsumers : 1;
   const double ragged = tma_layout::b_is_mn_major(config) && gemm.tile.n % 64 != 0 ? kRaggedColumns : 1;
-  const double products =
-      tma_layout::three_products(config) ? three_product_cycles(gemm, deep) : mma_cycles(gemm, deep);
+  const double products = tma_layout::three_products(config) ? three_product_cycles(gemm, deep)
+                                                             : mma_cycles(gemm, deep) * used_steps(config, problem);
   return std::max(products, fill) * (1 + kShallowRing / gemm.stages) * tall * ragged;
 }
 
@@ -144,6 +170,7 @@ Facts make_facts(const ConvProblem& problem) {
       facts.rows.push_back({phase.gemm.m, taps});
     }
   }
+  facts.crossed = crossed_lines(problem);
   facts.memory_power = overlap_power(memory_cycles(problem));
   return facts;
 }
@@ -199,7 +226,7 @@ Busy split_cycles(const KernelConfig& config, const ConvProblem& problem, const 
       cluster ? resident_clusters(multiprocessors, static_cast<int>(splits)) : std::max(1, multiprocessors);
   const double waves = static_cast<double>(ceil_div(tiles.count * (cluster ? 1 : splits), at_once));
   const double blocks = std::min(static_cast<double>(tiles.count) * parts, static_cast<double>(multiprocessors));
-  const double stage = stage_cycles(config, blocks);
+  const double stage = stage_cycles(config, blocks, problem);
   const double products = std::max(std::ceil(tiles.longest / parts), waves * std::ceil(tiles.mean / parts)) * stage;
   const double bytes = double{4} * gemm.tile.m * gemm.tile.n;
   if (cluster) {
@@ -237,13 +264,12 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
     const int64_t splits = best_splits(config, problem, tiles, multiprocessors);
     const Busy busy = split_cycles(config, problem, tiles, splits, multiprocessors);
     const double launches = tma_layout::turns_filter(config) ? 1.5 : 1;
-    return kLaunchCycles * launches + kFirstDataCycles +
-           (overlapped(busy.overlapped, facts) + busy.after) * kUntimedParts;
+    return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy.overlapped, facts) + busy.after;
   }
   // Blocks of one multiprocessor share its rates, and one's output hides behind the other's products.
   const auto units = static_cast<double>(multiprocessors) * config.min_blocks;
   const double blocks = std::min(static_cast<double>(tiles.count), units);
-  const double stage = stage_cycles(config, blocks / config.min_blocks) * config.min_blocks;
+  const double stage = stage_cycles(config, blocks / config.min_blocks, problem) * config.min_blocks;
   const double output = output_cycles(config);
   // A block takes the mean number of stages, rounded up to whole tiles.
   const double waves = std::ceil(static_cast<double>(tiles.count) / units);
@@ -254,7 +280,9 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
   const double busy = products + outputs + waves * kTileCycles;
   // The filter is made or turned round before.
   const double launches = config.gemm.groups_per_tile > 1 || tma_layout::turns_filter(config) ? 1.5 : 1;
-  const double shared = tma_layout::sharing_blocks(config) > 1 ? kUntimedSharing : 1;
+  // Where filling is not the limit, operands that two blocks share cost a little: the median of 568 timed pairs.
+  constexpr double kSharing = 1.03;
+  const double shared = tma_layout::sharing_blocks(config) > 1 ? kSharing : 1;
   return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts) * shared;
 }
 
@@ -273,7 +301,8 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
       problem.filter[0] * ceil_div(forward ? problem.c_per_group() : problem.k_per_group(), tma_layout::box_k(config)));
   const auto units = static_cast<double>(multiprocessors);
   constexpr int kTaps = tma_layout::kHaloFilter * tma_layout::kHaloFilter;
-  const double products = kTaps * (mma_cycles(gemm, tma_layout::halo_steps(config) * 32) + kTapCycles);
+  const double steps = tma_layout::halo_steps(config) * used_steps(config, problem);
+  const double products = kTaps * (mma_cycles(gemm, steps * 32) + kTapCycles);
   const double bytes = tma_layout::patch_bytes(config) + kTaps * tma_layout::b_box_bytes(config);
   const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));
   const double waves = std::ceil(static_cast<double>(tiles) / units);
@@ -295,7 +324,7 @@ double stream_cycles(const KernelConfig& config, int64_t tiles, int64_t depth, d
   const double piece = double{4} * config.gemm.tile.m * config.gemm.tile.n;
   const double busy = share * stage + whole * (whole_output + kTile) + 2 * (piece / kPieceBytesPerCycle + kTile);
   const double sum = kLaunchCycles / 2 + kSumCycles + 2 * blocks * piece / kMemoryBytesPerCycle;
-  return kLaunchCycles + kFirstDataCycles + (overlapped(busy, facts) + sum) * kUntimedStream;
+  return kLaunchCycles + kFirstDataCycles + kStreamLocality * overlapped(busy, facts) + sum;
 }
 
 double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
@@ -325,7 +354,7 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int m
       tma_layout::three_products(config) ? three_product_cycles(gemm, deep) : mma_cycles(gemm, deep);
   const double stage = std::max({products, turning, fill});
   const double output =
-      double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2) * (split || bulk ? 1 : kDirectStorePenalty) / kStore;
+      double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2) * (split || bulk ? 1 : kDirectSumPenalty) / kStore;
   if (gemm.stream_k != StreamK::kOff)
     return stream_cycles(config, tiles, depth, stage, output, multiprocessors, facts_of(whole));
   const double busy =
@@ -349,6 +378,8 @@ double predicted_tma_us(const KernelConfig& config, const ConvProblem& problem, 
   } else {
     cycles = tma_cycles(config, problem, multiprocessors);
   }
+  // Inputs are copied to whole rows before: a launch, and their bytes twice.
+  if (tma_layout::copies_rows(config)) cycles += kLaunchCycles / 2 + whole_rows_traffic(problem) / kMemoryBytesPerCycle;
   return cycles / kClockMhz;
 }
 

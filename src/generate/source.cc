@@ -10,6 +10,7 @@
 #include "kernel/merge_groups_arguments.h"
 #include "kernel/split_sum_arguments.h"
 #include "kernel/transpose_arguments.h"
+#include "kernel/whole_rows_arguments.h"
 
 namespace wt {
 namespace {
@@ -48,6 +49,7 @@ Result<std::string> generate_source(const KernelConfig& config) {
                         config_text);
   if (tma_layout::turns_filter(config))
     text += fmt::format("WT_KERNEL({}{}, wt::Transpose<{}>)\n", name, kTurnSuffix, size_of(config.w));
+  if (tma_layout::copies_rows(config)) text += fmt::format("WT_KERNEL({}{}, wt::WholeRows)\n", name, kWholeRowsSuffix);
   return text;
 }
 

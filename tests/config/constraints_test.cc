@@ -518,6 +518,12 @@ const RowCase kProblemCases[] = {
      "k=72 is 3 steps of tile.k=32; pipeline compv6 needs 4", "fwd bf16 n1 c8 k8 i8x8 f3x3"},
     {"tma-stride", hopper, "12 and 12 channels of 2 and 2 bytes make strides that are not multiples of 16 bytes",
      "fwd bf16 n1 c12 k8 i8x8 f3x3"},
+    {"tma-rows",
+     [](KernelConfig& c) {
+       hopper(c);
+       c.gemm.vector_a = 8;
+     },
+     "8 and 8 channels of 2 and 2 bytes in 1 groups: vector_a=8 copies rows", "fwd bf16 n1 c8 k8 i8x8 f3x3"},
     {"tma-element-stride", hopper, "stride=9x9 exceeds 8", "fwd bf16 n1 c8 k8 i32x32 f3x3 s9"},
     {"tma-corner", hopper, "must lie in -128..127 in 2D", "fwd bf16 n1 c8 k8 i400x400 f3x3 d100 p1"},
     {"tma-offset", hopper, "reaches 256 elements or more", "fwd bf16 n1 c8 k8 i300x300 f3x3 d128 p1"},
@@ -562,6 +568,14 @@ const RowCase kProblemCases[] = {
     {"tma-regions", hopper, "9 stride phases; this kernel has room for 8", "bwd_data bf16 n1 c64 k64 i9x9 f3x3 s3"},
     {"taps-columns", [](KernelConfig& c) { taps_with(c, [](KernelConfig&) {}); },
      "1 groups, 30 output channels times 3x3 taps", "fwd bf16 n1 c64 k30 i20x20 f3x3 p1"},
+    {"taps-filter",
+     [](KernelConfig& c) {
+       taps_with(c, [](KernelConfig& t) {
+         t.direct.filter_h = t.direct.filter_w = 3;
+         t.direct.stride_h = t.direct.stride_w = 1;
+       });
+     },
+     "filter=1x1 stride=1x1 dilation=1x1: the kernel is made for 3x3", "fwd bf16 n1 c64 k3 i8x8 f1x1"},
     {"taps-stride", [](KernelConfig& c) { taps_with(c, [](KernelConfig&) {}); },
      "stride=2x2: pipeline taps multiplies every source pixel", "fwd bf16 n1 c64 k3 i20x20 f3x3 p1 s2"},
     {"taps-width", [](KernelConfig& c) { taps_with(c, [](KernelConfig&) {}); },

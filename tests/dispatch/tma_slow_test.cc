@@ -38,6 +38,24 @@ constexpr Form kForms[] = {
      [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaHalo && c.gemm.tile.k == 32; }},
     {"bwd_data fp16 n2 c24 k72 i3x9x9 f2x3x3 p1:0x1x2 +bias", "patches of two planes, filter turned round",
      [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaHalo && c.gemm.ping_pong; }},
+    {"bwd_data bf16 n2 c72 k96 i11x9 f3x3 p1", "a patch for all taps, pixels by bulk stores, half a box of channels",
+     [](const KernelConfig& c) {
+       return c.gemm.loader_a == Loader::kTmaHalo && c.gemm.staging == Staging::kTmaStore && c.gemm.tile.m == 128;
+     }},
+    {"fwd bf16 n1 c40 k64 i3x9x11 f3x3x3 p1 +bias", "planes by bulk stores, three of four steps",
+     [](const KernelConfig& c) {
+       return c.gemm.loader_a == Loader::kTmaHalo && c.gemm.staging == Staging::kTmaStore && c.gemm.ping_pong;
+     }},
+    {"fwd bf16 n1 c80 k72 i9x9 f3x3 p1", "a last box of channels that is a quarter full",
+     [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaIm2col && c.gemm.swizzle_a == 128; }},
+    {"bwd_data bf16 n1 c64 k104 i7x7 f3x3 p1", "parts of a sum that start inside a tap",
+     [](const KernelConfig& c) { return c.gemm.split_k == SplitK::kCluster; }},
+    {"fwd bf16 n1 c20 k50 i9x8 f5x5 p2", "copies of whole rows, image and filter",
+     [](const KernelConfig& c) { return c.gemm.vector_a == 8 && c.gemm.tile.n == 64; }},
+    {"bwd_data bf16 n2 c24 k36 i9x8 f3x3 p1 +relu", "copies of whole rows under a halo",
+     [](const KernelConfig& c) { return c.gemm.vector_a == 8 && c.gemm.loader_a == Loader::kTmaHalo; }},
+    {"bwd_weight fp16 n2 c17 k33 i7x6 f3x3 p1", "copies of whole rows of odd length, gradient",
+     [](const KernelConfig& c) { return c.gemm.vector_a == 8; }},
     {"fwd bf16 n1 g16 c128 k128 i9x10 f3x3 p1 +bias", "eight groups merged",
      [](const KernelConfig& c) { return c.gemm.groups_per_tile == 8; }},
     {"fwd bf16 n1 g16 c64 k64 i5x6 f3x3 p1", "sixteen groups merged",

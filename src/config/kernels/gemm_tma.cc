@@ -17,7 +17,7 @@ constexpr std::string_view kReadFields[] = {
     "gemm.swizzle_b",      "gemm.raster",     "gemm.block_swizzle", "gemm.persistent",  "gemm.staging",
     "gemm.specialization", "gemm.load_warps", "gemm.split_k",       "gemm.vector_c",    "gemm.groups_per_tile",
     "gemm.cluster_m",      "gemm.cluster_n",  "gemm.multicast_a",   "gemm.multicast_b", "gemm.stream_k",
-    "finite_only"};
+    "gemm.vector_a",       "finite_only"};
 
 constexpr int64_t kSharedBytes = 228 * 1024;  // of a multiprocessor
 constexpr int64_t kReservedBytes = 1024;      // of them, for each block
@@ -118,8 +118,9 @@ constexpr Shape kHaloShapes[] = {
     {64, 64, true, kSearch, kSearch},   {64, 128, true, kSearch, kSearch},
 };
 
-void propose_halo(const KernelConfig& base, const Shape& shape, std::vector<KernelConfig>& configs) {
-  propose_shape(base, shape, 128, Loader::kTmaHalo, Staging::kShared, configs);
+void propose_halo(const KernelConfig& base, const Shape& shape, std::vector<KernelConfig>& configs,
+                  Staging staging = Staging::kShared) {
+  propose_shape(base, shape, 128, Loader::kTmaHalo, staging, configs);
   configs.back().gemm.specialization = Specialization::kFilter3x3;
 }
 
@@ -169,7 +170,7 @@ void propose_splits(const KernelConfig& base, Breadth breadth, std::vector<Kerne
 }
 
 // Two blocks that share the tiles of one operand, each loading half of them for both: where filling shared memory is
-// the limit. Their worth is not known here yet, so that packs leave them out and the model adds to their time.
+// the limit. On an H200 they were a few hundredths slower than the same tiles alone, so that packs leave them out.
 constexpr Shape kSharingShapes[] = {
     {128, 128, false, kSearch, kSearch}, {128, 128, true, kSearch, kSearch},  {128, 256, false, kSearch, kSearch},
     {256, 128, false, kSearch, kSearch}, {128, 160, false, kSearch, kSearch}, {128, 192, false, kSearch, kSearch},
@@ -185,6 +186,34 @@ void propose_sharing(const KernelConfig& base, Breadth breadth, std::vector<Kern
       (share_a ? gemm.cluster_n : gemm.cluster_m) = 2;
       (share_a ? gemm.multicast_a : gemm.multicast_b) = true;
       gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
+    }
+  }
+}
+
+// Channels off 16 bytes, by way of copies whose rows are whole. Outputs may be as odd, so that some store by pairs.
+constexpr Shape kCopiedShapes[] = {{128, 128, true, kSearch, kSearch},
+                                   {128, 64, false, kSearch, kSearch},
+                                   {64, 64, false, kSearch, kSearch},
+                                   {128, 256, false, kSearch, kSearch},
+                                   {128, 32, false, kSearch, kSearch}};
+constexpr Shape kCopiedHaloShapes[] = {{256, 128, false, kSearch, kSearch}, {128, 128, true, kSearch, kSearch},
+                                       {256, 64, true, kSearch, kSearch},   {128, 64, false, kSearch, kSearch},
+                                       {64, 64, false, kSearch, kSearch},   {64, 32, false, kSearch, kSearch}};
+constexpr unsigned char kWholeVector = 8;  // 16 bytes
+
+void propose_copied(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew || !is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
+  for (const unsigned char stored : {8, 2}) {
+    for (const Shape& shape : kCopiedShapes) {
+      propose_shape(base, shape, 128, Loader::kTmaIm2col, Staging::kShared, configs);
+      configs.back().gemm.vector_a = kWholeVector;
+      configs.back().gemm.vector_c = stored;
+    }
+    if (base.dims < 2) continue;
+    for (const Shape& shape : kCopiedHaloShapes) {
+      propose_halo(base, shape, configs, stored == 8 ? Staging::kTmaStore : Staging::kShared);
+      configs.back().gemm.vector_a = kWholeVector;
+      if (stored != 8) configs.back().gemm.vector_c = stored;
     }
   }
 }
@@ -223,8 +252,14 @@ void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<Kerne
     configs.back().gemm.staging = Staging::kTmaStore;
     configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
   }
-  // Small groups together: the products of different groups are dropped with the partial sums.
   if (least != kSearch || !is_16_bit(base.x)) return;
+  for (const short columns : {64, 128, 192, 256}) {
+    propose_weight_shape(base, {64, columns, false, kSearch, kSearch}, SplitK::kWorkspace, 1, configs);
+    configs.back().gemm.vector_a = kWholeVector;
+  }
+  propose_weight_shape(base, {128, 128, false, kSearch, kSearch}, SplitK::kWorkspace, 1, configs);
+  configs.back().gemm.vector_a = kWholeVector;
+  // Small groups together: the products of different groups are dropped with the partial sums.
   for (const unsigned char groups : {2, 4, 8, 16}) {
     for (const short columns : {192, 64}) {
       propose_weight_shape(base, {64, columns, false, kSearch, kSearch}, SplitK::kWorkspace, groups, configs);
@@ -247,6 +282,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
     for (const Shape& shape : kHaloShapes) {
       if (shape.offer < least) continue;
       propose_halo(base, shape, configs);
+      propose_halo(base, shape, configs, Staging::kTmaStore);
       if (shape.n > 64 || shape.m < 128) continue;
       // Up to 32 channels fill half of a row, and half as many matrix instructions do.
       propose_halo(base, shape, configs);
@@ -276,6 +312,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   }
   propose_splits(base, breadth, configs);
   propose_sharing(base, breadth, configs);
+  propose_copied(base, breadth, configs);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@ namespace wt {
 struct TmaHaloArguments {
   TensorMap a;  // {channels, w, h, d in three dimensions, images} in boxes of one patch
   TensorMap b;  // {channels of a group, taps, output channels}
+  // The output, as the image lies, in boxes of 8x8 pixels: of 64 columns, and of the columns left over.
+  TensorMap out, out_tail;
   i32 groups;
   i32 depth;         // channels that are summed over, of a group
   i32 depth_blocks;  // depth / box, rounded up

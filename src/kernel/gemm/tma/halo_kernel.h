@@ -55,7 +55,7 @@ struct TmaHaloGemm {
   static constexpr int kTileH = tma_layout::halo_tile_height(kConfig);
   static constexpr int kPatchBytes = tma_layout::patch_bytes(kConfig);
   static constexpr int kPatchStride = tma_layout::aligned(kPatchBytes);
-  static_assert(kConfig.gemm.swizzle_a == 128 && kConfig.gemm.staging == Staging::kShared);
+  static_assert(kConfig.gemm.swizzle_a == 128 && kConfig.gemm.staging != Staging::kDirect);
 
   using B = FilterLayout<kConfig>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
@@ -72,8 +72,8 @@ struct TmaHaloGemm {
     i32 image, d, h, w;  // of the first output pixel
     i64 n;
     i32 group;
-    int order;  // among the block's tiles
-    bool last;
+    int order;            // among the block's tiles
+    bool last, own_last;  // of the block, of this consumer
   };
 
   // Output pixels of a fragment, in the order of its rows.
@@ -103,7 +103,7 @@ struct TmaHaloGemm {
       const u32 row = m / tiles_w, plane = row / tiles_h, image = plane / static_cast<u32>(p.size[0]);
       body(Tile{static_cast<i32>(image), static_cast<i32>(plane - image * static_cast<u32>(p.size[0])),
                 static_cast<i32>(row - plane * tiles_h) * kTileH, static_cast<i32>(m - row * tiles_w) * kEdge,
-                work.tile.n, work.tile.group, work.order, work.last});
+                work.tile.n, work.tile.group, work.order, work.last, work.own_last});
     });
   }
 
@@ -167,40 +167,86 @@ struct TmaHaloGemm {
       const int part = kPingPong ? 0 : consumer;
       float d[kFragments][kTileN / 2];
       if (kPingPong) device::sync_named(1 + consumer, 256);
-      multiply(shared, patch, filter, patches, part, d);
+      multiply(p, shared, patch, filter, patches, part, d);
       if (kPingPong && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
-      typename Output::Steps steps;
-      const SharedAddress staging = shared.out + consumer * tma_layout::out_bytes(kConfig) / kConsumers;
-      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        const PixelRows rows{p, tile.image, tile.d, tile.h + (part * kFragments + i) * kEdge, tile.w};
-        const typename Output::Place place{tile.n * kTileN, tile.group};
-        Output::stage(p, rows, place, d[i], steps, staging);
-        Output::copy_rows(p, rows, place, staging);
-      }
-      steps.finish(p.epilogue);
+      store(p, shared, tile, consumer, part, d);
     });
   }
 
-  WT_DEVICE static void multiply(const Shared& shared, typename PatchRing::Cursor& patch,
+  WT_DEVICE static void store(const Params& p, const Shared& shared, const Tile& tile, int consumer, int part,
+                              const float (&d)[kFragments][kTileN / 2]) {
+    typename Output::Steps steps;
+    const typename Output::Place place{tile.n * kTileN, tile.group};
+    const auto rows = [&](int fragment) {
+      return PixelRows{p, tile.image, tile.d, tile.h + (part * kFragments + fragment) * kEdge, tile.w};
+    };
+    const SharedAddress staging = shared.out + consumer * tma_layout::out_bytes(kConfig) / kConsumers;
+    if constexpr (kConfig.gemm.staging == Staging::kTmaStore) {
+      constexpr int kFragmentBytes = 64 * 128 * tma_layout::out_boxes(kConfig);
+      const bool sends = device::thread_index() % 128 == 0;
+      if (sends) device::bulk_wait_read<0>();  // the tile before has left the staging buffer
+      device::sync_named(3 + consumer, 128);
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+        Output::stage(p, rows(i), place, d[i], steps, staging + i * kFragmentBytes);
+      }
+      device::fence_async_shared();
+      device::sync_named(3 + consumer, 128);
+      if (sends) {
+        WT_UNROLL for (int i = 0; i < kFragments; ++i) send(p, rows(i), place, staging + i * kFragmentBytes);
+        // WHY here and not after the loop: code behind the persistent loop makes ptxas ignore the register moves.
+        if (tile.own_last) device::bulk_wait_read<0>();
+      }
+    } else {
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+        Output::stage(p, rows(i), place, d[i], steps, staging);
+        Output::copy_rows(p, rows(i), place, staging);
+      }
+    }
+    steps.finish(p.epilogue);
+  }
+
+  // Sends 8x8 staged pixels; those outside the image are dropped.
+  WT_DEVICE static void send(const Params& p, const PixelRows& rows, const typename Output::Place& place,
+                             SharedAddress staging) {
+    const i32 column = static_cast<i32>(Output::first_channel(p, place));
+    WT_UNROLL for (int box = 0; box < tma_layout::out_boxes(kConfig); ++box) {
+      const bool tail = kTileN % 64 != 0 && box == kTileN / 64;
+      const TensorMap& map = tail ? p.out_tail : p.out;
+      const SharedAddress from = staging + box * (64 * 128);
+      if constexpr (kConfig.dims == 3) {
+        device::tma_store(map, from, column + 64 * box, rows.w, rows.h, rows.d, rows.image);
+      } else {
+        device::tma_store(map, from, column + 64 * box, rows.w, rows.h, rows.image);
+      }
+    }
+    device::bulk_commit();
+  }
+
+  WT_DEVICE static void multiply(const Params& p, const Shared& shared, typename PatchRing::Cursor& patch,
                                  typename FilterRing::Cursor& filter, i32 patches, int part,
                                  float (&d)[kFragments][kTileN / 2]) {
     const bool releases = device::lane_index() == 0;
+    // The last box of channels may be part full: steps along k that hold zeros alone are left out.
+    constexpr int kStepChannels = 16;
+    const i32 last_steps = (p.depth - (p.depth_blocks - 1) * kBox + kStepChannels - 1) / kStepChannels;
+    i32 block = 0;
     for (i32 index = 0; index < patches; ++index) {
+      const i32 steps = block + 1 == p.depth_blocks ? last_steps : kSteps;
+      block = block + 1 == p.depth_blocks ? 0 : block + 1;
       shared.patches.wait_full(patch);
       const SharedAddress base = shared.patch + patch.slot * kPatchStride;
       for (int tap = 0; tap < kTaps; ++tap) {
         const SharedAddress first = base + (tap / kFilter * kPitch + tap % kFilter) * 128;
         shared.filters.wait_full(filter);
-        device::wgmma_fence();
-        WT_UNROLL for (int step = 0; step < kSteps; ++step) {
-          const u64 b = B::descriptor(shared.filter + filter.slot * kBBytes, 0, step);
-          WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-            const SharedAddress rows = first + (part * kFragments + i) * kEdge * kPitch * 128;
-            const u64 a = device::wgmma_descriptor(rows + step * 32, 16, kPitch * 128, device::DescriptorSwizzle::k128);
-            Multiply::template multiply<device::Major::kK, B::kMajor>(d[i], a, b, index > 0 || tap > 0 || step > 0);
-          }
+        const SharedAddress weights = shared.filter + filter.slot * kBBytes;
+        const bool more = index > 0 || tap > 0;
+        if (steps == kSteps) {
+          issue<kSteps>(first, weights, part, more, d);
+        } else if (2 * steps > kSteps) {
+          issue<kSteps - 1>(first, weights, part, more, d);
+        } else {
+          issue<kSteps / 2>(first, weights, part, more, d);
         }
-        device::wgmma_commit();
         device::wgmma_wait<1>();  // the tap before this one has been read
         if (releases && (index > 0 || tap > 0)) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
         if (releases && index > 0 && tap == 0) device::mbarrier_arrive(shared.patches.empty(patch.previous()));
@@ -214,6 +260,22 @@ struct TmaHaloGemm {
       device::mbarrier_arrive(shared.filters.empty(filter.previous()));
       device::mbarrier_arrive(shared.patches.empty(patch.previous()));
     }
+  }
+
+  // The products of a tap. WHY with fence and commit: a condition between them would serialise the instructions.
+  template <int kOfSteps>
+  WT_DEVICE static void issue(SharedAddress pixels, SharedAddress weights, int part, bool accumulate,
+                              float (&d)[kFragments][kTileN / 2]) {
+    device::wgmma_fence();
+    WT_UNROLL for (int step = 0; step < kOfSteps; ++step) {
+      const u64 b = B::descriptor(weights, 0, step);
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+        const SharedAddress rows = pixels + (part * kFragments + i) * kEdge * kPitch * 128;
+        const u64 a = device::wgmma_descriptor(rows + step * 32, 16, kPitch * 128, device::DescriptorSwizzle::k128);
+        Multiply::template multiply<device::Major::kK, B::kMajor>(d[i], a, b, accumulate || step > 0);
+      }
+    }
+    device::wgmma_commit();
   }
 };
 

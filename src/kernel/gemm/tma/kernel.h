@@ -62,6 +62,7 @@ struct TmaGemm {
   static constexpr bool kClusterSum = kConfig.gemm.split_k == SplitK::kCluster;
   static constexpr bool kParts = kConfig.gemm.split_k == SplitK::kWorkspace;
   static constexpr bool kThree = tma_layout::three_products(kConfig);
+  static constexpr bool kSkips = kBoxes == 1 && !kThree && kSteps > 1;
   static constexpr bool kShares = tma_layout::sharing_blocks(kConfig) > 1;
   static_assert(!(kClusterSum || kParts) || (!kPingPong && !kShares && kConfig.gemm.staging == Staging::kDirect));
 
@@ -172,13 +173,13 @@ struct TmaGemm {
     if (kPingPong && consumer == 1) pass_turn(0);
     for_work<kConfig>(p, [&](const Work& work) {
       const TmaRegion& region = region_of(p, work.tile.m);
-      const i32 stages = stages_of(p, region, work.part).count;
+      const Range range = stages_of(p, region, work.part);
       if (kPingPong && work.order % kConsumers != consumer) {
-        slot.skip(stages);
+        slot.skip(range.count);
       } else {
         float d[kFragments][kTileN / 2];
         if (kPingPong) await_turn(consumer);
-        multiply(shared, slot, stages, kPingPong ? 0 : consumer, d);
+        multiply(p, shared, slot, range, kPingPong ? 0 : consumer, d);
         if (kPingPong && !work.last) pass_turn(consumer ^ 1);
         if constexpr (kClusterSum) {
           store_share(p, region, work, consumer, d, shared.sum().sum(d, consumer, work.order, work.last));
@@ -211,31 +212,28 @@ struct TmaGemm {
   WT_DEVICE static void await_turn(int consumer) { device::sync_named(1 + consumer, 256); }
   WT_DEVICE static void pass_turn(int consumer) { device::arrive_named(1 + consumer, 256); }
 
-  WT_DEVICE static void multiply(const Shared& shared, Cursor& slot, i32 stages, int part,
+  WT_DEVICE static void multiply(const Params& p, const Shared& shared, Cursor& slot, const Range& range, int part,
                                  float (&d)[kFragments][kTileN / 2]) {
+    const i32 stages = range.count;
     if ((kRegions > 1 || kClusterSum || kParts) && stages == 0) {  // no tap reaches these pixels, or an empty part
       WT_UNROLL for (int i = 0; i < kFragments; ++i) { WT_UNROLL for (int e = 0; e < kTileN / 2; ++e) d[i][e] = 0; }
       return;
     }
     const bool releases = device::lane_index() == 0;
+    // The last box of channels may be part full: steps along k that hold zeros alone are left out.
+    const i32 last_steps = (p.depth - (p.depth_blocks - 1) * kBox + kBox / kSteps - 1) / (kBox / kSteps);
+    i32 box_of_tap = kSkips && range.first > 0 ? range.first % p.depth_blocks : 0;
     for (i32 stage = 0; stage < stages; ++stage) {
+      const i32 steps = kSkips && box_of_tap + 1 == p.depth_blocks ? last_steps : kSteps;
+      box_of_tap = box_of_tap + 1 == p.depth_blocks ? 0 : box_of_tap + 1;
       (kThree ? shared.parted : shared.ring).wait_full(slot);
-      device::wgmma_fence();
-      WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
-        WT_UNROLL for (int step = 0; step < kSteps; ++step) {
-          WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-            const int rows = (part * kFragments + i) * 64 * kConfig.gemm.swizzle_a;
-            const SharedAddress a = shared.a_box(slot.slot, box), b = shared.b_box(slot.slot, box);
-            const bool more = stage > 0 || box > 0 || step > 0;
-            if constexpr (kThree) {
-              product(d[i], a + Shared::kLow, rows, b, step, more);
-              product(d[i], a, rows, b + Shared::kLow, step, true);
-            }
-            product(d[i], a, rows, b, step, kThree || more);
-          }
-        }
+      if (!kSkips || steps == kSteps) {
+        issue<kSteps>(shared, slot.slot, part, stage > 0, d);
+      } else if (2 * steps > kSteps) {
+        issue<kSteps - 1>(shared, slot.slot, part, stage > 0, d);
+      } else {
+        issue<kSteps / 2>(shared, slot.slot, part, stage > 0, d);
       }
-      device::wgmma_commit();
       device::wgmma_wait<1>();  // the stage before this one has been read
       if (stage > 0 && releases) release(shared, slot.previous());
       slot.next();
@@ -243,6 +241,28 @@ struct TmaGemm {
     device::wgmma_wait<0>();
     WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
     if (releases) release(shared, slot.previous());
+  }
+
+  // The products of a slot. WHY with fence and commit: a condition between them would serialise the instructions.
+  template <int kOfSteps>
+  WT_DEVICE static void issue(const Shared& shared, int slot, int part, bool accumulate,
+                              float (&d)[kFragments][kTileN / 2]) {
+    device::wgmma_fence();
+    WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
+      WT_UNROLL for (int step = 0; step < kOfSteps; ++step) {
+        WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+          const int rows = (part * kFragments + i) * 64 * kConfig.gemm.swizzle_a;
+          const SharedAddress a = shared.a_box(slot, box), b = shared.b_box(slot, box);
+          const bool more = accumulate || box > 0 || step > 0;
+          if constexpr (kThree) {
+            product(d[i], a + Shared::kLow, rows, b, step, more);
+            product(d[i], a, rows, b + Shared::kLow, step, true);
+          }
+          product(d[i], a, rows, b, step, kThree || more);
+        }
+      }
+    }
+    device::wgmma_commit();
   }
 
   WT_DEVICE static void product(float (&d)[kTileN / 2], SharedAddress a, int rows, SharedAddress b, int step,

@@ -129,6 +129,12 @@ constexpr int shared_bytes(const KernelConfig& config) {
 }
 
 // Regions that the parameter block has room for.
+// Whether inputs whose rows of channels are not whole 16 bytes are copied to rows that are (kernel/whole_rows.h). The
+// config says so by vectors of A, which bulk copies have no other use for.
+constexpr bool copies_rows(const KernelConfig& config) {
+  return config.gemm.pipeline == Pipeline::kTma && config.gemm.vector_a > 1;
+}
+
 constexpr int regions(const KernelConfig& config) { return config.direction == Direction::kForward ? 1 : 8; }
 
 }  // namespace wt::tma_layout

@@ -9,6 +9,7 @@
 #include "kernel/merge_groups.h"
 #include "kernel/split_sum.h"
 #include "kernel/transpose.h"
+#include "kernel/whole_rows.h"
 
 namespace wt {
 

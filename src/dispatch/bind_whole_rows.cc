@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/bind_whole_rows.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "base/check.h"
+#include "config/fields.h"
+#include "dispatch/conv_arguments.h"
+#include "dispatch/tma_maps.h"
+#include "kernel/whole_rows_arguments.h"
+
+namespace wt {
+namespace {
+
+constexpr int64_t kChunkBytes = 16;
+constexpr int64_t kAlignment = 256;  // of a copy; maps need 16 bytes
+
+// An input whose rows are copied.
+struct Rows {
+  Tensor tensor;
+  int64_t count, elements;  // rows, and elements of each
+  int64_t row_bytes, whole_bytes;
+  int64_t bytes() const { return ceil_div(count * whole_bytes, kAlignment) * kAlignment; }
+};
+
+void add_rows(std::vector<Rows>& list, Tensor tensor, DataType type, int64_t elements, int64_t all) {
+  const int64_t bytes = elements * size_of(type);
+  if (bytes % kChunkBytes == 0 || all == 0) return;
+  list.push_back({tensor, all / elements, elements, bytes, ceil_div(bytes, kChunkBytes) * kChunkBytes});
+}
+
+// Of the tensors that the direction reads.
+std::vector<Rows> rows_of(const ConvProblem& p) {
+  std::vector<Rows> list;
+  if (p.direction != Direction::kBackwardData) add_rows(list, Tensor::kX, p.x, p.c, p.x_elements());
+  if (p.direction != Direction::kForward) add_rows(list, Tensor::kY, p.y, p.k, p.y_elements());
+  if (p.direction != Direction::kBackwardWeight) add_rows(list, Tensor::kW, p.w, p.c_per_group(), p.w_elements());
+  return list;
+}
+
+}  // namespace
+
+int64_t whole_rows_bytes(const ConvProblem& problem) {
+  int64_t bytes = 0;
+  for (const Rows& rows : rows_of(problem)) bytes += rows.bytes();
+  return bytes;
+}
+
+double whole_rows_traffic(const ConvProblem& problem) {
+  double bytes = 0;
+  for (const Rows& rows : rows_of(problem))
+    bytes += static_cast<double>(rows.count) * static_cast<double>(rows.row_bytes + rows.whole_bytes);
+  return bytes;
+}
+
+Binding with_whole_rows(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
+                        Binding binding) {
+  const std::vector<Rows> list = rows_of(problem);
+  if (binding.launches.empty() || list.empty()) return binding;
+  WT_CHECK(list.size() <= kWholeRowsMost, "{} inputs to copy in room for {}", list.size(), kWholeRowsMost);
+  WholeRowsArguments arguments{};
+  Launch copy;
+  copy.kernel = name_of(config) + kWholeRowsSuffix;
+  copy.shape.threads = kWholeRowsThreads;
+  int64_t at = ceil_div(binding.workspace_bytes, kAlignment) * kAlignment, most = 0;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const Rows& rows = list[i];
+    WholeRowsArguments::Copy& job = arguments.copies[i];
+    job.row = static_cast<i32>(rows.elements);
+    job.chunks = static_cast<i32>(rows.whole_bytes / kChunkBytes);
+    job.count = rows.count * job.chunks;
+    most = std::max<int64_t>(most, job.count);
+    const auto offset =
+        static_cast<uint32_t>(offsetof(WholeRowsArguments, copies) + i * sizeof(WholeRowsArguments::Copy));
+    copy.pointers.push_back({offset + static_cast<uint32_t>(offsetof(WholeRowsArguments::Copy, in)), rows.tensor, 0});
+    copy.pointers.push_back({offset + static_cast<uint32_t>(offsetof(WholeRowsArguments::Copy, out)),
+                             Tensor::kWorkspace, static_cast<uint64_t>(at)});
+    for (Launch& launch : binding.launches) {
+      for (Launch::Map& map : launch.maps) {
+        if (map.tensor != rows.tensor) continue;
+        map.tensor = Tensor::kWorkspace;
+        map.byte_offset += static_cast<uint64_t>(at);
+        // Every outer distance is whole rows.
+        for (int rank = 1; rank < map.spec.rank; ++rank) {
+          uint64_t& stride = map.spec.stride[static_cast<size_t>(rank)];
+          stride = stride / static_cast<uint64_t>(rows.row_bytes) * static_cast<uint64_t>(rows.whole_bytes);
+        }
+      }
+    }
+    at += rows.bytes();
+  }
+  copy.shape.grid[0] = static_cast<uint32_t>(
+      std::clamp<int64_t>(ceil_div(most, kWholeRowsThreads), 1, int64_t{device.multiprocessors} * 8));
+  set_params(copy, arguments);
+  binding.launches.insert(binding.launches.begin(), std::move(copy));
+  binding.workspace_bytes = at;
+  return binding;
+}
+
+}  // namespace wt

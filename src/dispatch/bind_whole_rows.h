@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/bind_whole_rows.h - the launch before a Hopper kernel that copies inputs whose rows of channels are not
+// whole 16 bytes.
+#pragma once
+
+#include "dispatch/bind.h"
+
+namespace wt {
+
+// Bytes that the copies are, each aligned as maps want it; and those that the copying launch reads and writes.
+int64_t whole_rows_bytes(const ConvProblem& problem);
+double whole_rows_traffic(const ConvProblem& problem);
+
+// `binding` with maps that read the copies, which lie in the workspace behind what it holds there already.
+Binding with_whole_rows(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
+                        Binding binding);
+
+}  // namespace wt

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/whole_rows_arguments.h - the parameter block of whole_rows.h.
+//
+// Freestanding: host (dispatch/bind_whole_rows.cc) and device compilers lay these structs out alike.
+#pragma once
+
+#include "target/types.h"
+
+namespace wt {
+
+inline constexpr int kWholeRowsThreads = 256;
+inline constexpr int kWholeRowsMost = 2;  // tensors that a kernel's bulk copies read
+
+inline constexpr const char* kWholeRowsSuffix = "_rows";  // of the entry that copies a kernel's inputs before it
+
+struct WholeRowsArguments {
+  struct Copy {
+    const void* in;  // rows of `row` elements
+    void* out;       // the same, each in `chunks` chunks of 16 bytes
+    i64 count;       // chunks of all rows
+    i32 row, chunks;
+  };
+  Copy copies[kWholeRowsMost];
+};
+
+}  // namespace wt

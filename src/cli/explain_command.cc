@@ -17,7 +17,9 @@
 #include "config/targets.h"
 #include "dispatch/candidates.h"
 #include "dispatch/cost_correction.h"
+#include "dispatch/history_plan.h"
 #include "dispatch/transposed_plan.h"
+#include "problem/history.h"
 
 namespace wt::cli {
 
@@ -70,16 +72,15 @@ std::string chosen_because(const RankedCandidate& candidate) {
   return fmt::format("least predicted time, {}; nothing is tuned for this problem", time_text(candidate.predicted_us));
 }
 
-// What a channels-first problem may do instead of taking one of its own kernels (dispatch/plan.cc decides).
-void print_transpositions(const Explanation& explanation) {
-  const ConvProblem last = channels_last(explanation.problem);
-  const auto inner = rank_candidates(last, *explanation.target, {}, Candidates::kAll);
+// What a plan may do instead of taking one of the problem's own kernels (dispatch/plan.cc decides): the best kernel of
+// another problem, with something around it.
+void print_instead(const Explanation& explanation, const ConvProblem& other, const char* how, double around_us) {
+  const auto inner = rank_candidates(other, *explanation.target, {}, Candidates::kAll);
   if (inner.empty() || !inner.front().accepts()) return;
-  const double between = transposition_us(explanation.problem);
-  print_line("or", fmt::format("{} between transpositions, {} + {}", inner.front().name,
-                               time_text(inner.front().predicted_us), time_text(between)));
+  print_line("or", fmt::format("{} {}, {} + {}", inner.front().name, how, time_text(inner.front().predicted_us),
+                               time_text(around_us)));
   const bool faster = explanation.accepting() == 0 ||
-                      inner.front().predicted_us + between < explanation.candidates.front().predicted_us;
+                      inner.front().predicted_us + around_us < explanation.candidates.front().predicted_us;
   print_line("", faster ? "a plan takes that where its workspace limit allows" : "a plan takes the kernel above");
 }
 
@@ -92,7 +93,12 @@ void print_candidates(const Explanation& explanation) {
   print_line("target", fmt::format("{} ({})", target.name, target.hardware));
   print_line("chosen", accepting > 0 ? candidates.front().name : "none");
   if (accepting > 0) print_line("because", chosen_because(candidates.front()));
-  if (explanation.problem.layout == Layout::kChannelsFirst) print_transpositions(explanation);
+  const ConvProblem& problem = explanation.problem;
+  if (problem.history) {
+    print_instead(explanation, joined_problem(problem), "over history and x joined", join_us(problem));
+  } else if (problem.layout == Layout::kChannelsFirst) {
+    print_instead(explanation, channels_last(problem), "between transpositions", transposition_us(problem));
+  }
   print_line("accepting", fmt::format("{} of {} kernels, in order of preference", accepting, candidates.size()));
   if (accepting > 0) fmt::print("       {:>9}  {:>9}  kernel\n", "predicted", "measured");
   for (size_t i = 0; i < accepting; ++i) {
@@ -179,7 +185,11 @@ int run_explain(const ExplainOptions& options) {
   } else {
     print_text(*explanation);
   }
-  return explanation->target && explanation->accepting() == 0 ? kExitUnsupported : kExitGood;
+  if (!explanation->target || explanation->accepting() > 0) return kExitGood;
+  const auto joined = explanation->problem.history
+                          ? rank_candidates(joined_problem(explanation->problem), *explanation->target, {})
+                          : std::vector<RankedCandidate>();
+  return !joined.empty() && joined.front().accepts() ? kExitGood : kExitUnsupported;
 }
 
 }  // namespace wt::cli

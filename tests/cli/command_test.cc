@@ -74,6 +74,14 @@ TEST(RunCommand, RunsABiasGradientAlone) {
   EXPECT_THAT(refused.err, HasSubstr("sums the dy of bwd_weight"));
 }
 
+TEST(ExplainCommand, SaysWhereAHistoryIsJoined) {
+  const Outcome outcome =
+      wavetile({"explain", "fwd bf16 n4 c64 k64 i256 f4 pcausal history", "--target", "sm_90a", "--all"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("chosen     none"), HasSubstr("over history and x joined"),
+                                 HasSubstr("the kernel reads no history")));
+}
+
 TEST(RunCommand, PrintsJson) {
   const Outcome outcome = wavetile({"run", kProblem, "--device", "cpu", "--json", "--repeat", "2"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -40,16 +40,17 @@ INSTANTIATE_TEST_SUITE_P(
                       RowsCase{"fwd bf16 n1 c3 k40 i21x300 f7x7 s2 p3 +bias+relu", 4},  // strips, columns left over
                       RowsCase{"fwd bf16 n1 c3 k64 i12x272 f3x3 s2 p1:0x0:1", 1},       // uneven padding
                       RowsCase{"fwd fp16 n3 c1 k32 i28x28 f5x5 p2 +residual", 4},       // two classes
-                      RowsCase{"fwd bf16 n1 c3 k100 i9x40 f3x3 p1", 1},                 // two classes, 12 bytes left
+                      RowsCase{"fwd bf16 n1 c3 k100 i9x40 f3x3 p1", 4},          // two classes, two tiles of columns
                       RowsCase{"fwd bf16 n2 c1 k1 i7x5 f5x5 p3", 4},             // rows of odd length, one channel
                       RowsCase{"fwd bf16 n1 c3 k13 i2x3 f7x7 s2 p3", 4},         // image smaller than the filter
-                      RowsCase{"fwd bf16 n1 c4 k136 i16x16 f3x3 p1", 1},         // two tiles of columns
+                      RowsCase{"fwd bf16 n1 c3 k136 i16x16 f3x3 p1", 1},         // the same in bulk
                       RowsCase{"fwd bf16>fp32 n1 c5 k24 i10x11 f3x3 s3 p2", 4},  // fp32 output, odd step
                       RowsCase{"fwd bf16 n1 c8 k16 i11x9 f7x7 s4x1 p0", 1},      // 7 octets, strides apart
                       RowsCase{"fwd bf16 n1 c3 k24 i35x37 f11x11 s4 p2", 4},     // 28 steps
                       RowsCase{"fwd bf16 n1 c3 k96 i16x16 f4x4 s4", 1},          // patches
                       RowsCase{"fwd bf16 n1 c6 k8 i5x300 f3x3 p1x7", 4},         // padding over the filter
-                      RowsCase{"fwd bf16 n1 c7 k8 i5x7 f3x3 p1", 4}));
+                      RowsCase{"fwd bf16 n1 c7 k8 i5x7 f3x3 p1", 4},
+                      RowsCase{"fwd bf16 n800 c1 k8 i5x8 f3x3 p1", 1}));  // slots that are used again
 
 // What is read beside a window meets zeros of the filter, which would not stop a NaN: outputs are NaN where their
 // window holds the poisoned element, and nowhere else.

@@ -48,6 +48,13 @@ struct Shape {
 // and fewer registers.
 constexpr Shape kShapes[] = {{64, 3, 1, 4}, {32, 3, 1, 4}, {96, 3, 1, 4}, {128, 3, 1, 3},
                              {16, 3, 1, 4}, {64, 2, 2, 3}, {32, 2, 2, 3}};
+// An epilogue that loads or computes much wants more registers.
+constexpr Shape kLoadedShapes[] = {{64, 2, 1, 4}, {32, 2, 1, 4}, {96, 2, 1, 4}};
+
+std::span<const Shape> shapes_for(const EpilogueConfig& epilogue) {
+  if (rows_layout::is_loaded(epilogue)) return kLoadedShapes;
+  return kShapes;
+}
 
 // Which of them are best guesses: filter, columns, load warps.
 struct Guess {
@@ -93,7 +100,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   if (breadth == Breadth::kFew && operand_a(base) != DataType::kBf16) return;
   const bool vectors = size_of(output_type(base)) == 2 && !base.epilogue.store;
   for (const Filter& filter : kFilters) {
-    for (const Shape& shape : kShapes) {
+    for (const Shape& shape : shapes_for(base.epilogue)) {
       for (const int load_warps : {1, 4}) {
         if (breadth == Breadth::kFew && !is_guess(filter, shape, load_warps)) continue;
         if (shape.min_blocks > 1 && load_warps != 1) continue;

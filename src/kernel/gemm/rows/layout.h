@@ -33,9 +33,16 @@ constexpr int registers(const KernelConfig& config) {
   return even < 255 ? even : 255;
 }
 // Steps of k whose fragments are in registers together, in sets: one is gathered while others are multiplied.
-inline constexpr int kOtherRegisters = 44;
+// WHY more for some epilogues: the compiler keeps the addresses of what they load all the time.
+constexpr bool is_loaded(const EpilogueConfig& epilogue) {
+  return epilogue.scale || epilogue.bias || epilogue.placed() || epilogue.amax ||
+         (epilogue.activation != Activation::kNone && epilogue.activation != Activation::kRelu);
+}
+constexpr int other_registers(const KernelConfig& config) {
+  return is_loaded(config.epilogue) ? 84 + 12 * config.epilogue.auxiliaries() : 44;
+}
 constexpr int held_steps(const KernelConfig& config) {
-  return (registers(config) - kOtherRegisters - config.gemm.tile.n / 2) / 4;
+  return (registers(config) - other_registers(config) - config.gemm.tile.n / 2) / 4;
 }
 constexpr bool holds_all(const KernelConfig& config) { return held_steps(config) >= steps(config); }
 constexpr int set_steps(const KernelConfig& config) { return holds_all(config) || held_steps(config) >= 10 ? 4 : 2; }

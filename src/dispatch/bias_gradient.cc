@@ -49,6 +49,7 @@ struct Cut {
   ChannelTotalsArguments totals{};
   uint32_t parts_blocks = 1, totals_blocks = 1;
   uint32_t parts_shared = 0;
+  int64_t workspace_bytes = 0;  // 0: one launch does it all
 };
 
 // A block's lanes and slots for rows of so many loads: whole rows where they fit, else parts that waste few threads.
@@ -69,27 +70,33 @@ void share_row(ChannelPartsArguments& parts) {
   }
 }
 
-int64_t row_blocks(int64_t rows, int64_t slots, int64_t columns, const DeviceInfo& device) {
+// Rows of blocks, at most as many as the workspace has room for.
+int64_t row_blocks(int64_t rows, int64_t slots, int64_t columns, const DeviceInfo& device, int64_t room) {
   const int64_t wanted = ceil_div(rows, slots * kLoadsPerThread);
   const int64_t most = std::max<int64_t>(1, device.multiprocessors * kBlocksPerMultiprocessor / columns);
-  return std::clamp<int64_t>(wanted, 1, most);
+  return std::min(std::clamp<int64_t>(wanted, 1, most), room);
 }
 
-void cut_last(const ChannelTensor& t, const DeviceInfo& device, Cut& cut) {
+void cut_last(const ChannelTensor& t, const DeviceInfo& device, std::optional<int64_t> limit, Cut& cut) {
   ChannelPartsArguments& p = cut.parts;
   const int64_t vector = kChannelSumBytes / size_of(t.type), common = std::gcd(t.channels, vector);
   p.width = t.channels / common * vector;
   p.row_vectors = static_cast<i32>(p.width / vector);
   p.rows = t.elements() / p.width;
   share_row(p);
-  p.row_blocks = static_cast<i32>(row_blocks(p.rows, p.slots, p.column_blocks, device));
+  const int64_t row_bytes = p.width * static_cast<int64_t>(sizeof(float));
+  p.row_blocks =
+      static_cast<i32>(row_blocks(p.rows, p.slots, p.column_blocks, device, limit ? *limit / row_bytes : INT32_MAX));
+  // Without parts, the second launch adds every row by itself.
+  if (p.row_blocks == 0) p.rows = 0;
+  cut.workspace_bytes = p.row_blocks * row_bytes;
   cut.parts_blocks = static_cast<uint32_t>(int64_t{p.row_blocks} * p.column_blocks);
   cut.parts_shared = static_cast<uint32_t>(vector * kChannelSumThreads * static_cast<int64_t>(sizeof(float)));
   cut.totals.tail_first = p.rows * p.width;
   cut.totals.tail_rows = (t.elements() - cut.totals.tail_first) / t.channels;
 }
 
-void cut_first(const ChannelTensor& t, const DeviceInfo& device, Cut& cut) {
+void cut_first(const ChannelTensor& t, const DeviceInfo& device, std::optional<int64_t> limit, Cut& cut) {
   ChannelPartsArguments& p = cut.parts;
   const int64_t vector = kChannelSumBytes / size_of(t.type);
   p.width = p.channels = t.channels;
@@ -101,15 +108,19 @@ void cut_first(const ChannelTensor& t, const DeviceInfo& device, Cut& cut) {
   p.segment_elements = std::max<int64_t>(1, p.lanes * vector * kLoadsPerThread);
   p.segments = ceil_div(t.pixels, p.segment_elements);
   p.items = t.images * p.segments;
-  p.row_blocks = static_cast<i32>(row_blocks(p.items, p.slots, t.channels, device));
+  const int64_t row_bytes = t.channels * static_cast<int64_t>(sizeof(float));
+  p.row_blocks =
+      static_cast<i32>(row_blocks(p.items, p.slots, t.channels, device, limit ? *limit / row_bytes : INT32_MAX));
+  cut.workspace_bytes = p.row_blocks * row_bytes;
+  p.row_blocks = std::max(1, p.row_blocks);  // without parts, the first launch writes the sums
   cut.parts_blocks = static_cast<uint32_t>(int64_t{p.row_blocks} * t.channels);
   cut.parts_shared = kChannelSumThreads * sizeof(float);
 }
 
-Cut cut_tensor(const ChannelTensor& t, const DeviceInfo& device) {
+Cut cut_tensor(const ChannelTensor& t, const DeviceInfo& device, std::optional<int64_t> limit) {
   Cut cut;
   cut.parts.elements = t.elements();
-  t.layout == Layout::kChannelsLast ? cut_last(t, device, cut) : cut_first(t, device, cut);
+  t.layout == Layout::kChannelsLast ? cut_last(t, device, limit, cut) : cut_first(t, device, limit, cut);
   cut.totals.channels = t.channels;
   cut.totals.row_blocks = cut.parts.row_blocks;
   cut.totals.width = cut.parts.width;
@@ -121,8 +132,8 @@ Cut cut_tensor(const ChannelTensor& t, const DeviceInfo& device) {
 
 class KernelSummer final : public ChannelSummer {
  public:
-  KernelSummer(std::shared_ptr<Device> device, const ChannelTensor& tensor)
-      : device_(std::move(device)), tensor_(tensor), cut_(cut_tensor(tensor, device_->info())) {}
+  KernelSummer(std::shared_ptr<Device> device, const ChannelTensor& tensor, std::optional<int64_t> workspace_limit)
+      : device_(std::move(device)), tensor_(tensor), cut_(cut_tensor(tensor, device_->info(), workspace_limit)) {}
 
   Status prepare() {
     const Target target = device_->info().target;
@@ -145,31 +156,33 @@ class KernelSummer final : public ChannelSummer {
     description_.spill_bytes = compiled.resources.spill_bytes;
     description_.compile_seconds = compiled.resources.compile_seconds;
     description_.from_cache = compiled.from_cache;
-    description_.launches = 2;
+    description_.launches = cut_.workspace_bytes > 0 ? 2 : 1;
     parts_shape_ = {
         .grid = {cut_.parts_blocks, 1, 1}, .threads = kChannelSumThreads, .shared_bytes = cut_.parts_shared};
     totals_shape_ = {.grid = {cut_.totals_blocks, 1, 1},
                      .threads = kChannelSumThreads,
                      .shared_bytes = kChannelSumThreads * sizeof(float),
-                     .programmatic = target == Target::kSm90a};
+                     .programmatic = target == Target::kSm90a && cut_.workspace_bytes > 0};
     return {};
   }
 
   const ChannelTensor& tensor() const override { return tensor_; }
   const PlanDescription& description() const override { return description_; }
-  int64_t workspace_bytes() const override {
-    return cut_.parts.row_blocks * cut_.parts.width * static_cast<int64_t>(sizeof(float));
-  }
+  int64_t workspace_bytes() const override { return cut_.workspace_bytes; }
 
   Status execute(const void* in, float* out, void* workspace, Stream stream) const override {
-    if (!out || !workspace || (!in && tensor_.elements() > 0)) {
+    const bool both = cut_.workspace_bytes > 0, last = tensor_.layout == Layout::kChannelsLast;
+    if (!out || (both && !workspace) || (!in && tensor_.elements() > 0)) {
       return bad_input("a bias gradient needs its tensor, its output and {} bytes of workspace, but a pointer is null",
                        workspace_bytes());
     }
-    ChannelPartsArguments parts = cut_.parts;
-    parts.in = in;
-    parts.parts = static_cast<float*>(workspace);
-    WT_TRY(device_->launch(*parts_, parts_shape_, std::as_bytes(std::span(&parts, 1)), stream));
+    if (both || !last) {
+      ChannelPartsArguments parts = cut_.parts;
+      parts.in = in;
+      parts.parts = both ? static_cast<float*>(workspace) : out;
+      WT_TRY(device_->launch(*parts_, parts_shape_, std::as_bytes(std::span(&parts, 1)), stream));
+      if (!both) return {};
+    }
     ChannelTotalsArguments totals = cut_.totals;
     totals.in = in;
     totals.parts = static_cast<const float*>(workspace);
@@ -222,23 +235,25 @@ class BiasGradientPlan final : public Plan {
 }  // namespace
 
 Result<std::shared_ptr<const ChannelSummer>> make_channel_summer(const std::shared_ptr<Device>& device,
-                                                                 const ChannelTensor& tensor) {
+                                                                 const ChannelTensor& tensor,
+                                                                 std::optional<int64_t> workspace_limit) {
   if (device->info().kind == DeviceKind::kCpu) {
     return std::shared_ptr<const ChannelSummer>(std::make_shared<CpuSummer>(tensor));
   }
   if (tensor.channels > kMostChannels) {
     return unsupported("a bias gradient of {} channels; the kernel counts to {}", tensor.channels, kMostChannels);
   }
-  auto summer = std::make_shared<KernelSummer>(device, tensor);
+  auto summer = std::make_shared<KernelSummer>(device, tensor, workspace_limit);
   WT_TRY(summer->prepare());
   return std::shared_ptr<const ChannelSummer>(std::move(summer));
 }
 
 Result<std::shared_ptr<const Plan>> make_bias_gradient_plan(const std::shared_ptr<Device>& device,
-                                                            const ConvProblem& problem,
+                                                            const ConvProblem& problem, const PlanOptions& options,
                                                             std::shared_ptr<const Plan> inner) {
-  WT_TRY_ASSIGN(std::shared_ptr<const ChannelSummer> summer,
-                make_channel_summer(device, bias_gradient_tensor(problem, problem.bias_gradient)));
+  WT_TRY_ASSIGN(
+      std::shared_ptr<const ChannelSummer> summer,
+      make_channel_summer(device, bias_gradient_tensor(problem, problem.bias_gradient), options.workspace_limit));
   return std::shared_ptr<const Plan>(std::make_shared<BiasGradientPlan>(problem, std::move(inner), std::move(summer)));
 }
 

@@ -20,12 +20,14 @@ class ChannelSummer {
   virtual Status execute(const void* in, float* out, void* workspace, Stream stream) const = 0;
 };
 
+// Any limit works; the less workspace, the fewer blocks share the sums.
 Result<std::shared_ptr<const ChannelSummer>> make_channel_summer(const std::shared_ptr<Device>& device,
-                                                                 const ChannelTensor& tensor);
+                                                                 const ChannelTensor& tensor,
+                                                                 std::optional<int64_t> workspace_limit = {});
 
 // `inner` executes the problem without its bias gradient; the sums follow it.
 Result<std::shared_ptr<const Plan>> make_bias_gradient_plan(const std::shared_ptr<Device>& device,
-                                                            const ConvProblem& problem,
+                                                            const ConvProblem& problem, const PlanOptions& options,
                                                             std::shared_ptr<const Plan> inner);
 
 }  // namespace wt

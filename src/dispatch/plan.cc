@@ -229,7 +229,7 @@ PlanResult make_plan(const std::shared_ptr<Device>& device, const ConvProblem& p
   WT_TRY(validate(problem));
   if (problem.bias_gradient != BiasGradient::kNone) {
     WT_TRY_ASSIGN(std::shared_ptr<const Plan> inner, make_plan(device, kernel_problem(problem), options));
-    return make_bias_gradient_plan(device, problem, std::move(inner));
+    return make_bias_gradient_plan(device, problem, options, std::move(inner));
   }
   if (problem.history) return plan_with_history(device, problem, options);
   if (device->info().kind == DeviceKind::kCpu) return make_cpu_plan(device, problem, options);

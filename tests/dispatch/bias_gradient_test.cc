@@ -32,11 +32,14 @@ class Copy {
 };
 
 // The sums of the problem's dy by the device, on integers or random data.
-std::vector<float> sums_on(const std::shared_ptr<Device>& device, const ConvProblem& problem, Fill fill) {
+std::vector<float> sums_on(const std::shared_ptr<Device>& device, const ConvProblem& problem, Fill fill,
+                           std::optional<int64_t> workspace_limit = {}) {
   HostTensors host = make_tensors(problem, fill, 3);
-  const auto summer = make_channel_summer(device, bias_gradient_tensor(problem, problem.bias_gradient));
+  const auto summer =
+      make_channel_summer(device, bias_gradient_tensor(problem, problem.bias_gradient), workspace_limit);
   EXPECT_TRUE(summer.ok()) << summer.status().message();
   if (!summer.ok()) return {};
+  EXPECT_LE((*summer)->workspace_bytes(), workspace_limit.value_or(INT64_MAX));
   Buffer scratch(static_cast<size_t>((*summer)->workspace_bytes()));
   poison(scratch);
   const Copy in(*device, problem.bias_gradient == BiasGradient::kOfX ? host.x : host.y),
@@ -74,6 +77,21 @@ TEST(BiasGradient, IsExact) {
        }) {
     sums_on(*device, problem_of(text), Fill::kExact);
   }
+}
+
+// Down to no workspace at all.
+TEST(BiasGradient, KeepsToTheWorkspaceLimit) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  for (const char* text :
+       {"bwd_weight bf16 n2 c8 k36 i40x40 bias_gradient", "bwd_weight bf16 n9 c8 k3 i7x7 NCHW bias_gradient"}) {
+    for (const int64_t limit : {0, 700}) sums_on(*device, problem_of(text), Fill::kExact, limit);
+  }
+  const TrialResult result =
+      run_trial(*device, problem_of("bwd_weight bf16 n1 c8 k36 i9x9 f3x3 bias_gradient"),
+                {.plan = {.workspace_limit = 0, .tuning = Tuning::kOff}, .exact = true, .time = false});
+  EXPECT_TRUE(result.verified) << result.status.message();
+  EXPECT_EQ(result.workspace_bytes, 0);
 }
 
 TEST(BiasGradient, RepeatsBitForBitAndWithinTheBound) {

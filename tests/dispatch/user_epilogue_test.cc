@@ -84,6 +84,24 @@ TEST(UserEpilogue, GradientsOfActivationsInAKernel) {
   }
 }
 
+// The reference that a GPU computes for large problems gathers auxiliary tensors and calls the text too.
+TEST(UserEpilogue, DeviceReference) {
+  const auto device = open("sim:sm_80");
+  const ConvProblem problem = problem_of("fwd bf16 n1 c8 k8 i4x4 f3x3 p1" + std::string(kAllSteps[0]));
+  auto tensors = TrialTensors::make(device, problem, true, 3);
+  ASSERT_TRUE(tensors.ok()) << tensors.status().message();
+  const auto plan = make_plan(device, problem, {});
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  ASSERT_TRUE((*plan)->execute((*tensors)->pointers(), nullptr).ok());
+  const ErrorModel model{.exact = true};
+  const auto right = (*tensors)->device_reference({.model = model});
+  ASSERT_TRUE(right.ok()) << right.status().message();
+  const auto report = (*right)->compare((*tensors)->pointers(), model);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_TRUE(report->passed()) << report->summary();
+  EXPECT_EQ(report->compared, problem.output_elements());
+}
+
 // A store that writes elsewhere: rows upside down.
 TEST(UserEpilogue, StoreScatters) {
   const ConvProblem problem =

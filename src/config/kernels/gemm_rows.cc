@@ -13,11 +13,13 @@ constexpr std::string_view kReadFields[] = {"gemm.tile",     "gemm.warps",      
                                             "gemm.stages",   "gemm.loader_a",   "gemm.persistent", "gemm.staging",
                                             "gemm.vector_c", "gemm.load_warps", "gemm.filter_rows"};
 
-// Filter rows, and the octets of one: S * C numbers and one more where windows start at odd elements.
+// Filter rows, and the octets of one: S * C numbers and one more where windows start at odd elements. Up to 11 rows,
+// and as many octets as rows, which is what 8 channels have; these are worth more than one tile.
 struct Filter {
   short rows, octets;
 };
-constexpr Filter kFilters[] = {
+constexpr short kMostRows = 11;
+constexpr Filter kCommon[] = {
     {7, 3},   // 7x7 of 3 channels
     {3, 2},   // 3x3 of 3 to 5
     {5, 1},   // 5x5 of 1
@@ -25,20 +27,17 @@ constexpr Filter kFilters[] = {
     {3, 1},   // 3x3 of 1 and 2
     {3, 3},   // 3x3 of 6 to 8
     {5, 2},   // 5x5 of 2 and 3
-    {5, 3},   // 5x5 of 4
-    {5, 5},   // 5x5 of 8
     {7, 1},   // 7x7 of 1
-    {7, 2},   // 7x7 of 2
     {7, 4},   // 7x7 of 4
-    {7, 7},   // 7x7 of 8
-    {8, 3},   // 8x8 of 3, 8x8 of 2 between odd pixels
-    {8, 4},   // 8x8 of 4
-    {9, 2},   // 9x9 of 1
-    {9, 4},   // 9x9 of 3
-    {11, 2},  // 11x11 of 1
     {11, 5},  // 11x11 of 3
-    {2, 1},   // 2x2 of 1 to 4
 };
+
+bool is_common(const Filter& filter) {
+  for (const Filter& common : kCommon) {
+    if (common.rows == filter.rows && common.octets == filter.octets) return true;
+  }
+  return false;
+}
 
 struct Shape {
   short columns;
@@ -93,30 +92,39 @@ KernelConfig config_of(const KernelConfig& base, const Filter& filter, const Sha
   return config;
 }
 
+void propose(const KernelConfig& base, const Filter& filter, Breadth breadth, std::vector<KernelConfig>& configs) {
+  const bool vectors = size_of(output_type(base)) == 2 && !base.epilogue.store, common = is_common(filter);
+  for (const Shape& shape : shapes_for(base.epilogue)) {
+    if (!common && (shape.columns != 64 || shape.min_blocks > 1)) continue;
+    for (const int load_warps : {1, 4}) {
+      if (breadth == Breadth::kFew && !is_guess(filter, shape, load_warps)) continue;
+      if (shape.min_blocks > 1 && load_warps != 1) continue;
+      KernelConfig config = config_of(base, filter, shape, load_warps);
+      if (vectors) {
+        config.gemm.staging = Staging::kShared;
+        config.gemm.vector_c = 8;
+        configs.push_back(config);
+        if (breadth == Breadth::kFew) continue;
+      }
+      // Any number of channels, from registers: by load warps alone where there are vectors too.
+      if ((vectors && load_warps == 1) || shape.columns > 64) continue;
+      config.gemm.staging = Staging::kDirect;
+      config.gemm.vector_c = 1;
+      configs.push_back(config);
+    }
+  }
+}
+
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (base.layout != Layout::kChannelsLast || base.dims != 2 || base.direction != Direction::kForward) return;
   if (!is_16_bit(operand_a(base)) || operand_a(base) != operand_b(base)) return;
   // WHY not fp16: packs have a limit, and layers of images in fp16 are rare.
   if (breadth == Breadth::kFew && operand_a(base) != DataType::kBf16) return;
-  const bool vectors = size_of(output_type(base)) == 2 && !base.epilogue.store;
-  for (const Filter& filter : kFilters) {
-    for (const Shape& shape : shapes_for(base.epilogue)) {
-      for (const int load_warps : {1, 4}) {
-        if (breadth == Breadth::kFew && !is_guess(filter, shape, load_warps)) continue;
-        if (shape.min_blocks > 1 && load_warps != 1) continue;
-        KernelConfig config = config_of(base, filter, shape, load_warps);
-        if (vectors) {
-          config.gemm.staging = Staging::kShared;
-          config.gemm.vector_c = 8;
-          configs.push_back(config);
-          if (breadth == Breadth::kFew) continue;
-        }
-        // Any number of channels, from registers: by load warps alone where there are vectors too.
-        if ((vectors && load_warps == 1) || shape.columns > 64) continue;
-        config.gemm.staging = Staging::kDirect;
-        config.gemm.vector_c = 1;
-        configs.push_back(config);
-      }
+  for (const Filter& filter : kCommon) propose(base, filter, breadth, configs);
+  if (breadth == Breadth::kFew) return;
+  for (short rows = 2; rows <= kMostRows; ++rows) {
+    for (short octets = 1; octets <= rows; ++octets) {
+      if (!is_common({rows, octets})) propose(base, {rows, octets}, breadth, configs);
     }
   }
 }

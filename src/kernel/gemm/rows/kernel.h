@@ -87,7 +87,8 @@ struct RowsGemm {
   static constexpr int kRows = rows_layout::filter_rows(kConfig), kOctets = rows_layout::octets_of_row(kConfig);
   static constexpr int kSteps = rows_layout::steps(kConfig), kOctet = rows_layout::kOctet;
   static constexpr int kSets = rows_layout::sets(kConfig), kSetSteps = rows_layout::set_steps(kConfig);
-  static constexpr int kBarrier = 1;  // of the math threads
+  static constexpr int kFilterChunks = kSteps * 2;  // of a column
+  static constexpr int kBarrier = 1;                // of the math threads
   using Element = Storage<operand_a(kConfig)>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kColumns>;
   using SlotRing = Ring<kStages>;
@@ -184,25 +185,45 @@ struct RowsGemm {
   // 1 where the windows of a class start at an odd element of the patch.
   WT_DEVICE static i32 lead_of(const Params& p, i32 of_class) { return (of_class * p.step + p.lead) & 1; }
 
-  WT_DEVICE static void load_filter(const Params& p, SharedAddress filter) {
-    constexpr int kChunks = kSteps * 2;
-    const auto* from = static_cast<const Element*>(p.filter);
-    const i32 first = first_column(p);
-    const int chunks = p.classes * kChunks * kColumns;
-    WT_UNROLL_FEW for (int index = device::thread_index(); index < chunks; index += kMathThreads) {
-      // WHY columns inside: neighbouring threads then store to different banks.
-      const int column = index % kColumns, rest = index / kColumns, chunk = rest % kChunks, of_class = rest / kChunks;
-      const int row = chunk / kOctets, octet = chunk % kOctets;
-      const i32 start = octet * kOctet - lead_of(p, of_class);
-      const bool exists = row < kRows && first + column < p.columns;
-      const Element* at = from + (static_cast<i64>(exists ? first + column : 0) * kRows + (exists ? row : 0)) * p.run;
+  // 16 bytes of the packed filter: where they are among all, and in which.
+  struct FilterChunk {
+    int chunk, column, of_class;
+
+    // WHY chunks inside: a warp's loads then lie in a few lines, and eight stores fill a row of the filter.
+    WT_DEVICE explicit FilterChunk(int index)
+        : chunk(index % kFilterChunks),
+          column(index / kFilterChunks % kColumns),
+          of_class(index / kFilterChunks / kColumns) {}
+
+    WT_DEVICE Vector<Element, kOctet> load(const Params& p) const {
+      const i32 filter = first_column(p) + column, row = chunk / kOctets;
+      const i32 start = chunk % kOctets * kOctet - lead_of(p, of_class);
       Vector<Element, kOctet> part{};
+      if (row >= kRows || filter >= p.columns) return part;
+      const Element* at = static_cast<const Element*>(p.filter) + (static_cast<i64>(filter) * kRows + row) * p.run;
       WT_UNROLL for (int i = 0; i < kOctet; ++i) {
-        if (exists && start + i >= 0 && start + i < p.run) part.at[i] = device::load_global(at + start + i);
+        if (start + i >= 0 && start + i < p.run) part.at[i] = device::load_global(at + start + i);
       }
-      device::store_shared(filter + of_class * rows_layout::filter_bytes(kConfig) +
-                               (chunk / 8 * kColumns + column) * 128 + (chunk % 8 ^ column % 8) * 16,
-                           part);
+      return part;
+    }
+    WT_DEVICE SharedAddress offset() const {
+      return of_class * rows_layout::filter_bytes(kConfig) + (chunk / 8 * kColumns + column) * 128 +
+             (chunk % 8 ^ column % 8) * 16;
+    }
+  };
+
+  WT_DEVICE static void load_filter(const Params& p, SharedAddress filter) {
+    constexpr int kBatch = 4;  // WHY: loads that wait for each other's stores take four times as long
+    const int chunks = p.classes * kFilterChunks * kColumns;
+    for (int first = device::thread_index(); first < chunks; first += kBatch * kMathThreads) {
+      Vector<Element, kOctet> part[kBatch];
+      WT_UNROLL for (int i = 0; i < kBatch; ++i) {
+        if (first + i * kMathThreads < chunks) part[i] = FilterChunk(first + i * kMathThreads).load(p);
+      }
+      WT_UNROLL for (int i = 0; i < kBatch; ++i) {
+        const int index = first + i * kMathThreads;
+        if (index < chunks) device::store_shared(filter + FilterChunk(index).offset(), part[i]);
+      }
     }
   }
 

@@ -122,8 +122,8 @@ def measure(args):
             some, missing = missing[:args.chunk], missing[args.chunk:]
             result = Path(folder) / "tune.json"
             start = time.monotonic()
-            command = [args.binary, "tune", *some, "--exhaustive", "--device", args.device, "--no-progress",
-                       "--json", str(result)]
+            command = [args.binary, "tune", *some, *(["--quick"] if args.quick else ["--exhaustive"]), "--device",
+                       args.device, "--no-progress", "--json", str(result)]
             left = max(20.0, end - time.monotonic())
             try:
                 run = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -145,7 +145,8 @@ def measure(args):
                 data.update({"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
                              "program": document["program"], "device": document["device"],
                              "seed": args.seed, "drawn": args.layers,
-                             "command": "python3 bench/model_quality.py measure --data " + args.data.name})
+                             "command": "python3 bench/model_quality.py measure --data " + args.data.name
+                                        + (" --quick" if args.quick else "")})
                 store(args.data, data)
                 result.unlink()
             slowest = max(slowest, 1.2 * (time.monotonic() - start))
@@ -358,6 +359,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=9)
     parser.add_argument("--chunk", type=int, default=4, help="layers a process")
+    parser.add_argument("--quick", action="store_true",
+                        help="measure: fewer runs, and not what could not win with the model's most favourable error")
     parser.add_argument("--worst", type=int, default=10, help="picks shown")
     parser.add_argument("--json", help="write the report's figures there")
     parser.add_argument("--min-geomean", type=float, default=0.93)

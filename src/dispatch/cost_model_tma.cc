@@ -94,12 +94,10 @@ double three_product_cycles(const GemmConfig& gemm, double bytes_deep) {
   return std::max({3 * mma_cycles(gemm, bytes_deep), (read + 3 * tiles) / kSharedBytesPerCycle, parting});
 }
 
-// What rows of A cost more where the pixels' pitch is not whole lines.
-double crossed_lines(const ConvProblem& problem) {
-  const int64_t channels = problem.direction == Direction::kForward ? problem.c : problem.k;
+// What rows of an image cost more where the pixels' pitch is not whole lines.
+double crossed_lines(int64_t channels, DataType type) {
   // Whole 16 bytes, if need be those of copies.
-  const int64_t pitch =
-      ceil_div(channels * size_of(problem.direction == Direction::kForward ? problem.x : problem.y), 16) * 16;
+  const int64_t pitch = ceil_div(channels * size_of(type), 16) * 16;
   return pitch % 128 == 0 ? 1 : pitch % 64 == 0 ? kHalfCrossed : kCrossedLines;
 }
 
@@ -121,11 +119,11 @@ double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem
   const GemmConfig& gemm = config.gemm;
   const double deep = gemm.tile.k * size_of(operand_a(config));
   const double narrow = std::max(1.0, kLeastRowBytes / gemm.swizzle_a);
-  // Of a tile that two blocks share, each fetches half, and what the other one brings costs some of the rest.
-  constexpr double kSharedTile = 0.7;
-  const double rows_a = gemm.tile.m * narrow * facts_of(problem).crossed * (gemm.multicast_a ? kSharedTile : 1);
+  // Of a tile that two blocks share, each fetches half. It was seen to gain only where rows cross lines.
+  const double crossed = facts_of(problem).crossed, shared_tile = crossed > 1 ? 0.7 : 1;
+  const double rows_a = gemm.tile.m * narrow * crossed * (gemm.multicast_a ? shared_tile : 1);
   const double rows_b = tma_layout::b_columns(config) * (tma_layout::b_is_mn_major(config) ? 1 : narrow) *
-                        (gemm.multicast_b ? kSharedTile : 1);
+                        (gemm.multicast_b ? shared_tile : 1);
   const double bytes = (rows_a + rows_b) * deep;
   const double fill = bytes / std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::max(1.0, blocks));
   const double tall = gemm.tile.m > 192 ? kTallTile : gemm.tile.m > 128 ? kThreeConsumers : 1;
@@ -170,7 +168,8 @@ Facts make_facts(const ConvProblem& problem) {
       facts.rows.push_back({phase.gemm.m, taps});
     }
   }
-  facts.crossed = crossed_lines(problem);
+  const bool forward = problem.direction == Direction::kForward;
+  facts.crossed = crossed_lines(forward ? problem.c : problem.k, forward ? problem.x : problem.y);
   facts.memory_power = overlap_power(memory_cycles(problem));
   return facts;
 }
@@ -344,8 +343,9 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int m
   // Not fitted as those above: rates of microbenchmarks, a guess for a tile.
   constexpr double kFill = 67, kStore = 30, kTile = 700;
   const double deep = gemm.tile.k * size_of(operand_a(config));
-  const double fill =
-      (gemm.tile.m + gemm.tile.n) * deep / std::min(kFill, kFillBytesPerCycleAll / std::min(items, units));
+  const double rows =
+      gemm.tile.m * crossed_lines(problem.k, problem.y) + gemm.tile.n * crossed_lines(problem.c, problem.x);
+  const double fill = rows * deep / std::min(kFill, kFillBytesPerCycleAll / std::min(items, units));
   // Three warps turn boxes of 32-bit numbers round, a box in so many cycles; an estimate.
   constexpr double kTurnCycles = 250;
   const double turning =

@@ -14,7 +14,11 @@ class ProblemDesc(ctypes.Structure):
         + [("in_", I64x3)] + [(f, I64x3) for f in ("filter", "stride", "dilation", "pad_lower", "pad_upper")]
         + [("alpha", ctypes.c_float), ("beta", ctypes.c_float)]
         + [(f, ctypes.c_int32) for f in ("scale", "bias", "residual", "amax", "activation")]
-        + [(f, ctypes.c_float) for f in ("slope", "low", "high")])
+        + [(f, ctypes.c_float) for f in ("slope", "low", "high")]
+        + [(f, ctypes.c_int32) for f in ("bias_gradient", "history", "new_history", "reserved", "added", "gradient",
+                                         "inputs", "outputs", "scalar_count", "reserved2")]
+        + [("betas", ctypes.c_float * 4), ("scalars", ctypes.c_float * 8), ("expression", ctypes.c_char_p),
+           ("store", ctypes.c_char_p)])
 
 
 class PlanOptions(ctypes.Structure):
@@ -27,7 +31,8 @@ class PlanOptions(ctypes.Structure):
 
 class Tensors(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t)] + [
-        (f, ctypes.c_void_p) for f in ("x", "w", "y", "scale", "bias", "residual", "amax")]
+        (f, ctypes.c_void_p) for f in ("x", "w", "y", "scale", "bias", "residual", "amax", "bias_gradient", "history",
+                                       "new_history", "aux0", "aux1", "aux2", "aux3")]
 
 
 class PlanInfo(ctypes.Structure):

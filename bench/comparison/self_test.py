@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from comparison.api import Tensors
+from comparison.api import PlanOptions, ProblemDesc, Tensors
 from comparison.rows import Row, read_suite, touched
 from comparison.timing import summarize
 from comparison.measure import supervise
@@ -66,6 +66,13 @@ with open(path, "a") as log:
 
 def api_test(api):
     """The structs above against the library's own, by a convolution on the CPU whose result is known."""
+    # What the library sets up must end where the script's own struct does: behind it lies other memory.
+    for struct, init in ((Tensors, "wavetile_tensors_init"), (PlanOptions, "wavetile_plan_options_init"),
+                         (ProblemDesc, "wavetile_problem_desc_init")):
+        room = (ctypes.c_uint8 * (ctypes.sizeof(struct) + 1024))()
+        getattr(api.lib, init)(ctypes.byref(room))
+        size = struct.from_buffer(room).struct_size
+        assert size == ctypes.sizeof(struct), f"{struct.__name__}: {ctypes.sizeof(struct)} bytes here, {size} in the library"
     row = Row(api, "s", "l", "fwd fp32 n1 c1 k1 i2x2 f1x1", "fwd", None)
     assert row.out == [2, 2] and row.flops == 8 and row.types == ["fp32"] * 3 and row.bytes == 36, vars(row)
     plan = api.plan(api.open("cpu"), row.problem, "off")

@@ -5,8 +5,8 @@
 #include "config/constraint_rows.h"
 #include "config/enum_names.h"
 #include "config/pipelines.h"
-#include "kernel/gemm/tma/layout.h"
 #include "kernel/gemm/storage.h"
+#include "kernel/gemm/tma/layout.h"
 
 namespace wt {
 

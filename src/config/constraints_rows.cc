@@ -69,7 +69,7 @@ constexpr Constraint kProblemRows[] = {
     {"rows-channels", "one group of at most 8 channels, unit dilation", is_rows,
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
-       return p.g == 1 && p.c <= 8 && p.dilation[1] == 1 && p.dilation[2] == 1;
+       return p.g == 1 && p.c <= rows_layout::kMostChannels && p.dilation[1] == 1 && p.dilation[2] == 1;
      },
      [](const Case& at) {
        const ConvProblem& p = *at.problem;

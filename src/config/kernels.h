@@ -19,6 +19,8 @@ enum class Breadth : unsigned char {
   kAll,  // what an exhaustive search tries
 };
 
+struct ConvProblem;  // problem/problem.h
+
 struct KernelKind {
   std::string_view id;          // gemm-basic
   std::string_view header;      // kernel/gemm/kernel.h, as generated source includes it
@@ -34,6 +36,10 @@ struct KernelKind {
   // valid: the constraint table sorts out and counts what is not.
   void (*propose)(const KernelConfig& base, const TargetInfo& target, Breadth breadth,
                   std::vector<KernelConfig>& configs);
+
+  // False where the constraint table declines every config of the kind, so that a choice need not ask each of them;
+  // null: not known.
+  bool (*may_serve)(const ConvProblem& problem) = nullptr;
 };
 
 std::span<const KernelKind* const> kernel_kinds();

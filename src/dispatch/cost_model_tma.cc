@@ -41,8 +41,6 @@ constexpr double kCopiedBlockCycles = 4400;    // of the latter, divided by the 
 constexpr double kMemoryBytesPerCycle = 2424;  // of the whole device, read plus write
 constexpr double kTileCycles = 215;  // per tile of a persistent block: coordinates, barriers, drained pipeline
 constexpr double kParts = 1.3;       // what sums in parts took of their prediction, the median of 69 timed runs
-// Bulk stores of halo tiles of at most 64 columns that no second consumer hides, against vectors of the same tiles.
-constexpr double kShownHaloStore = 1.2;
 // Blocks of a stream-K grid stand at different depths, so that none finds in the L2 what another one has read.
 constexpr double kStreamLocality = 2.4;
 constexpr double kOverlap = 2.5;  // the power by which work and memory traffic add up; max would be infinite
@@ -55,8 +53,9 @@ struct Rows {
 // What predictions for one problem share.
 struct Facts {
   std::vector<Rows> rows;
-  double crossed = 1;       // see crossed_lines
-  double memory_power = 0;  // cycles that the whole device's memory takes, to the power of kOverlap
+  double crossed = 1;        // see crossed_lines
+  bool whole_boxes = false;  // of 64 channels that are summed over
+  double memory_power = 0;   // cycles that the whole device's memory takes, to the power of kOverlap
 };
 
 // WHY not std::pow: a choice asks some hundred times.
@@ -106,8 +105,9 @@ double crossed_lines(int64_t channels, DataType type) {
 
 // The part of the boxes' steps along k that is multiplied: of a last box that is part full, half, three quarters or
 // all.
-double used_steps(const KernelConfig& config, const ConvProblem& problem) {
+double used_steps(const KernelConfig& config, const ConvProblem& problem, const Facts& facts) {
   const int64_t box = tma_layout::box_k(config);
+  if (facts.whole_boxes && box <= 64) return 1;
   const bool forward = problem.direction == Direction::kForward;
   const int64_t depth = (forward ? problem.c_per_group() : problem.k_per_group()) * config.gemm.groups_per_tile;
   const int64_t left = depth % box;
@@ -118,12 +118,12 @@ double used_steps(const KernelConfig& config, const ConvProblem& problem) {
 }
 
 // One stage of the ring: products against copies, whichever takes longer.
-double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem& problem) {
+double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem& problem, const Facts& facts) {
   const GemmConfig& gemm = config.gemm;
   const double deep = gemm.tile.k * size_of(operand_a(config));
   const double narrow = std::max(1.0, kLeastRowBytes / gemm.swizzle_a);
   // Of a tile that two blocks share, each fetches half. It was seen to gain only where rows cross lines.
-  const double crossed = facts_of(problem).crossed, shared_tile = crossed > 1 ? 0.7 : 1;
+  const double crossed = facts.crossed, shared_tile = crossed > 1 ? 0.7 : 1;
   const double rows_a = gemm.tile.m * narrow * crossed * (gemm.multicast_a ? shared_tile : 1);
   const double rows_b = tma_layout::b_columns(config) * (tma_layout::b_is_mn_major(config) ? 1 : narrow) *
                         (gemm.multicast_b ? shared_tile : 1);
@@ -131,8 +131,9 @@ double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem
   const double fill = bytes / std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::max(1.0, blocks));
   const double tall = gemm.tile.m > 192 ? kTallTile : gemm.tile.m > 128 ? kThreeConsumers : 1;
   const double ragged = tma_layout::b_is_mn_major(config) && gemm.tile.n % 64 != 0 ? kRaggedColumns : 1;
-  const double products = tma_layout::three_products(config) ? three_product_cycles(gemm, deep)
-                                                             : mma_cycles(gemm, deep) * used_steps(config, problem);
+  const double products = tma_layout::three_products(config)
+                              ? three_product_cycles(gemm, deep)
+                              : mma_cycles(gemm, deep) * used_steps(config, problem, facts);
   return std::max(products, fill) * (1 + kShallowRing / gemm.stages) * tall * ragged;
 }
 
@@ -173,6 +174,7 @@ Facts make_facts(const ConvProblem& problem) {
   }
   const bool forward = problem.direction == Direction::kForward;
   facts.crossed = crossed_lines(forward ? problem.c : problem.k, forward ? problem.x : problem.y);
+  facts.whole_boxes = (forward ? problem.c_per_group() : problem.k_per_group()) % 64 == 0;
   facts.memory_power = overlap_power(memory_cycles(problem));
   return facts;
 }
@@ -228,7 +230,7 @@ Busy split_cycles(const KernelConfig& config, const ConvProblem& problem, const 
       cluster ? resident_clusters(multiprocessors, static_cast<int>(splits)) : std::max(1, multiprocessors);
   const double waves = static_cast<double>(ceil_div(tiles.count * (cluster ? 1 : splits), at_once));
   const double blocks = std::min(static_cast<double>(tiles.count) * parts, static_cast<double>(multiprocessors));
-  const double stage = stage_cycles(config, blocks, problem);
+  const double stage = stage_cycles(config, blocks, problem, facts_of(problem));
   const double products = std::max(std::ceil(tiles.longest / parts), waves * std::ceil(tiles.mean / parts)) * stage;
   const double bytes = double{4} * gemm.tile.m * gemm.tile.n;
   if (cluster) {
@@ -271,7 +273,7 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
   // Blocks of one multiprocessor share its rates, and one's output hides behind the other's products.
   const auto units = static_cast<double>(multiprocessors) * config.min_blocks;
   const double blocks = std::min(static_cast<double>(tiles.count), units);
-  const double stage = stage_cycles(config, blocks / config.min_blocks, problem) * config.min_blocks;
+  const double stage = stage_cycles(config, blocks / config.min_blocks, problem, facts) * config.min_blocks;
   const double output = output_cycles(config);
   // A block takes the mean number of stages, rounded up to whole tiles.
   const double waves = std::ceil(static_cast<double>(tiles.count) / units);
@@ -303,7 +305,7 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
       problem.filter[0] * ceil_div(forward ? problem.c_per_group() : problem.k_per_group(), tma_layout::box_k(config)));
   const auto units = static_cast<double>(multiprocessors);
   constexpr int kTaps = tma_layout::kHaloFilter * tma_layout::kHaloFilter;
-  const double steps = tma_layout::halo_steps(config) * used_steps(config, problem);
+  const double steps = tma_layout::halo_steps(config) * used_steps(config, problem, facts_of(whole));
   const double products = kTaps * (mma_cycles(gemm, steps * 32) + kTapCycles);
   const double bytes = tma_layout::patch_bytes(config) + kTaps * tma_layout::b_box_bytes(config);
   const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));
@@ -311,8 +313,7 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
   const double tile = blocks * std::max(products, bytes / rate);
   const double output = output_cycles(config);  // hidden only by the other consumer
   const double shown = gemm.ping_pong ? output / waves + std::max(0.0, output - tile) : output;
-  const bool slow = gemm.staging == Staging::kTmaStore && !gemm.ping_pong && gemm.tile.n <= 64;
-  const double busy = waves * (tile + shown + kTileCycles) * (slow ? kShownHaloStore : 1);
+  const double busy = waves * (tile + shown + kTileCycles);
   const double launches = gemm.groups_per_tile > 1 ? 1.5 : 1;
   return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts_of(whole));
 }

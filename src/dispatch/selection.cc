@@ -25,9 +25,15 @@ struct Proposal {
   double correction;  // of the model's predictions for it
 };
 
+// Proposals of one kind that are alike().
+struct Group {
+  const KernelKind* kind;
+  std::vector<const Proposal*> members;
+};
+
 struct Proposals {
-  std::vector<Proposal> list;                        // in order of preference
-  std::vector<std::vector<const Proposal*>> groups;  // the same, those that are alike() together
+  std::vector<Proposal> list;  // in order of preference
+  std::vector<Group> groups;   // the same
 };
 
 // Whether two configs take a problem apart in the same way and differ in sizes of tiles and buffers, warps and stores.
@@ -72,11 +78,11 @@ Proposals propose(const KernelConfig& signature, Candidates which) {
   }
   for (const Proposal& proposal : list) {
     const auto group = std::ranges::find_if(
-        valid.groups, [&](const auto& members) { return alike(members.front()->config, proposal.config); });
+        valid.groups, [&](const Group& known) { return alike(known.members.front()->config, proposal.config); });
     if (group == valid.groups.end()) {
-      valid.groups.push_back({&proposal});
+      valid.groups.push_back({kind_of(proposal.config), {&proposal}});
     } else {
-      group->push_back(&proposal);
+      group->members.push_back(&proposal);
     }
   }
   return valid;
@@ -143,9 +149,10 @@ std::optional<RankedConfig> pick(const ConvProblem& problem, Target target, int 
   // config is accepted, the others are predicted first and asked only where they would be the best: they differ from an
   // accepted one in sizes alone, which a prediction stands. Elsewhere, what declined the last is asked first.
   const Constraint* declined = nullptr;
-  for (const std::vector<const Proposal*>& group : proposals_of(config_for(problem, target), Candidates::kAll).groups) {
+  for (const Group& group : proposals_of(config_for(problem, target), Candidates::kAll).groups) {
+    if (group.kind && group.kind->may_serve && !group.kind->may_serve(problem)) continue;
     bool first_accepted = false;
-    for (const Proposal* proposal : group) {
+    for (const Proposal* proposal : group.members) {
       const KernelConfig& config = proposal->config;
       const Case at{config, info, &problem, requests};
       if (declined && trips(*declined, at)) continue;
@@ -155,7 +162,7 @@ std::optional<RankedConfig> pick(const ConvProblem& problem, Target target, int 
           declined = row;
           continue;
         }
-        first_accepted = proposal == group.front();
+        first_accepted = proposal == group.members.front();
       }
       const double us = predicted_us(config, problem, multiprocessors) * proposal->correction;
       // Equal predictions stay in the order of preference.

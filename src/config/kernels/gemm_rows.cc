@@ -2,6 +2,7 @@
 // config/kernels/gemm_rows.cc - Hopper's kernel for few input channels: fragments read from raw image rows.
 #include "config/kernels.h"
 #include "kernel/gemm/rows/layout.h"
+#include "problem/problem.h"
 
 namespace wt {
 
@@ -129,6 +130,8 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   }
 }
 
+bool may_serve(const ConvProblem& problem) { return problem.g == 1 && problem.c <= rows_layout::kMostChannels; }
+
 }  // namespace
 
 extern const KernelKind kGemmRows = {.id = "gemm-rows",
@@ -139,6 +142,7 @@ extern const KernelKind kGemmRows = {.id = "gemm-rows",
                                      .targets = kTargets,
                                      .fields = kReadFields,
                                      .generic = false,
-                                     .propose = propose};
+                                     .propose = propose,
+                                     .may_serve = may_serve};
 
 }  // namespace wt

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // config/kernels/gemm_taps.cc - Hopper's kernel for few output channels: every pixel times every tap, then sums.
+#include <iterator>
+
 #include "config/kernels.h"
 #include "kernel/gemm/taps/layout.h"
+#include "problem/problem.h"
 
 namespace wt {
 
@@ -82,6 +85,11 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   }
 }
 
+bool may_serve(const ConvProblem& problem) {
+  const int64_t channels = problem.direction == Direction::kForward ? problem.k : problem.c;
+  return problem.g == 1 && channels * problem.filter_taps() <= kShapes[std::size(kShapes) - 1].columns;
+}
+
 }  // namespace
 
 extern const KernelKind kGemmTaps = {.id = "gemm-taps",
@@ -92,6 +100,7 @@ extern const KernelKind kGemmTaps = {.id = "gemm-taps",
                                      .targets = kTargets,
                                      .fields = kReadFields,
                                      .generic = false,
-                                     .propose = propose};
+                                     .propose = propose,
+                                     .may_serve = may_serve};
 
 }  // namespace wt

@@ -211,9 +211,10 @@ void propose_copied(const KernelConfig& base, Breadth breadth, std::vector<Kerne
     }
     if (base.dims < 2) continue;
     for (const Shape& shape : kCopiedHaloShapes) {
-      propose_halo(base, shape, configs, stored == 8 ? Staging::kTmaStore : Staging::kShared);
+      propose_halo(base, shape, configs,
+                   stored == 8 && (shape.ping_pong || shape.n > 64) ? Staging::kTmaStore : Staging::kShared);
       configs.back().gemm.vector_a = kWholeVector;
-      if (stored != 8) configs.back().gemm.vector_c = stored;
+      if (configs.back().gemm.staging == Staging::kShared) configs.back().gemm.vector_c = stored;
     }
   }
 }
@@ -282,7 +283,8 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
     for (const Shape& shape : kHaloShapes) {
       if (shape.offer < least) continue;
       propose_halo(base, shape, configs);
-      propose_halo(base, shape, configs, Staging::kTmaStore);
+      // Bulk stores of narrow tiles that no second consumer hides were slower than vectors.
+      if (shape.ping_pong || shape.n > 64) propose_halo(base, shape, configs, Staging::kTmaStore);
       if (shape.n > 64 || shape.m < 128) continue;
       // Up to 32 channels fill half of a row, and half as many matrix instructions do.
       propose_halo(base, shape, configs);

@@ -10,6 +10,8 @@
 
 namespace wt::rows_layout {
 
+inline constexpr int kMostChannels = 8;  // of the input
+
 // k is filter rows of whole octets: the numbers of a filter row follow each other in the image, and what fills the last
 // octet, or lies before an odd start, is masked.
 inline constexpr int kOctet = 8;

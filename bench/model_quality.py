@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 KEEP_BELOW = 4.0  # times the best; slower kernels say nothing about a choice and are not kept
 CHUNK_SECONDS = 240  # after which a process is ended: a kernel may hang
 RIDGE = 4.0  # weight of the pull towards no correction, in measurements
+FEWEST = 4  # kernels of a layer, below which a choice among the measured ones says nothing
 NEAR = 2.0  # times the best: what lies within decides a choice and counts fully in a fit
 
 
@@ -170,6 +171,10 @@ def judge(args, data):
     for number, (text, layer) in enumerate(sorted(data["layers"].items())):
         entries = predictions(args, text)
         measured = {data["kernels"][i]: us for i, us in layer["kept"]}
+        if args.measured_only:
+            entries = {name: entry for name, entry in entries.items() if name in measured}
+            if len(entries) < FEWEST:
+                continue
         pick = min(entries.values(), key=lambda entry: entry["predicted_us"])["name"]
         best = min(measured, key=measured.get)
         # A pick that was not kept was more than KEEP_BELOW times slower, or did not exist when this was measured.
@@ -361,6 +366,8 @@ def main():
     parser.add_argument("--chunk", type=int, default=4, help="layers a process")
     parser.add_argument("--quick", action="store_true",
                         help="measure: fewer runs, and not what could not win with the model's most favourable error")
+    parser.add_argument("--measured-only", action="store_true",
+                        help="report: choose among the kernels that were measured, of layers that were measured in part")
     parser.add_argument("--worst", type=int, default=10, help="picks shown")
     parser.add_argument("--json", help="write the report's figures there")
     parser.add_argument("--min-geomean", type=float, default=0.93)

@@ -40,6 +40,14 @@ struct Explanation {
   }
 };
 
+// Of all candidates the best guesses, and first the one that a plan takes, whether it is among them or not.
+void keep_few(std::vector<RankedCandidate>& all, std::vector<RankedCandidate> few) {
+  if (!all.empty() && all.front().accepts() && (few.empty() || few.front().name != all.front().name)) {
+    few.insert(few.begin(), std::move(all.front()));
+  }
+  all = std::move(few);
+}
+
 Result<Explanation> find_out(const ExplainOptions& options) {
   Explanation explanation;
   WT_TRY_ASSIGN(explanation.problem, parse_problem(options.problem));
@@ -57,10 +65,13 @@ Result<Explanation> find_out(const ExplainOptions& options) {
     explanation.target = name.target;
   }
   if (explanation.target) {
-    const Candidates which = options.all ? Candidates::kAll : Candidates::kFew;
-    const bool of_device = explanation.device && explanation.device->info().kind != DeviceKind::kCpu;
-    explanation.candidates = of_device ? rank_candidates(explanation.problem, explanation.device->info(), {}, which)
-                                       : rank_candidates(explanation.problem, *explanation.target, {}, which);
+    const auto rank = [&](Candidates which) {
+      const bool of_device = explanation.device && explanation.device->info().kind != DeviceKind::kCpu;
+      return of_device ? rank_candidates(explanation.problem, explanation.device->info(), {}, which)
+                       : rank_candidates(explanation.problem, *explanation.target, {}, which);
+    };
+    explanation.candidates = rank(Candidates::kAll);
+    if (!options.all) keep_few(explanation.candidates, rank(Candidates::kFew));
   }
   return explanation;
 }

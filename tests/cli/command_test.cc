@@ -82,6 +82,20 @@ TEST(ExplainCommand, SaysWhereAHistoryIsJoined) {
                                  HasSubstr("the kernel reads no history")));
 }
 
+TEST(ExplainCommand, NamesWhatAPlanTakes) {
+  // The choice is among every proposal, not only among those that packs hold.
+  const char* problem = "bwd_data bf16 n16 c256 k36 i100x100 f3x3 p1";
+  const auto chosen = [&](std::vector<std::string> words) {
+    const Outcome outcome = wavetile(words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const size_t at = outcome.out.find("chosen"), end = outcome.out.find('\n', at);
+    return at == std::string::npos ? std::string() : outcome.out.substr(at, end - at);
+  };
+  const std::string few = chosen({"explain", problem, "--target", "sm_90a"});
+  EXPECT_NE(few.find("wt_bwd_data"), std::string::npos) << few;
+  EXPECT_EQ(few, chosen({"explain", problem, "--target", "sm_90a", "--all"}));
+}
+
 TEST(RunCommand, PrintsJson) {
   const Outcome outcome = wavetile({"run", kProblem, "--device", "cpu", "--json", "--repeat", "2"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -191,7 +191,8 @@ void add_explain(CLI::App& app, Action& action) {
                    "a GPU target, such as sm_90a, which need not be here; several, or all by default, for a suite")
       ->type_name("NAME")
       ->excludes(device);
-  command->add_flag("--all", options.all, "list every kernel that an exhaustive search would try; a suite always has them");
+  command->add_flag("--all", options.all,
+                    "list every kernel that an exhaustive search would try; a suite always has them");
   command->add_option("--filter", suite.filter, "of a suite, only rows whose name matches, with * ? and [...]")
       ->type_name("GLOB");
   command->add_option("--direction", suite.direction, "of a suite: fwd, bwd_data, bwd_weight or all")

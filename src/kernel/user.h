@@ -8,15 +8,6 @@
 #include "kernel/math.h"
 #include "problem/user_types.h"
 
-// WHY: the text says `float f(...)`. NVRTC takes every function for the device's (-default-device), clang asks.
-#if defined(__HIP__)
-#define WT_USER_TEXT_BEGIN _Pragma("clang force_cuda_host_device begin")
-#define WT_USER_TEXT_END _Pragma("clang force_cuda_host_device end")
-#else
-#define WT_USER_TEXT_BEGIN
-#define WT_USER_TEXT_END
-#endif
-
 namespace wt {
 
 template <unsigned long long kHash>

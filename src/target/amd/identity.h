@@ -8,6 +8,9 @@
 #define WT_OUTLINED __attribute__((device, noinline)) inline
 #define WT_UNROLL _Pragma("unroll")
 #define WT_UNROLL_FEW _Pragma("unroll 4")
+// Around a user's text, whose functions say nothing of a device.
+#define WT_USER_TEXT_BEGIN _Pragma("clang force_cuda_host_device begin")
+#define WT_USER_TEXT_END _Pragma("clang force_cuda_host_device end")
 #define WT_ROLLED _Pragma("nounroll")
 
 // The one entry of a generated source: WT_KERNEL(name, class with kThreads, kMinBlocks, Params and run).

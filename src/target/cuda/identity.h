@@ -8,6 +8,9 @@
 #define WT_OUTLINED __device__ __noinline__
 #define WT_UNROLL _Pragma("unroll")
 #define WT_UNROLL_FEW _Pragma("unroll 4")
+// Around a user's text, whose functions say nothing of a device: NVRTC takes every function for the device's.
+#define WT_USER_TEXT_BEGIN
+#define WT_USER_TEXT_END
 #define WT_ROLLED _Pragma("unroll 1")
 
 // The one entry of a generated source: WT_KERNEL(name, class with kThreads, kMinBlocks, Params and run).

@@ -9,6 +9,8 @@
 #define WT_OUTLINED inline
 #define WT_UNROLL
 #define WT_UNROLL_FEW
+#define WT_USER_TEXT_BEGIN
+#define WT_USER_TEXT_END
 #define WT_ROLLED
 
 // The one entry of a generated source: WT_KERNEL(name, class with kThreads, kMinBlocks, Params and run). The library

@@ -9,8 +9,6 @@ namespace wt {
 
 namespace {
 
-constexpr int kAnyMultiprocessors = 132;  // WHY any: whether a patch fits does not depend on it
-
 bool is_rows(const Case& at) { return at.config.family == Family::kGemm && at.config.gemm.pipeline == Pipeline::kRows; }
 bool is_sound_rows(const Case& at) {
   return is_rows(at) && at.config.gemm.filter_rows > 0 && at.config.gemm.tile.k >= 16 && at.config.gemm.warps.m >= 4;
@@ -100,7 +98,7 @@ constexpr Constraint kProblemRows[] = {
      }},
 
     {"rows-memory", "a patch of one row of outputs fits shared memory", is_sound_rows,
-     [](const Case& at) { return rows_view(at.config, *at.problem, kAnyMultiprocessors).strips > 0; },
+     [](const Case& at) { return rows_fit(at.config, *at.problem); },
      [](const Case& at) {
        return fmt::format(
            "stride={}x{} with filter={}x{}: no patch of image rows fits {} slots beside {} bytes of filter and "

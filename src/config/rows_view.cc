@@ -12,7 +12,10 @@ namespace {
 constexpr int64_t kReservedBytes = 1024;  // of a block, by the hardware
 constexpr int64_t kMaxPitch = 1024;       // 256 words of a bulk copy
 constexpr int64_t kMaxPatchRows = 256;
-constexpr int64_t kMaxStrips = 32, kMaxTileRows = 64, kMaxFragments = 32;
+constexpr int64_t kMaxFragments = 32;
+// What is tried. WHY not every number: a choice asks for some dozen kernels, and these are near enough to any.
+constexpr int64_t kStrips[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32};
+constexpr int64_t kTileRows[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 48, 64};
 
 // Cycles of a multiprocessor: the gather's instructions were counted on paper, the rest read off similar kernels.
 constexpr double kGatherInstructions = 1.4;  // of a warp for each 32-bit load: its mask and address
@@ -41,24 +44,39 @@ double bank_conflicts(int64_t step_words) {
 }
 
 // The patch with `strip` outputs along w and `rows` along h.
-void set_patch(RowsView& view, const ConvProblem& p, int64_t strips, int64_t rows) {
+void set_patch(RowsView& view, const ConvProblem& p, const Spatial& out, int64_t strips, int64_t rows) {
   view.strips = strips;
-  view.strip = round_up(ceil_div(p.out()[2], strips), strips > 1 ? view.classes : 1);
+  view.strip = round_up(ceil_div(out[2], strips), strips > 1 ? view.classes : 1);
   view.class_strip = ceil_div(view.strip, view.classes);
   view.tile_rows = rows;
-  view.row_blocks = ceil_div(p.out()[1], rows);
+  view.row_blocks = ceil_div(out[1], rows);
   view.fragments = view.classes * ceil_div(rows * view.class_strip, 64);
   const int64_t last = (view.class_strip * view.classes - 1) * view.step + 7;
   view.pitch = round_up(last / 2 * 4 + 16 * view.octets, 16);
   view.patch_rows = (rows - 1) * p.stride[1] + p.filter[1];
   view.slot_bytes = round_up(view.pitch * view.patch_rows, 128);
-  view.patches = p.n * view.row_blocks * ceil_div(p.out()[2], view.strip);
+  view.patches = p.n * view.row_blocks * ceil_div(out[2], view.strip);
 }
 
-double patch_cycles(const KernelConfig& config, const RowsView& view) {
-  const double busy = static_cast<double>(view.fragments) * rows_fragment_cycles(config, view);
+double patch_cycles(const KernelConfig& config, const RowsView& view, double fragment) {
+  const double busy = static_cast<double>(view.fragments) * fragment;
   const double load = static_cast<double>(view.slot_bytes) / kBytesPerCycle;
   return std::max(busy, load) + kPatchCycles / config.min_blocks;
+}
+
+// The view before its patch is chosen.
+RowsView unpatched(const KernelConfig& config, const ConvProblem& p) {
+  RowsView view{};
+  static_cast<RowsRuns&>(view) = rows_runs(p);
+  view.tiles_n = ceil_div(p.k, config.gemm.tile.n);
+  return view;
+}
+
+bool patch_fits(const KernelConfig& config, const RowsView& view) {
+  const TargetInfo& target = info_of(config.target);
+  const int64_t room = std::min<int64_t>(target.shared_per_block,
+                                         target.shared_per_unit / std::max<int>(config.min_blocks, 1) - kReservedBytes);
+  return view.pitch <= kMaxPitch && view.patch_rows <= kMaxPatchRows && rows_shared_bytes(config, view) <= room;
 }
 
 }  // namespace
@@ -85,28 +103,35 @@ RowsRuns rows_runs(const ConvProblem& p) {
 }
 
 RowsView rows_view(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
-  RowsView view{};
-  static_cast<RowsRuns&>(view) = rows_runs(p);
-  view.tiles_n = ceil_div(p.k, config.gemm.tile.n);
-  const TargetInfo& target = info_of(config.target);
-  const int64_t room = std::min<int64_t>(target.shared_per_block,
-                                         target.shared_per_unit / std::max<int>(config.min_blocks, 1) - kReservedBytes);
+  RowsView view = unpatched(config, p);
+  const Spatial out = p.out();
+  const double fragment = rows_fragment_cycles(config, view);  // whatever the patch
   RowsView best = view;
   double best_cycles = 0;
-  for (int64_t strips = 1; strips <= std::min(kMaxStrips, p.out()[2]); ++strips) {
-    for (int64_t rows = 1; rows <= std::min(kMaxTileRows, p.out()[1]); ++rows) {
-      set_patch(view, p, strips, rows);
-      if (view.pitch > kMaxPitch || view.patch_rows > kMaxPatchRows || rows_shared_bytes(config, view) > room) break;
-      if (rows > 1 && view.fragments > kMaxFragments) break;
+  for (const int64_t strips : kStrips) {
+    if (strips > out[2]) break;
+    for (const int64_t rows : kTileRows) {
+      if (rows > out[1]) break;
+      set_patch(view, p, out, strips, rows);
+      if (!patch_fits(config, view) || (rows > 1 && view.fragments > kMaxFragments)) break;
       const double waves = static_cast<double>(ceil_div(view.patches, rows_blocks(config, view, multiprocessors)));
       // Nothing hides the first patch.
       const double first = static_cast<double>(view.slot_bytes) / kBytesPerCycle;
-      const double cycles = first + waves * patch_cycles(config, view);
+      const double cycles = first + waves * patch_cycles(config, view, fragment);
       if (best.strips == 0 || cycles < best_cycles) best = view, best_cycles = cycles;
     }
   }
-  best.strips = best.strip > 0 ? ceil_div(p.out()[2], best.strip) : 0;
+  best.strips = best.strip > 0 ? ceil_div(out[2], best.strip) : 0;
   return best;
+}
+
+bool rows_fit(const KernelConfig& config, const ConvProblem& p) {
+  const Spatial out = p.out();
+  RowsView view = unpatched(config, p);
+  int64_t strips = 1;
+  for (const int64_t count : kStrips) strips = count <= out[2] ? count : strips;
+  set_patch(view, p, out, strips, 1);
+  return patch_fits(config, view);
 }
 
 int64_t rows_shared_bytes(const KernelConfig& config, const RowsView& view) {

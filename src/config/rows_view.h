@@ -36,6 +36,9 @@ struct RowsView : RowsRuns {
 
 RowsView rows_view(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 
+// Whether the least patch fits shared memory.
+bool rows_fit(const KernelConfig& config, const ConvProblem& problem);
+
 // Shared memory of a block, in bytes.
 int64_t rows_shared_bytes(const KernelConfig& config, const RowsView& view);
 

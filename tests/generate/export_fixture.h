@@ -22,7 +22,8 @@ inline std::filesystem::path source_tree() {
 
 // As compile::embedded_headers() gives them, which this room's tests do not link.
 inline std::vector<DeviceHeader> device_headers() {
-  std::vector<std::string> names = {"config/kernel_config.h", "problem/enums.h", "generate/exported_kernel.h"};
+  std::vector<std::string> names = {"config/kernel_config.h", "problem/enums.h", "problem/user_types.h",
+                                    "generate/exported_kernel.h"};
   for (const char* room : {"kernel", "target"})
     for (const auto& entry : std::filesystem::recursive_directory_iterator(source_tree() / room))
       if (entry.path().extension() == ".h")

@@ -73,22 +73,38 @@ std::string direct_sizes(const KernelConfig& config) {
                      in_dims(1, h / 2, w / 2));
 }
 
+// A layer that begins or ends in few channels, with the filter that its kernel is compiled for; empty: another kernel.
+std::string few_channels(const KernelConfig& config) {
+  const GemmConfig& gemm = config.gemm;
+  if (gemm.pipeline == Pipeline::kRows) {
+    const int rows = gemm.filter_rows, octets = gemm.tile.k / 8 / rows;
+    return fmt::format("c{} k64 i16x16 f{}x{} p1", (8 * octets - 1) / rows, rows, rows);
+  }
+  if (gemm.pipeline != Pipeline::kTaps || config.direct.filter_h == 0) return "";
+  const bool forward = config.direction == Direction::kForward;
+  return fmt::format("c{} k{} i12x12 f{}x{} s{} p1", forward ? 64 : 1, forward ? 1 : 64, config.direct.filter_h,
+                     config.direct.filter_w, config.direct.stride_h);
+}
+
 // Small problems of every shape that special kernels ask for; a kernel takes the first it accepts.
 std::optional<ConvProblem> problem_for(const KernelConfig& config) {
   struct Size {
     const char *image, *rest;
   };
-  // The last is for weight gradients in one dimension, whose sums are short elsewhere.
-  constexpr Size kSizes[] = {{"9", "c64 k64 f3 p1"},
-                             {"8", "c64 k64 f1"},
-                             {"8", "c16 k16 f2 s2"},
-                             {"9", "c96 k96 f3 p1"},
-                             {"150", "c64 k64 f3 p1"}};
+  // The last two are for weight gradients in one dimension, whose sums are short elsewhere.
+  constexpr Size kSizes[] = {{"9", "c64 k64 f3 p1"}, {"8", "c64 k64 f1"},      {"8", "c16 k16 f2 s2"},
+                             {"9", "c96 k96 f3 p1"}, {"150", "c64 k64 f3 p1"}, {"150", "c64 k64 f1"}};
   const char* layout =
       config.layout == Layout::kChannelsLast ? "" : std::array{"NCW", "NCHW", "NCDHW"}[config.dims - 1];
   if (config.family == Family::kDirect) {
     const auto problem = parse_problem(fmt::format("{} {} n1 {} {}{}", text_of(config.direction), types_of(config),
                                                    direct_sizes(config), layout, epilogue_of(config.epilogue)));
+    if (problem.ok() && accepts(config, *problem)) return *problem;
+    return std::nullopt;
+  }
+  if (const std::string sizes = few_channels(config); !sizes.empty()) {
+    const auto problem = parse_problem(fmt::format("{} {} n1 {} {}", text_of(config.direction), types_of(config), sizes,
+                                                   epilogue_of(config.epilogue)));
     if (problem.ok() && accepts(config, *problem)) return *problem;
     return std::nullopt;
   }

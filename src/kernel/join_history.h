@@ -7,33 +7,14 @@
 #pragma once
 
 #include "kernel/join_history_arguments.h"
-#include "target/target.h"
+#include "kernel/raw.h"
 
 namespace wt {
 
 template <int kBytes>
-struct JoinUnit;
-template <>
-struct JoinUnit<1> {
-  using Type = u8;
-};
-template <>
-struct JoinUnit<2> {
-  using Type = u16;
-};
-template <>
-struct JoinUnit<4> {
-  using Type = u32;
-};
-template <>
-struct JoinUnit<16> {
-  using Type = Vector<u32, 4>;
-};
-
-template <int kBytes>
 struct JoinHistory {
   using Params = JoinHistoryArguments;
-  using Unit = typename JoinUnit<kBytes>::Type;
+  using Unit = typename RawOf<kBytes>::Type;
   static constexpr int kThreads = kJoinThreads;
   static constexpr int kMinBlocks = 1;
 

@@ -7,30 +7,15 @@
 // columns let them.
 #pragma once
 
+#include "kernel/raw.h"
 #include "kernel/transpose_arguments.h"
-#include "target/target.h"
 
 namespace wt {
 
 template <int kBytes>
-struct ElementOf;
-template <>
-struct ElementOf<1> {
-  using Type = u8;
-};
-template <>
-struct ElementOf<2> {
-  using Type = u16;
-};
-template <>
-struct ElementOf<4> {
-  using Type = u32;
-};
-
-template <int kBytes>
 struct Transpose {
   using Params = TransposeArguments;
-  using Element = typename ElementOf<kBytes>::Type;
+  using Element = typename RawOf<kBytes>::Type;
   static constexpr int kThreads = kTransposeThreads;
   static constexpr int kMinBlocks = 1;
 

@@ -4,8 +4,7 @@
 // For every target: the portable pipelines load by the same words.
 #pragma once
 
-#include "kernel/gemm/storage.h"
-#include "target/target.h"
+#include "kernel/raw.h"
 
 namespace wt {
 
@@ -15,30 +14,6 @@ WT_DEVICE u32 swizzled(u32 offset) {
   static_assert(kSpan == 128 || kSpan == 64 || kSpan == 32);
   return offset ^ (offset >> 3 & (kSpan - 16));
 }
-
-// kBytes as one load.
-template <int kBytes>
-struct RawOf;
-template <>
-struct RawOf<1> {
-  using Type = u8;
-};
-template <>
-struct RawOf<2> {
-  using Type = u16;
-};
-template <>
-struct RawOf<4> {
-  using Type = u32;
-};
-template <>
-struct RawOf<8> {
-  using Type = Vector<u32, 2>;
-};
-template <>
-struct RawOf<16> {
-  using Type = Vector<u32, 4>;
-};
 
 // A chunk on its way through registers; parts of kBytes at compile-time places.
 struct ChunkWords {

@@ -97,7 +97,8 @@ struct TapsGemm {
 
   WT_DEVICE static void consume(const Params& p, const Shared& shared, const TapsStrip& strip) {
     load_filter(p, shared.filter);
-    Sums sums{p, strip, shared.products, shared.window};
+    Sums sums{p, strip, shared.products};
+    if constexpr (!taps_layout::in_registers(kConfig)) sums.window = shared.window;
     sums.start();
     device::fence_async_shared();
     device::sync_named(kBarrier, kMathThreads);

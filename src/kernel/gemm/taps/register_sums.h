@@ -25,7 +25,7 @@ struct RegisterSums {
 
   const TapsArguments& p;
   const TapsStrip& strip;
-  SharedAddress products, unused_window;
+  SharedAddress products;
   float window[kNumbers][kWindow];
   SharedAddress from[kNumbers];  // of the first tap's product
   i64 offset[kNumbers];          // in the image's first row of output

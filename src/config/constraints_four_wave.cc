@@ -2,6 +2,7 @@
 // config/constraints_four_wave.cc - the rows of the four-wave kernels of CDNA (kernel/gemm/four_wave).
 #include <algorithm>
 
+#include "base/integers.h"
 #include "config/constraint_rows.h"
 #include "config/enum_names.h"
 #include "kernel/gemm/four_wave/layout.h"
@@ -22,7 +23,6 @@ constexpr int64_t kWindowBytes = (int64_t{1} << 31) - 4096;
 constexpr int64_t kGridThreads = (int64_t{1} << 32) - 1;  // a dispatch packet counts threads in 32 bits
 constexpr int64_t kFar = int64_t{1} << 29;                // positions and their sums stay far from overflow
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t pixels(const Spatial& size) { return size[0] * size[1] * size[2]; }
 int64_t pixel_bytes(const ConvProblem& p) { return p.c * size_of(p.x); }
 int64_t filter_bytes(const ConvProblem& p) { return p.filter_taps() * p.c_per_group() * size_of(p.w); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/integers.h"
 #include "config/targets.h"
 #include "kernel/gemm/rows/layout.h"
 
@@ -23,9 +24,6 @@ constexpr double kFragmentInstructions = 150;
 constexpr double kPairInstructions = 3.5;  // of a warp for each pair of columns: scale, round, stage, copy
 constexpr double kPatchCycles = 150;       // barriers, coordinates
 constexpr double kBytesPerCycle = 18;      // into one multiprocessor's shared memory, when all of them load
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
 // Words that lanes of a warp read at once lie `step` apart for eight outputs: how often two share a bank.
 double bank_conflicts(int64_t step_words) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/integers.h"
 #include "compile/compiler.h"
 #include "config/enum_names.h"
 #include "dispatch/packs.h"
@@ -19,8 +20,6 @@ template <class Enum>
 std::string_view cpp_name(Enum value) {
   return enum_table<Enum>().names[static_cast<size_t>(value)].cpp;
 }
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class CpuSummer final : public ChannelSummer {
  public:

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "base/check.h"
+#include "base/integers.h"
 #include "config/fields.h"
 #include "config/targets.h"
 #include "dispatch/bind_direct.h"
@@ -23,7 +24,6 @@ namespace {
 
 constexpr int64_t kMaxGrid = 0x7fffffff;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t pixels(const Spatial& size) { return size[0] * size[1] * size[2]; }
 
 GemmArguments gemm_arguments(const ConvProblem& problem) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/integers.h"
 #include "compile/compiler.h"
 #include "dispatch/packs.h"
 #include "kernel/join_history_arguments.h"
@@ -17,8 +18,6 @@ constexpr int kWideBytes = 16;
 constexpr int64_t kJoinPixels = 8;  // of a thread
 // Guesses until they are measured: what joining reads and writes a microsecond, and its launch.
 constexpr double kBytesPerUs = 3e6, kLaunchUs = 2;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 bool is_wide(const ConvProblem& p) { return p.layout == Layout::kChannelsLast && p.c * size_of(p.x) % kWideBytes == 0; }
 int unit_bytes(const ConvProblem& p) { return is_wide(p) ? kWideBytes : size_of(p.x); }

@@ -4,12 +4,12 @@
 
 #include <initializer_list>
 
+#include "base/integers.h"
 #include "problem/problem.h"
 #include "runtime/launch.h"
 
 namespace wt {
 
-inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 inline int64_t pixels(const Spatial& size) { return size[0] * size[1] * size[2]; }
 
 // A dense tensor of the given sizes, innermost first. The caller sets the box.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "base/integers.h"
 #include "compile/compiler.h"
 #include "dispatch/bind.h"
 #include "dispatch/packs.h"
@@ -17,7 +18,6 @@ constexpr int64_t kAlignment = 256;
 // Guesses until they are measured: what a transposition reads and writes a microsecond, and its launch.
 constexpr double kBytesPerUs = 2.2e6, kLaunchUs = 2;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t aligned(int64_t bytes) { return ceil_div(bytes, kAlignment) * kAlignment; }
 int64_t pixels(const Spatial& size) { return size[0] * size[1] * size[2]; }
 

@@ -2,12 +2,15 @@
 #include "cli/crop.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "problem/gemm_view.h"
 
 namespace wt::cli {
 
 namespace {
+
+constexpr int64_t kRow = 8;  // pixels
 
 struct Limits {
   int64_t images = 2;
@@ -40,7 +43,9 @@ ConvProblem crop_to(const ConvProblem& problem, const Limits& limits) {
     // Whole strides are taken off, so the remainder that the last window leaves stays the same.
     const int64_t stride = problem.stride[axis];
     const int64_t removable = std::max<int64_t>(0, (problem.in[axis] - 1) / stride);
-    const int64_t removed = std::min(removable, out[axis] - std::min(out[axis], limits.out[axis]));
+    int64_t removed = std::min(removable, out[axis] - std::min(out[axis], limits.out[axis]));
+    // Kernels for few channels ask whether image rows are whole 16 bytes, so that rows keep their remainder too.
+    if (axis + 1 == kMaxDims && problem.c < kRow) removed -= removed % (kRow / std::gcd(kRow, stride));
     small.in[axis] = problem.in[axis] - stride * removed;
   }
   return small;

@@ -45,7 +45,8 @@ ConvProblem crop_to(const ConvProblem& problem, const Limits& limits) {
     const int64_t removable = std::max<int64_t>(0, (problem.in[axis] - 1) / stride);
     int64_t removed = std::min(removable, out[axis] - std::min(out[axis], limits.out[axis]));
     // Kernels for few channels ask whether image rows are whole 16 bytes, so that rows keep their remainder too.
-    if (axis + 1 == kMaxDims && problem.c < kRow) removed -= removed % (kRow / std::gcd(kRow, stride));
+    const bool few = problem.c < kRow || (problem.direction == Direction::kBackwardData && problem.k < kRow);
+    if (axis + 1 == kMaxDims && few) removed -= removed % (kRow / std::gcd(kRow, stride));
     small.in[axis] = problem.in[axis] - stride * removed;
   }
   return small;

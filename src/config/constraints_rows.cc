@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config/constraints_rows.cc - the rows of Hopper's kernel for few input channels (kernel/gemm/rows).
+// config/constraints_rows.cc - the rows of Hopper's kernel for few channels to sum over (kernel/gemm/rows).
 #include "config/constraint_rows.h"
 #include "config/enum_names.h"
 #include "config/rows_view.h"
@@ -36,15 +36,16 @@ constexpr Constraint kTargetRows[] = {
            gemm.persistent, text_of(gemm.loader_a), text_of(gemm.loader_b));
      }},
 
-    {"rows-kind", "forward in two dimensions of one 16-bit type, channels-last", is_rows,
+    {"rows-kind", "forward or backward data in two dimensions of one 16-bit type, channels-last", is_rows,
      [](const Case& at) {
-       return at.config.dims == 2 && at.config.direction == Direction::kForward && size_of(operand_a(at.config)) == 2 &&
-              operand_a(at.config) == operand_b(at.config) && at.config.layout == Layout::kChannelsLast;
+       return at.config.dims == 2 && at.config.direction != Direction::kBackwardWeight &&
+              size_of(operand_a(at.config)) == 2 && operand_a(at.config) == operand_b(at.config) &&
+              at.config.layout == Layout::kChannelsLast;
      },
      [](const Case& at) {
        return fmt::format(
-           "dims={} direction={} operands {} and {}: pipeline rows takes two dimensions, channels-last, forward, one "
-           "16-bit type",
+           "dims={} direction={} operands {} and {}: pipeline rows takes two dimensions, channels-last, forward or "
+           "backward data, one 16-bit type",
            at.config.dims, text_of(at.config.direction), text_of(operand_a(at.config)), text_of(operand_b(at.config)));
      }},
 
@@ -64,17 +65,20 @@ constexpr Constraint kTargetRows[] = {
 };
 
 constexpr Constraint kProblemRows[] = {
-    {"rows-channels", "one group of at most 8 channels, unit dilation", is_rows,
+    {"rows-channels", "one group of at most 8 channels to sum over, unit dilation, backward data with unit strides",
+     is_rows,
      [](const Case& at) {
-       const ConvProblem& p = *at.problem;
-       return p.g == 1 && p.c <= rows_layout::kMostChannels && p.dilation[1] == 1 && p.dilation[2] == 1;
+       const ConvProblem p = rows_forward(*at.problem);
+       const bool turned = at.problem->direction == Direction::kBackwardData;
+       return p.g == 1 && p.c <= rows_layout::kMostChannels && p.dilation[1] == 1 && p.dilation[2] == 1 &&
+              (!turned || (p.stride[1] == 1 && p.stride[2] == 1));
      },
      [](const Case& at) {
-       const ConvProblem& p = *at.problem;
+       const ConvProblem p = rows_forward(*at.problem);
        return fmt::format(
-           "{} groups, {} channels, dilation={}x{}: pipeline rows takes one group of at most 8 channels without "
-           "dilation",
-           p.g, p.c, p.dilation[1], p.dilation[2]);
+           "{} groups, {} channels, dilation={}x{} stride={}x{}: pipeline rows takes one group of at most 8 channels "
+           "to sum over without dilation, in backward data without strides",
+           p.g, p.c, p.dilation[1], p.dilation[2], p.stride[1], p.stride[2]);
      }},
 
     {"rows-filter", "the filter's rows are the kernel's, in number and in octets", is_sound_rows,
@@ -91,10 +95,14 @@ constexpr Constraint kProblemRows[] = {
 
     {"rows-pitch", "image rows that one thread copies in bulk are multiples of 16 bytes",
      [](const Case& at) { return is_sound_rows(at) && rows_layout::loads_in_bulk(at.config); },
-     [](const Case& at) { return at.problem->in[2] * at.problem->c % 8 == 0; },
      [](const Case& at) {
-       return fmt::format("{} pixels of {} channels are {} bytes, no multiple of 16; use load_warps=4",
-                          at.problem->in[2], at.problem->c, at.problem->in[2] * at.problem->c * 2);
+       const ConvProblem p = rows_forward(*at.problem);
+       return p.in[2] * p.c % 8 == 0;
+     },
+     [](const Case& at) {
+       const ConvProblem p = rows_forward(*at.problem);
+       return fmt::format("{} pixels of {} channels are {} bytes, no multiple of 16; use load_warps=4", p.in[2], p.c,
+                          p.in[2] * p.c * 2);
      }},
 
     {"rows-memory", "a patch of one row of outputs fits shared memory", is_sound_rows,
@@ -106,7 +114,7 @@ constexpr Constraint kProblemRows[] = {
            "use fewer stages or a smaller tile.n",
            at.problem->stride[1], at.problem->stride[2], at.problem->filter[1], at.problem->filter[2],
            at.config.gemm.stages,
-           rows_layout::shared_bytes(at.config, static_cast<int>(at.problem->stride[2] * at.problem->c % 2 + 1), 0));
+           rows_layout::shared_bytes(at.config, static_cast<int>(rows_runs(*at.problem).classes), 0));
      }},
 };
 

@@ -2,6 +2,7 @@
 #include "config/rows_view.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/integers.h"
 #include "config/targets.h"
@@ -62,10 +63,20 @@ double patch_cycles(const KernelConfig& config, const RowsView& view, double fra
   return std::max(busy, load) + kPatchCycles / config.min_blocks;
 }
 
+RowsRuns runs_of(const ConvProblem& p) {
+  RowsRuns runs{};
+  runs.run = p.filter[2] * p.c;
+  runs.step = p.stride[2] * p.c;
+  runs.classes = runs.step % 2 == 0 ? 1 : 2;
+  runs.lead = p.pad_lower[2] * p.c & 1;
+  runs.octets = ceil_div(runs.run + std::max(runs.lead, runs.classes - 1), rows_layout::kOctet);
+  return runs;
+}
+
 // The view before its patch is chosen.
 RowsView unpatched(const KernelConfig& config, const ConvProblem& p) {
   RowsView view{};
-  static_cast<RowsRuns&>(view) = rows_runs(p);
+  static_cast<RowsRuns&>(view) = runs_of(p);
   view.tiles_n = ceil_div(p.k, config.gemm.tile.n);
   return view;
 }
@@ -90,17 +101,28 @@ double rows_fragment_cycles(const KernelConfig& config, const RowsView& view) {
   return longest + 0.3 * (all - longest);
 }
 
-RowsRuns rows_runs(const ConvProblem& p) {
-  RowsRuns runs{};
-  runs.run = p.filter[2] * p.c;
-  runs.step = p.stride[2] * p.c;
-  runs.classes = runs.step % 2 == 0 ? 1 : 2;
-  runs.lead = p.pad_lower[2] * p.c % 2;
-  runs.octets = ceil_div(runs.run + std::max(runs.lead, runs.classes - 1), rows_layout::kOctet);
-  return runs;
+ConvProblem rows_forward(const ConvProblem& problem) {
+  ConvProblem p;
+  p.n = problem.n, p.g = problem.g, p.c = problem.c, p.k = problem.k;
+  p.x = problem.x, p.w = problem.w, p.y = problem.y;
+  p.in = problem.in, p.filter = problem.filter, p.stride = problem.stride, p.dilation = problem.dilation;
+  p.pad_lower = problem.pad_lower, p.pad_upper = problem.pad_upper;
+  if (problem.direction != Direction::kBackwardData) return p;
+  std::swap(p.c, p.k);
+  std::swap(p.x, p.y);
+  p.in = problem.out();
+  for (size_t i = 0; i < kMaxDims; ++i) {
+    const int64_t reach = (p.filter[i] - 1) * p.dilation[i];
+    p.pad_lower[i] = reach - problem.pad_lower[i];
+    p.pad_upper[i] = reach - problem.pad_upper[i];
+  }
+  return p;
 }
 
-RowsView rows_view(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
+RowsRuns rows_runs(const ConvProblem& problem) { return runs_of(rows_forward(problem)); }
+
+RowsView rows_view(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  const ConvProblem p = rows_forward(problem);
   RowsView view = unpatched(config, p);
   const Spatial out = p.out();
   const double fragment = rows_fragment_cycles(config, view);  // whatever the patch
@@ -123,7 +145,8 @@ RowsView rows_view(const KernelConfig& config, const ConvProblem& p, int multipr
   return best;
 }
 
-bool rows_fit(const KernelConfig& config, const ConvProblem& p) {
+bool rows_fit(const KernelConfig& config, const ConvProblem& problem) {
+  const ConvProblem p = rows_forward(problem);
   const Spatial out = p.out();
   RowsView view = unpatched(config, p);
   int64_t strips = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config/rows_view.h - a forward convolution with few input channels as the rows kernel sees it (kernel/gemm/rows).
+// config/rows_view.h - a convolution whose source has few channels as the rows kernel sees it (kernel/gemm/rows).
 //
 // The constraint table, the cost model and the binding of launches ask here, so that they agree.
 #pragma once
@@ -10,6 +10,10 @@
 #include "problem/problem.h"
 
 namespace wt {
+
+// What the kernel computes, as a forward convolution: the problem itself, or for backward data with unit strides that
+// of dy with the filter turned round, whose padding may be negative. Its epilogue is empty.
+ConvProblem rows_forward(const ConvProblem& problem);
 
 // Along w in elements, since the channels of neighbouring pixels are neighbours.
 struct RowsRuns {

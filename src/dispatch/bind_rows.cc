@@ -13,6 +13,7 @@
 namespace wt {
 namespace {
 
+// `problem` as the forward convolution that the kernel computes.
 RowsArguments rows_arguments(const ConvProblem& problem, const RowsView& view) {
   RowsArguments arguments{};
   arguments.columns = problem.k;
@@ -37,7 +38,6 @@ RowsArguments rows_arguments(const ConvProblem& problem, const RowsView& view) {
   arguments.pitch = static_cast<i32>(view.pitch);
   arguments.patch_rows = static_cast<i32>(view.patch_rows);
   arguments.slot_bytes = static_cast<i32>(view.slot_bytes);
-  arguments.epilogue = epilogue_arguments(problem);
   return arguments;
 }
 
@@ -45,24 +45,28 @@ RowsArguments rows_arguments(const ConvProblem& problem, const RowsView& view) {
 
 Binding bind_rows(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
   Binding binding;
-  if (problem.y_elements() == 0) return binding;
+  if (problem.output_elements() == 0) return binding;
+  const ConvProblem forward = rows_forward(problem);
+  const Tensor source = problem.direction == Direction::kForward ? Tensor::kX : Tensor::kY;
   const RowsView view = rows_view(config, problem, device.multiprocessors);
   Launch launch;
   launch.kernel = name_of(config);
   if (rows_layout::loads_in_bulk(config)) {
     // WHY 32-bit elements: a box has at most 256 along a row. Copies do not look at the numbers.
-    TensorMapSpec map = dense_map(DataType::kF32, {problem.in[2] * problem.c / 2, problem.in[1], problem.n}, 0);
+    TensorMapSpec map = dense_map(DataType::kF32, {forward.in[2] * forward.c / 2, forward.in[1], forward.n}, 0);
     map.box = {static_cast<uint32_t>(view.pitch / 4), static_cast<uint32_t>(view.patch_rows), 1};
-    launch.maps.push_back({offsetof(RowsArguments, source), Tensor::kX, 0, map});
+    launch.maps.push_back({offsetof(RowsArguments, source), source, 0, map});
   }
-  launch.pointers.push_back({offsetof(RowsArguments, x), Tensor::kX, 0});
+  launch.pointers.push_back({offsetof(RowsArguments, x), source, 0});
   launch.pointers.push_back({offsetof(RowsArguments, filter), Tensor::kW, 0});
-  launch.pointers.push_back({offsetof(RowsArguments, y), Tensor::kY, 0});
+  launch.pointers.push_back({offsetof(RowsArguments, y), output_tensor(problem.direction), 0});
   bind_epilogue(launch, problem, offsetof(RowsArguments, epilogue));
   launch.shape.grid[0] = static_cast<uint32_t>(rows_blocks(config, view, device.multiprocessors) * view.tiles_n);
   launch.shape.threads = static_cast<uint32_t>(rows_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(rows_shared_bytes(config, view));
-  set_params(launch, rows_arguments(problem, view));
+  RowsArguments arguments = rows_arguments(forward, view);
+  arguments.epilogue = epilogue_arguments(problem);
+  set_params(launch, arguments);
   binding.launches.push_back(std::move(launch));
   return binding;
 }

@@ -41,9 +41,9 @@ double predicted_rows_us(const KernelConfig& config, const ConvProblem& problem,
   const double chunks = static_cast<double>(view.classes) * rows_layout::steps(config) * 2 * config.gemm.tile.n;
   const double filter = std::ceil(chunks / (128 * rows_layout::groups(config))) * kChunkCycles + 1000;
   // Every tile of columns reads the image, after the first mostly from the L2.
-  const double bytes =
-      static_cast<double>(problem.x_elements()) * size_of(problem.x) * static_cast<double>(view.tiles_n + 1) / 2 +
-      static_cast<double>(problem.y_elements()) * size_of(problem.y);
+  const ConvProblem p = rows_forward(problem);
+  const double bytes = static_cast<double>(p.x_elements()) * size_of(p.x) * static_cast<double>(view.tiles_n + 1) / 2 +
+                       static_cast<double>(p.y_elements()) * size_of(p.y);
   const double memory = bytes / kMemoryBytesPerCycle, longer = std::max(busy, memory);
   const double cycles = kLaunchCycles + kFirstDataCycles + filter + longer + kUnhidden * (busy + memory - longer);
   return kMargin * cycles / kClockMhz;

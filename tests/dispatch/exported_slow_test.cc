@@ -78,7 +78,9 @@ std::string few_channels(const KernelConfig& config) {
   const GemmConfig& gemm = config.gemm;
   if (gemm.pipeline == Pipeline::kRows) {
     const int rows = gemm.filter_rows, octets = gemm.tile.k / 8 / rows;
-    return fmt::format("c{} k64 i16x16 f{}x{} p1", (8 * octets - 1) / rows, rows, rows);
+    const int few = (8 * octets - 1) / rows, many = 64, pad = rows / 2;
+    const bool forward = config.direction == Direction::kForward;
+    return fmt::format("c{} k{} i16x16 f{}x{} p{}", forward ? few : many, forward ? many : few, rows, rows, pad);
   }
   if (gemm.pipeline != Pipeline::kTaps || config.direct.filter_h == 0) return "";
   const bool forward = config.direction == Direction::kForward;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config/kernels/gemm_rows.cc - Hopper's kernel for few input channels: fragments read from raw image rows.
+// config/kernels/gemm_rows.cc - Hopper's kernel for few channels to sum over: fragments read from raw image rows.
 #include "config/kernels.h"
 #include "kernel/gemm/rows/layout.h"
 #include "problem/problem.h"
@@ -63,9 +63,13 @@ struct Guess {
   int load_warps;
 };
 constexpr Guess kGuesses[] = {{{7, 3}, 64, 1}, {{3, 2}, 32, 1}};
+// Decoders end in 3 channels under 3x3; 128 columns read dy once for most of them.
+constexpr Guess kDataGuesses[] = {{{3, 2}, 128, 1}, {{3, 2}, 64, 1}};
 
-bool is_guess(const Filter& filter, const Shape& shape, int load_warps) {
-  for (const Guess& guess : kGuesses) {
+bool is_guess(Direction direction, const Filter& filter, const Shape& shape, int load_warps) {
+  const std::span<const Guess> guesses =
+      direction == Direction::kForward ? std::span(kGuesses) : std::span(kDataGuesses);
+  for (const Guess& guess : guesses) {
     if (guess.filter.rows == filter.rows && guess.filter.octets == filter.octets && guess.columns == shape.columns &&
         shape.min_blocks == 1 && guess.load_warps == load_warps)
       return true;
@@ -98,7 +102,7 @@ void propose(const KernelConfig& base, const Filter& filter, Breadth breadth, st
   for (const Shape& shape : shapes_for(base.epilogue)) {
     if (!common && (shape.columns != 64 || shape.min_blocks > 1)) continue;
     for (const int load_warps : {1, 4}) {
-      if (breadth == Breadth::kFew && !is_guess(filter, shape, load_warps)) continue;
+      if (breadth == Breadth::kFew && !is_guess(base.direction, filter, shape, load_warps)) continue;
       if (shape.min_blocks > 1 && load_warps != 1) continue;
       KernelConfig config = config_of(base, filter, shape, load_warps);
       if (vectors) {
@@ -117,7 +121,8 @@ void propose(const KernelConfig& base, const Filter& filter, Breadth breadth, st
 }
 
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
-  if (base.layout != Layout::kChannelsLast || base.dims != 2 || base.direction != Direction::kForward) return;
+  if (base.layout != Layout::kChannelsLast || base.dims != 2) return;
+  if (base.direction == Direction::kBackwardWeight) return;
   if (!is_16_bit(operand_a(base)) || operand_a(base) != operand_b(base)) return;
   // WHY not fp16: packs have a limit, and layers of images in fp16 are rare.
   if (breadth == Breadth::kFew && operand_a(base) != DataType::kBf16) return;
@@ -130,7 +135,12 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   }
 }
 
-bool may_serve(const ConvProblem& problem) { return problem.g == 1 && problem.c <= rows_layout::kMostChannels; }
+bool may_serve(const ConvProblem& problem) {
+  if (problem.g != 1) return false;
+  if (problem.direction == Direction::kForward) return problem.c <= rows_layout::kMostChannels;
+  return problem.direction == Direction::kBackwardData && problem.k <= rows_layout::kMostChannels &&
+         problem.stride[1] == 1 && problem.stride[2] == 1;
+}
 
 }  // namespace
 

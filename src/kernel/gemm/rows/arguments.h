@@ -11,6 +11,7 @@
 namespace wt {
 
 struct RowsArguments {
+  // Of backward data the image is dy, and the output is dx.
   TensorMap source;  // {pairs of elements, rows, images} in boxes of a patch
   const void* x;
   const void* filter;

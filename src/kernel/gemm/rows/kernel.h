@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/gemm/rows/kernel.h - forward with few input channels on Hopper: fragments of A read from raw image rows.
+// kernel/gemm/rows/kernel.h - convolution of few channels on Hopper: fragments of A read from raw image rows.
 //
 //   image rows --bulk copy or load warps--> slots of patches --32-bit loads--> A in registers --wgmma--> sums
 //   filter --once a block--> shared memory -----------------------------------------------------/
@@ -10,6 +10,7 @@
 // That needs windows that start at even elements. Where they start at odd ones, one number more is read before; where
 // even and odd alternate, outputs are multiplied in two classes, each with a filter of its own. What is read beside a
 // window is masked: it may be a NaN, and a zero in the filter would not stop it.
+// Backward data without strides is the same of dy, with the filter turned round.
 #pragma once
 
 #include "kernel/gemm/ring.h"
@@ -89,6 +90,7 @@ struct RowsGemm {
   static constexpr int kSets = rows_layout::sets(kConfig), kSetSteps = rows_layout::set_steps(kConfig);
   static constexpr int kFilterChunks = kSteps * 2;  // of a column
   static constexpr int kBarrier = 1;                // of the math threads
+  static constexpr bool kTurned = kConfig.direction == Direction::kBackwardData;
   using Element = Storage<operand_a(kConfig)>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kColumns>;
   using SlotRing = Ring<kStages>;
@@ -189,10 +191,11 @@ struct RowsGemm {
   struct FilterChunk {
     int chunk, column, of_class;
 
-    // WHY chunks inside: a warp's loads then lie in a few lines, and eight stores fill a row of the filter.
+    // WHY chunks inside: a warp's loads then lie in a few lines, and eight stores fill a row of the filter. Turned
+    // round, neighbouring columns are neighbours.
     WT_DEVICE explicit FilterChunk(int index)
-        : chunk(index % kFilterChunks),
-          column(index / kFilterChunks % kColumns),
+        : chunk(kTurned ? index / kColumns % kFilterChunks : index % kFilterChunks),
+          column(kTurned ? index % kColumns : index / kFilterChunks % kColumns),
           of_class(index / kFilterChunks / kColumns) {}
 
     WT_DEVICE Vector<Element, kOctet> load(const Params& p) const {
@@ -200,11 +203,26 @@ struct RowsGemm {
       const i32 start = chunk % kOctets * kOctet - lead_of(p, of_class);
       Vector<Element, kOctet> part{};
       if (row >= kRows || filter >= p.columns) return part;
+      if constexpr (kTurned) {
+        load_turned(p, filter, kRows - 1 - row, start, part);
+        return part;
+      }
       const Element* at = static_cast<const Element*>(p.filter) + (static_cast<i64>(filter) * kRows + row) * p.run;
       WT_UNROLL for (int i = 0; i < kOctet; ++i) {
         if (start + i >= 0 && start + i < p.run) part.at[i] = device::load_global(at + start + i);
       }
       return part;
+    }
+    // Number i of a row is channel i % step of the pixel i / step, whose tap stands as far from the other end.
+    WT_DEVICE static void load_turned(const Params& p, i32 filter, i32 row, i32 start, Vector<Element, kOctet>& part) {
+      const i32 pixels = p.run / p.step;
+      i32 pixel = start < 0 ? 0 : start / p.step, channel = start < 0 ? 0 : start - pixel * p.step;
+      WT_UNROLL for (int i = 0; i < kOctet; ++i) {
+        if (start + i < 0 || start + i >= p.run) continue;
+        const i64 tap = static_cast<i64>(channel * kRows + row) * pixels + pixels - 1 - pixel;
+        part.at[i] = device::load_global(static_cast<const Element*>(p.filter) + tap * p.columns + filter);
+        if (++channel == p.step) channel = 0, ++pixel;
+      }
     }
     WT_DEVICE SharedAddress offset() const {
       return of_class * rows_layout::filter_bytes(kConfig) + (chunk / 8 * kColumns + column) * 128 +

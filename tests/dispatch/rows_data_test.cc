@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/dispatch/rows_data_test.cc - backward data by the kernel for few channels: exact on its edges, and its choice.
+#include <gtest/gtest.h>
+
+#include "config/rows_view.h"
+#include "dispatch/candidates.h"
+#include "exact_trial.h"
+
+namespace wt {
+namespace {
+
+bool is_rows(const KernelConfig& config) {
+  return config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kRows;
+}
+
+std::vector<RankedCandidate> rows_kernels(const ConvProblem& problem) {
+  auto kernels = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
+  std::erase_if(kernels, [](const RankedCandidate& c) { return !c.accepts() || !is_rows(c.config); });
+  return kernels;
+}
+
+struct DataCase {
+  const char* problem;
+  int load_warps;
+};
+
+class RowsDataExact : public ::testing::TestWithParam<DataCase> {};
+
+TEST_P(RowsDataExact, OnTheSimulator) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  const ConvProblem problem = problem_of(GetParam().problem);
+  auto kernels = rows_kernels(problem);
+  std::erase_if(kernels, [](const RankedCandidate& c) { return c.config.gemm.load_warps != GetParam().load_warps; });
+  ASSERT_FALSE(kernels.empty());
+  expect_exact(*device, problem, kernels.front().config);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Problems, RowsDataExact,
+    ::testing::Values(DataCase{"bwd_data bf16 n2 c128 k3 i10x16 f3x3 p1", 1},           // two classes, in bulk
+                      DataCase{"bwd_data bf16 n1 c64 k3 i11x13 f9x9 p4", 4},            // 18 steps, odd image
+                      DataCase{"bwd_data bf16 n2 c13 k1 i7x9 f5x5 p2 +grad_relu", 4},   // channels left over, a mask
+                      DataCase{"bwd_data fp16 n1 c104 k4 i9x12 f3x3 p1 +residual", 1},  // two tiles of columns
+                      DataCase{"bwd_data bf16 n1 c24 k3 i6x9 f3x3 p4x3", 4},            // padding over the filter
+                      DataCase{"bwd_data bf16 n1 c24 k3 i12x21 f4x4", 4},               // none
+                      DataCase{"bwd_data bf16>fp32 n1 c20 k2 i9x10 f5x3 p1:3x0:1", 4},  // uneven
+                      DataCase{"bwd_data bf16 n1 c40 k8 i9x9 f3x3 p1 +bias+relu", 1}));
+
+// Numbers of dy beside a window meet zeros of the filter, which would not stop a NaN.
+TEST(RowsDataNonFinite, StaysInItsReceptiveField) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  const ConvProblem p = problem_of("bwd_data bf16 n1 c8 k3 i9x16 f3x3 p1");
+  const auto kernels = rows_kernels(p);
+  ASSERT_FALSE(kernels.empty());
+  const auto plan = make_kernel_plan(*device, p, kernels.front().config, "tested");
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  for (const int64_t channel : {0, 2}) {
+    const int64_t row = 4, column = 7;
+    const auto tensors = TrialTensors::make(*device, p, true, 7);
+    ASSERT_TRUE(tensors.ok()) << tensors.status().message();
+    const uint16_t nan = 0x7fc0;
+    auto* dy = static_cast<uint16_t*>((*tensors)->pointers()[Tensor::kY]) + (row * p.out()[2] + column) * p.k + channel;
+    ASSERT_TRUE((*device)->copy_in(dy, &nan, sizeof nan).ok());
+    ASSERT_TRUE((*plan)->execute((*tensors)->pointers(), nullptr).ok());
+    ASSERT_TRUE((*tensors)->fetch_outputs().ok());
+    const auto* bits = reinterpret_cast<const uint16_t*>(output_of(p, (*tensors)->host()).data());
+    for (int64_t i = 0; i < p.x_elements(); ++i) {
+      const int64_t r = i / p.c / p.in[2] + p.pad_lower[1] - row, s = i / p.c % p.in[2] + p.pad_lower[2] - column;
+      const bool meets = r >= 0 && r < p.filter[1] && s >= 0 && s < p.filter[2];
+      EXPECT_EQ((bits[i] & 0x7fff) > 0x7f80, meets) << "element " << i;
+    }
+  }
+}
+
+TEST(RowsDataChoice, FewOutputChannelsWithUnitStrides) {
+  const auto chosen = [](const char* text) {
+    return rank_candidates(problem_of(text), Target::kSm90a, {}, Candidates::kAll).front().config;
+  };
+  EXPECT_TRUE(is_rows(chosen("bwd_data bf16 n1 c128 k3 i1024x1024 f3x3 p1")));
+  EXPECT_TRUE(is_rows(chosen("bwd_data bf16 n16 c64 k3 i96x96 f9x9 p4")));
+  EXPECT_FALSE(is_rows(chosen("bwd_data bf16 n64 c64 k64 i56x56 f3x3 p1")));
+  EXPECT_TRUE(rows_kernels(problem_of("bwd_data bf16 n1 c64 k3 i96x96 f3x3 s2 p1")).empty());
+  EXPECT_TRUE(rows_kernels(problem_of("bwd_data bf16 n1 c64 k3 i96x96 f3x3 p2 d2")).empty());
+}
+
+TEST(RowsDataView, IsTheForwardViewOfTheTurnedProblem) {
+  const ConvProblem data = rows_forward(problem_of("bwd_data bf16 n2 c64 k3 i30x40 f5x3 p1:2x0:4"));
+  EXPECT_EQ(data.out(), (Spatial{1, 30, 40}));
+  EXPECT_EQ(data.in, (Spatial{1, 29, 42}));
+  EXPECT_EQ(data.pad_lower, (Spatial{0, 3, 2}));
+  EXPECT_EQ(data.pad_upper, (Spatial{0, 2, -2}));
+  EXPECT_EQ(rows_runs(problem_of("bwd_data bf16 n2 c64 k3 i30x40 f5x3 p1")).run, 9);
+}
+
+}  // namespace
+}  // namespace wt

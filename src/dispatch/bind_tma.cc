@@ -231,7 +231,7 @@ TensorMapSpec filter_map(const KernelConfig& config, const ConvProblem& problem)
                                    across ? 128 : config.gemm.swizzle_a);
   const auto box = static_cast<uint32_t>(tma_layout::box_k(config));
   if (across) {
-    filter.box = {64, 1, box};
+    filter.box = {static_cast<uint32_t>(tma_layout::copied_columns(config)), 1, box};
   } else {
     filter.box = {box, 1, static_cast<uint32_t>(tma_layout::b_box_rows(config))};
   }

@@ -14,6 +14,14 @@
 namespace wt {
 namespace {
 
+// The filter in copies of what is multiplied alone.
+TensorMapSpec halo_filter_map(const KernelConfig& config, const ConvProblem& problem, int64_t depth) {
+  TensorMapSpec map = filter_map(config, problem);
+  const auto channels = static_cast<uint32_t>(tma_layout::halo_channels(config, depth));
+  map.box[tma_layout::b_is_mn_major(config) ? 2 : 0] = channels;
+  return map;
+}
+
 TmaHaloArguments halo_arguments(const KernelConfig& config, const ConvProblem& problem) {
   const bool forward = problem.direction == Direction::kForward;
   const Spatial out = forward ? problem.out() : problem.in;
@@ -22,6 +30,10 @@ TmaHaloArguments halo_arguments(const KernelConfig& config, const ConvProblem& p
   arguments.depth = static_cast<i32>(forward ? problem.c_per_group() : problem.k_per_group());
   arguments.depth_blocks = static_cast<i32>(ceil_div(arguments.depth, tma_layout::box_k(config)));
   arguments.columns = static_cast<i32>(forward ? problem.k_per_group() : problem.c_per_group());
+  const int channels = tma_layout::halo_channels(config, arguments.depth);
+  arguments.patch_bytes =
+      tma_layout::halo_patch_height(config) * tma_layout::kHaloPitch * channels * size_of(operand_a(config));
+  arguments.filter_bytes = tma_layout::b_copied_bytes(config) / tma_layout::box_k(config) * channels;
   arguments.planes = static_cast<i32>(problem.filter[0]);
   for (size_t i = 0; i < 3; ++i) {
     const auto pad = static_cast<i32>(problem.pad_lower[i]), last_tap = static_cast<i32>(problem.filter[i]) - 1;
@@ -55,12 +67,14 @@ Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& problem, co
   const int64_t channels = forward ? problem.c : problem.k;
   TensorMapSpec patch = config.dims == 3 ? dense_map(type, {channels, image[2], image[1], image[0], problem.n}, 128)
                                          : dense_map(type, {channels, image[2], image[1], problem.n}, 128);
-  patch.box = {static_cast<uint32_t>(tma_layout::box_k(config)), static_cast<uint32_t>(tma_layout::kHaloPitch),
+  patch.box = {static_cast<uint32_t>(tma_layout::halo_channels(config, arguments.depth)),
+               static_cast<uint32_t>(tma_layout::kHaloPitch),
                static_cast<uint32_t>(tma_layout::halo_patch_height(config)), 1, 1};
   Launch launch;
   launch.kernel = name_of(config);
   launch.maps.push_back({offsetof(TmaHaloArguments, a), forward ? Tensor::kX : Tensor::kY, 0, patch});
-  launch.maps.push_back({offsetof(TmaHaloArguments, b), Tensor::kW, 0, filter_map(config, problem)});
+  launch.maps.push_back(
+      {offsetof(TmaHaloArguments, b), Tensor::kW, 0, halo_filter_map(config, problem, arguments.depth)});
   if (config.gemm.staging == Staging::kTmaStore) {
     const Spatial out = forward ? problem.out() : problem.in;
     const int64_t columns = forward ? problem.k : problem.c;

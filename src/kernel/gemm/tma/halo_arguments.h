@@ -15,10 +15,12 @@ struct TmaHaloArguments {
   i32 depth;         // channels that are summed over, of a group
   i32 depth_blocks;  // depth / box, rounded up
   i32 columns;       // output channels of a group
-  i32 planes;        // taps along d, each with a patch of its own
-  i32 start[3];      // d, h, w: image coordinate that the first tap of output pixel 0 reads
-  i32 size[3];       // d, h, w: output pixels
-  i32 filter;        // the filter's tap that meets the patch's first pixel, and the step to the next one
+  i32 patch_bytes;   // that a copy of a patch brings, and those of a tap's filter
+  i32 filter_bytes;
+  i32 planes;    // taps along d, each with a patch of its own
+  i32 start[3];  // d, h, w: image coordinate that the first tap of output pixel 0 reads
+  i32 size[3];   // d, h, w: output pixels
+  i32 filter;    // the filter's tap that meets the patch's first pixel, and the step to the next one
   i32 filter_step;
   i32 tiles_h, tiles_w;  // of one image
   i64 tiles_m, tiles_n;

@@ -53,8 +53,7 @@ struct TmaHaloGemm {
   static constexpr int kEdge = tma_layout::kHaloEdge, kFilter = tma_layout::kHaloFilter;
   static constexpr int kPitch = tma_layout::kHaloPitch;
   static constexpr int kTileH = tma_layout::halo_tile_height(kConfig);
-  static constexpr int kPatchBytes = tma_layout::patch_bytes(kConfig);
-  static constexpr int kPatchStride = tma_layout::aligned(kPatchBytes);
+  static constexpr int kPatchStride = tma_layout::aligned(tma_layout::patch_bytes(kConfig));
   static_assert(kConfig.gemm.swizzle_a == 128 && kConfig.gemm.staging != Staging::kDirect);
 
   using B = FilterLayout<kConfig>;
@@ -122,7 +121,7 @@ struct TmaHaloGemm {
         shared.patches.wait_empty(slot);
         const SharedAddress full = shared.patches.full(slot.slot), to = shared.patch + slot.slot * kPatchStride;
         const i32 channel = tile.group * p.depth + block * kBox, w = p.start[2] + tile.w, h = p.start[1] + tile.h;
-        device::mbarrier_arrive_expect(full, kPatchBytes);
+        device::mbarrier_arrive_expect(full, static_cast<u32>(p.patch_bytes));
         if constexpr (kConfig.dims == 3) {
           device::tma_load(to, p.a, full, channel, w, h, p.start[0] + tile.d + plane, tile.image);
         } else {
@@ -142,7 +141,7 @@ struct TmaHaloGemm {
         for (int tap = 0; tap < kTaps; ++tap) {
           shared.filters.wait_empty(slot);
           const SharedAddress full = shared.filters.full(slot.slot);
-          device::mbarrier_arrive_expect(full, tma_layout::b_box_bytes(kConfig));
+          device::mbarrier_arrive_expect(full, static_cast<u32>(p.filter_bytes));
           TmaLoads<kConfig>::load_b(shared.filter + slot.slot * kBBytes, p.b, full, block,
                                     p.filter + (plane * kTaps + tap) * p.filter_step, column, first_filter);
           slot.next();

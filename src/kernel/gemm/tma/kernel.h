@@ -135,7 +135,7 @@ struct TmaGemm {
       for (i32 stage = range.count; stage > 0; --stage) {
         shared.ring.wait_empty(slot);
         const SharedAddress full = shared.ring.full(slot.slot);
-        device::mbarrier_arrive_expect(full, kBoxes * (kABox + kBBox));
+        device::mbarrier_arrive_expect(full, kBoxes * (kABox + tma_layout::b_copied_bytes(kConfig)));
         WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
           // WHY: boxes past the end are loaded from channels past the end, which are zeros in both operands.
           if (kBoxes > 1 && left <= 0) at.box = kPastEnd;

@@ -67,6 +67,12 @@ constexpr int a_box_bytes(const KernelConfig& config) { return config.gemm.tile.
 constexpr int b_box_bytes(const KernelConfig& config) {
   return b_columns(config) * box_k(config) * size_of(operand_b(config));
 }
+// What copies bring of it: of blocks that are 64 wide no more than is multiplied. WHY: what lies outside the tensor
+// fills shared memory at about a fifth of the rate of what comes from the L2.
+constexpr int copied_columns(const KernelConfig& config) { return config.gemm.tile.n < 64 ? config.gemm.tile.n : 64; }
+constexpr int b_copied_bytes(const KernelConfig& config) {
+  return b_is_mn_major(config) ? b_box_bytes(config) / 64 * copied_columns(config) : b_box_bytes(config);
+}
 // WHY 1024: a 128-byte swizzle repeats every 8 rows, and every box must start on a repeat.
 constexpr int aligned(int bytes) { return (bytes + 1023) / 1024 * 1024; }
 constexpr int a_bytes(const KernelConfig& config) { return aligned(boxes(config) * a_box_bytes(config)); }
@@ -91,6 +97,10 @@ constexpr int halo_patch_height(const KernelConfig& config) { return halo_tile_h
 // Matrix instructions along a row of 128 bytes: half of them where the channels fill half of it.
 constexpr int halo_steps(const KernelConfig& config) { return config.gemm.tile.k * size_of(operand_a(config)) / 32; }
 constexpr int patch_bytes(const KernelConfig& config) { return halo_patch_height(config) * kHaloPitch * 128; }
+// Channels that copies of a halo kernel bring, of `depth` that are summed over: no more than are multiplied.
+constexpr int halo_channels(const KernelConfig& config, long long depth) {
+  return depth > 48 ? box_k(config) : depth > 32 ? 48 : 32;
+}
 
 // Blocks of a cluster that share an operand's tile: each loads its share of it for all. A sum divided over a cluster
 // has as many blocks as the launch says.

@@ -2,6 +2,7 @@
 // config/constraints_problem.cc - the rows that ask whether a valid config accepts a problem.
 #include <algorithm>
 
+#include "base/integers.h"
 #include "config/constraint_rows.h"
 #include "config/enum_names.h"
 #include "config/pipelines.h"
@@ -125,22 +126,27 @@ Range im2col_range(int dims) {
   return kRanges[dims - 1];
 }
 struct Corner {
-  int64_t lower, upper, offset, step;
+  int64_t least, most;  // of the lower corner and of the upper one
+  int64_t offset, step;
 };
+int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -ceil_div(-a, b); }
 Corner im2col_corner(const ConvProblem& p, size_t i) {
   const int64_t reach = (p.filter[i] - 1) * p.dilation[i];
-  if (p.direction == Direction::kBackwardData) {
-    const int64_t lower = p.pad_lower[i] - reach;
-    return {lower, lower + p.in[i] - p.out()[i], reach, 1};
+  if (p.direction != Direction::kBackwardData) {
+    const int64_t lower = -p.pad_lower[i], upper = p.pad_upper[i] - reach;
+    return {std::min(lower, upper), std::max(lower, upper), reach, p.stride[i]};
   }
-  return {-p.pad_lower[i], p.pad_upper[i] - reach, reach, p.stride[i]};
+  // Every phase of a stride walks over dy from its own corner: bounds of all of them, without asking for each.
+  const int64_t stride = p.stride[i], out = p.out()[i], first = p.pad_lower[i] - reach;
+  const int64_t low = floor_div(first, stride), high = stride == 1 ? low : floor_div(p.pad_lower[i], stride) + 1;
+  const int64_t fewest = p.in[i] / stride - out, longest = ceil_div(p.in[i], stride) - out;
+  return {low + std::min<int64_t>(0, fewest), high + std::max<int64_t>(0, longest), reach / stride, 1};
 }
 bool corners_fit(const ConvProblem& p) {
   const Range range = im2col_range(p.dims);
   return each_dim(p, [&](size_t i) {
     const Corner corner = im2col_corner(p, i);
-    return corner.lower >= range.low && corner.lower <= range.high && corner.upper >= range.low &&
-           corner.upper <= range.high;
+    return corner.least >= range.low && corner.most <= range.high;
   });
 }
 

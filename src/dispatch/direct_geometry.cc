@@ -9,6 +9,7 @@
 #include "kernel/direct/banded_shape.h"
 #include "kernel/direct/gather_tile_shape.h"
 #include "kernel/direct/groups_shape.h"
+#include "kernel/direct/stream_shape.h"
 #include "problem/history.h"
 
 namespace wt {
@@ -119,7 +120,8 @@ StreamCut cut_stream(const KernelConfig& config, const ConvProblem& p, int multi
   const bool weight = p.direction == Direction::kBackwardWeight;
   const Walked all = walked(config, p);
   StreamCut cut;
-  cut.blocks = channel_blocks(p.c, direct.vector_in, direct.block_size, p.layout == Layout::kChannelsLast ? 32 : 1);
+  cut.blocks = channel_blocks(p.c, direct.vector_in, direct.block_size,
+                              p.layout == Layout::kChannelsLast ? kMostStreamLanes : 1);
   cut.column_tiles = ceil_div(all.columns, direct.sub_w);
   const int64_t slots = direct.block_size / cut.blocks.lanes;
   const int64_t capacity = int64_t{multiprocessors} * config.min_blocks;
@@ -159,7 +161,7 @@ BandedCut cut_banded(const KernelConfig& config, const ConvProblem& p, int multi
   cut.column_blocks = std::min<int64_t>(blocks, kBandedRows);
   while (cut.block_rows < cut.column_blocks) cut.block_rows *= 2;
   cut.group_segments = kBandedRows / cut.block_rows;
-  cut.segments = p.n * cut.segment_tiles;
+  cut.segments = p.n * size[0] * cut.segment_tiles;
   cut.groups = ceil_div(cut.segments, cut.group_segments);
   cut.channel_blocks = ceil_div(p.c, banded::channels(config));
   cut.rows = cut.groups * size[1];

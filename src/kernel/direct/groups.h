@@ -138,15 +138,23 @@ struct DirectGroups {
         device::copy_async<16>(to + row * kPitch + chunk * 16, weights + from, exists ? 16 : 0);
       }
     } else {
-      for (i32 i = device::thread_index(); i < groups::channels(kConfig) * kTaps * kBundle; i += kThreads) {
-        const i32 row = i / (kTaps * kBundle), at = i % (kTaps * kBundle), tap = at / kBundle;
-        const i32 own = at % kBundle - row % kBundle / p.channels_per_group * p.channels_per_group;
-        Element value{0};
-        if (block_channel + row < p.channels && own >= 0 && own < p.channels_per_group) {
-          value = device::load_global(
-              weights + (static_cast<i64>(block_channel + row) * kTaps + tap) * p.channels_per_group + own);
+      // WHY batches: each load would wait for the one before otherwise.
+      constexpr int kAll = groups::channels(kConfig) * kTaps * kBundle, kBatch = 6;
+      WT_ROLLED for (i32 begin = device::thread_index(); begin < kAll; begin += kBatch * kThreads) {
+        Element value[kBatch];
+        WT_UNROLL for (int j = 0; j < kBatch; ++j) {
+          const i32 i = begin + j * kThreads, row = i / (kTaps * kBundle), at = i % (kTaps * kBundle);
+          const i32 own = at % kBundle - row % kBundle / p.channels_per_group * p.channels_per_group;
+          value[j] = Element{0};
+          if (i < kAll && block_channel + row < p.channels && own >= 0 && own < p.channels_per_group) {
+            value[j] = device::load_global(
+                weights + (static_cast<i64>(block_channel + row) * kTaps + at / kBundle) * p.channels_per_group + own);
+          }
         }
-        device::store_shared(to + row * kPitch + at * 2, value);
+        WT_UNROLL for (int j = 0; j < kBatch; ++j) {
+          const i32 i = begin + j * kThreads;
+          if (i < kAll) device::store_shared(to + i / (kTaps * kBundle) * kPitch + i % (kTaps * kBundle) * 2, value[j]);
+        }
       }
     }
   }

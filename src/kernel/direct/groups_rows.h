@@ -119,7 +119,7 @@ struct GroupRows {
     to += place<kCols>(pixel, chunk);
     WT_UNROLL for (int i = 0; i < kCount; ++i) {
       if (places >> (i + 4) & 1)
-        device::copy_async<16>(to + i * kStep<kCols>, from + offset[i], static_cast<int>(pixels >> i & 16));
+        device::copy_async_line(to + i * kStep<kCols>, from + offset[i], static_cast<int>(pixels >> i & 16));
     }
   }
 };

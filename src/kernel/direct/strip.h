@@ -107,22 +107,35 @@ struct StripWeights {
   using Shape = StreamShape<kConfig>;
   static constexpr int kWidth = Shape::kWidth;
   static constexpr int kKept = kConfig.direct.register_weights ? Shape::kTaps : 1;
+  using Element = Storage<kConfig.w>;
+  // Loads of a thread that are on their way together: all of them for the widest block, as far as registers go.
+  static constexpr int kLoads = (kMostStreamLanes * kWidth * Shape::kTaps + Shape::kThreads - 1) / Shape::kThreads;
+  static constexpr int kBatch = kLoads < 8 ? kLoads : 8;
 
   SharedAddress lane;
   float kept[kKept][kWidth];
 
-  // By all threads; ends with a barrier.
+  // By all threads; ends with a barrier. WHY batches: a load that waits for the one before costs a short walk more than
+  // its products.
   WT_DEVICE void stage(const StreamArguments& p, const StripThread& at) {
     const SharedAddress base = device::shared_base();
-    const auto* weights = static_cast<const Storage<kConfig.w>*>(p.second);
     const i32 taps = Shape::kPlanes ? p.filter_d * Shape::kTaps : Shape::kTaps, pitch = stream_tap_pitch(taps);
-    const i32 first = at.channel - at.lane * kWidth, count = p.blocks.lanes * kWidth * taps;
-    for (i32 i = device::thread_index(); i < count; i += Shape::kThreads) {
-      const i32 channel = i / taps, tap = i % taps;
-      float value = 0;
-      if (first + channel < p.channels)
-        value = device::to_float(device::load_global(weights + static_cast<i64>(first) * taps + i));
-      device::store_shared(base + 4 * ((channel / kWidth * pitch + tap) * kWidth + channel % kWidth), value);
+    const i32 first = at.channel - at.lane * kWidth, width = p.blocks.lanes * kWidth;
+    const i32 count = (first + width < p.channels ? width : p.channels - first) * taps;
+    const auto* weights = static_cast<const Element*>(p.second) + static_cast<i64>(first) * taps;
+    for (i32 begin = device::thread_index(); begin < count; begin += kBatch * Shape::kThreads) {
+      Element value[kBatch];
+      WT_UNROLL for (int j = 0; j < kBatch; ++j) {
+        const i32 i = begin + j * Shape::kThreads;
+        value[j] = device::load_global(weights + (i < count ? i : 0));
+      }
+      WT_UNROLL for (int j = 0; j < kBatch; ++j) {
+        const i32 i = begin + j * Shape::kThreads, channel = i / taps, tap = i % taps;
+        if (i < count) {
+          device::store_shared(base + 4 * ((channel / kWidth * pitch + tap) * kWidth + channel % kWidth),
+                               device::to_float(value[j]));
+        }
+      }
     }
     device::sync_block();
     lane = base + 4 * (at.lane * pitch * kWidth);

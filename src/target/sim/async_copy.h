@@ -12,6 +12,10 @@ WT_DEVICE void copy_async(SharedAddress to, const void* from, int valid, WT_SITE
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
   sim::table->copy_async(to, from, kBytes, valid, site);
 }
+// The same of 16 bytes where other blocks read the rest of their line of 128 soon.
+WT_DEVICE void copy_async_line(SharedAddress to, const void* from, int valid, WT_SITE) {
+  copy_async<16>(to, from, valid, site);
+}
 WT_DEVICE void copy_async_commit(WT_SITE) { sim::table->copy_async_commit(site); }
 template <int kPending>
 WT_DEVICE void copy_async_wait(WT_SITE) {

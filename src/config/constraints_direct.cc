@@ -184,10 +184,11 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) {
        const KernelConfig& c = at.config;
        const DirectConfig& d = c.direct;
-       return c.finite_only && c.dims == 2 && c.layout == Layout::kChannelsLast && size_of(c.x) == 2 && c.x == c.w &&
-              c.x == c.y && d.filter_h > 0 && d.filter_w > 0 && d.filter_w <= kBandedMaxFilter && d.stride_h == 1 &&
-              d.stride_w == 1 && d.dilation_h == 1 && d.dilation_w == 1 && d.vector_in == 4 && d.vector_out == 4 &&
-              d.prefetch >= 2 && (d.images == 1 || d.images == kBandedRows) &&
+       const bool cube = c.dims == 3 && d.filter_h == d.filter_w && d.filter_h <= kBandedMaxCube;
+       return c.finite_only && (c.dims == 2 || cube) && c.layout == Layout::kChannelsLast && size_of(c.x) == 2 &&
+              c.x == c.w && c.x == c.y && d.filter_h > 0 && d.filter_w > 0 && d.filter_w <= kBandedMaxFilter &&
+              d.stride_h == 1 && d.stride_w == 1 && d.dilation_h == 1 && d.dilation_w == 1 && d.vector_in == 4 &&
+              d.vector_out == 4 && d.prefetch >= 2 && (d.images == 1 || d.images == kBandedRows) &&
               (d.block_size == 64 || d.block_size == 128 || d.block_size == 256 || d.block_size == 512);
      },
      [](const Case& at) {
@@ -196,9 +197,9 @@ constexpr Constraint kTargetRows[] = {
            "filter={}x{} stride={}x{} vectors={}/{} prefetch={} images={} block_size={} finite_only={}: design banded "
            "has "
            "filters up to {} wide, stride 1, vectors of 4, prefetch of at least 2, images 1 or {}, 64 to 512 "
-           "threads, one 16-bit type, 2D channels-last, finite_only=true",
+           "threads, one 16-bit type, 2D channels-last or cubes up to {} wide, finite_only=true",
            d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.vector_in, d.vector_out, d.prefetch, d.images,
-           d.block_size, at.config.finite_only, kBandedMaxFilter, kBandedRows);
+           d.block_size, at.config.finite_only, kBandedMaxFilter, kBandedRows, kBandedMaxCube);
      }},
 
     {"direct-groups-shape", "a kernel for small groups multiplies 16-bit channels-last images with undilated filters",
@@ -294,7 +295,9 @@ constexpr Constraint kProblemRows[] = {
      }},
 
     {"direct-chunks", "a pixel that is copied to shared memory is whole chunks of 16 bytes",
-     [](const Case& at) { return is_matrix(at) || is_gather_tile(at); },
+     [](const Case& at) {
+       return is_groups(at) || is_gather_tile(at) || (is_banded(at) && banded::chunk_bytes(at.config) == 16);
+     },
      [](const Case& at) { return at.problem->c % 8 == 0; },
      [](const Case& at) {
        return fmt::format("{} channels are not a multiple of 8; use {}", at.problem->c,
@@ -323,6 +326,21 @@ constexpr Constraint kProblemRows[] = {
            "least "
            "2 and divide the bundle, and fill it unless the kernel is finite_only; use family gemm",
            at.problem->c_per_group(), at.problem->k_per_group(), at.config.direct.vector_in, at.config.finite_only);
+     }},
+
+    {"direct-banded-cube", "a banded kernel of three dimensions is compiled for a cube of stride and dilation 1",
+     [](const Case& at) { return is_banded(at) && at.config.dims == 3; },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return p.filter[0] == at.config.direct.filter_h && p.stride[0] == 1 && p.dilation[0] == 1;
+     },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return fmt::format(
+           "filter={} stride={} dilation={} with a kernel for cubes of {}; it needs as many planes, one after the "
+           "other; "
+           "use design stream",
+           text(p, p.filter), text(p, p.stride), text(p, p.dilation), at.config.direct.filter_h);
      }},
 
     {"direct-banded-images", "images of up to 8 columns take one strip each", is_banded,

@@ -2,6 +2,7 @@
 // dispatch/bind_direct_banded.cc - launches of kernel/direct/banded*.h.
 #include <cstddef>
 
+#include "base/check.h"
 #include "config/fields.h"
 #include "dispatch/bind_direct.h"
 #include "dispatch/conv_arguments.h"
@@ -17,6 +18,15 @@ Binding bind_direct_banded(const KernelConfig& config, const ConvProblem& proble
   BandedArguments arguments{};
   arguments.from = direct_image(problem, data);
   arguments.to = direct_image(problem, !data);
+  if (problem.dims == 3) {
+    for (DirectImage* image : {&arguments.from, &arguments.to}) {
+      WT_CHECK(image->n == image->size[0] * image->spatial[0], "planes of images lie apart");
+      image->n = image->spatial[0];
+    }
+  }
+  arguments.from_planes = arguments.from.size[0];
+  arguments.to_planes = arguments.to.size[0];
+  arguments.pad_d = static_cast<i32>(data ? problem.filter[0] - 1 - problem.pad_lower[0] : problem.pad_lower[0]);
   arguments.channels = static_cast<i32>(problem.c);
   arguments.pad_h = static_cast<i32>(data ? problem.filter[1] - 1 - problem.pad_lower[1] : problem.pad_lower[1]);
   arguments.pad_w = static_cast<i32>(data ? problem.filter[2] - 1 - problem.pad_lower[2] : problem.pad_lower[2]);

@@ -133,7 +133,7 @@ double banded_us(const KernelConfig& config, const ConvProblem& p, int multiproc
   const double capacity = static_cast<double>(multiprocessors) * config.min_blocks;
   const double waves = std::ceil(static_cast<double>(cut.grid) / capacity);
   // Of one multiprocessor, all its blocks together.
-  const double products = waves * config.min_blocks * rows * config.direct.filter_h *
+  const double products = waves * config.min_blocks * rows * banded::depth(config) * config.direct.filter_h *
                           (config.direct.block_size / 32.0) * config.direct.vector_in / kMatrixProductsPerUs;
   // WHY: mbv2_144_56 with 32 bytes a pixel and block took a sixth more of its bytes' time than layers with 64.
   const double narrow_blocks = config.direct.filter_h == 3 && banded::pixel_bytes(config) < 64 ? 0.15 : 0;

@@ -656,6 +656,15 @@ const RowCase kProblemCases[] = {
     {"direct-bundle", [](KernelConfig& c) { make_groups(c); },
      "4 input and 4 output channels per group in bundles of 8 with finite_only=false",
      "fwd bf16 n1 g2 c8 k8 i8x8 f3x3"},
+    {"direct-banded-cube",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.design = DirectDesign::kBanded;
+       c.dims = 3;
+       c.direct.filter_h = c.direct.filter_w = 3;
+     },
+     "filter=1x3x3 stride=1x1x1 dilation=1x1x1 with a kernel for cubes of 3",
+     "fwd bf16 n1 g8 c8 k8 i4x9x9 f1x3x3 p0x1x1"},
     {"direct-banded-images",
      [](KernelConfig& c) {
        c.family = Family::kDirect;

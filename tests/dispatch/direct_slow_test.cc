@@ -71,6 +71,8 @@ INSTANTIATE_TEST_SUITE_P(Edges, DirectExact,
                                          EdgeCase{"fwd bf16 n1 c8 k8 g8 i4x130 f7x7 p3:1x2:5", kBanded},
                                          EdgeCase{"fwd bf16 n5 c24 k24 g24 i6x14 f3x3 p1 +bias+relu+amax", kBanded},
                                          EdgeCase{"fwd bf16 n1 c8 k8 g8 i3x9 f5x5 p2", kBanded},
+                                         EdgeCase{"fwd bf16 n2 c20 k20 g20 i3x4x10 f3x3x3 p1 +bias+residual", kBanded},
+                                         EdgeCase{"fwd fp16 n1 c4 k4 g4 i5x6x7 f3x3x3 p0:2x1:0x1", kBanded},
                                          EdgeCase{"fwd bf16 n1 c3 k3 g3 i9x9 f2x4 s5x6", kGather},
                                          EdgeCase{"fwd bf16 n1 c8 k8 g8 i16x17 f3x3 d7 p7 +scale+bias", kGather},
                                          EdgeCase{"fwd bf16 n2 c4 k8 g4 i7x6 f3x3 s2 p1", kGather},
@@ -133,6 +135,7 @@ TEST(DirectGather, StagesLargeFiltersInParts) {
 TEST(DirectWeight, DoesNotDependOnTheOrderOfBlocks) {
   for (const auto& [text, design] : {std::pair{"bwd_weight bf16>fp32 n3 c8 k8 g8 i13x12 f3x3 p1", kStream},
                                      std::pair{"bwd_weight bf16 n9 c8 k8 g8 i13x12 f5x5 p2", kBanded},
+                                     std::pair{"bwd_weight bf16 n2 c12 k12 g12 i4x5x9 f3x3x3 p1", kBanded},
                                      std::pair{"bwd_weight bf16>fp32 n3 c8 k8 g8 i13x12 f4x3 p1", kGather}}) {
     const ConvProblem problem = problem_of(text);
     const auto kernels = direct_kernels(problem, Target::kSm90a, design);
@@ -164,20 +167,22 @@ TEST(DirectWeight, DoesNotDependOnTheOrderOfBlocks) {
 // One of each direction, design and filter that a 16-bit layer can have.
 TEST(DirectSpills, NoneInASample) {
   std::vector<KernelConfig> sample;
-  std::set<std::tuple<Direction, DirectDesign, int, int>> seen;
+  std::set<std::tuple<Direction, DirectDesign, int, int, int>> seen;
   const RuleQuery query{.target = Target::kSm90a,
                         .rule_set = RuleSet::kProfiler,
                         .types = {DataType::kBf16},
-                        .dims = {2},
+                        .dims = {2, 3},
                         .layouts = {Layout::kChannelsLast}};
   for (const KernelConfig& config : list_kernels(query).kernels) {
     const DirectConfig& direct = config.direct;
     if (direct.design == DirectDesign::kGroups) continue;  // groups_slow_test.cc
+    if (config.dims == 3 && direct.design != DirectDesign::kBanded) continue;
     if (config.family == Family::kDirect && config.x == config.y && config.x == config.w &&
-        seen.emplace(config.direction, direct.design, direct.filter_h, direct.stride_h).second)
+        seen.emplace(config.direction, direct.design, direct.filter_h, direct.stride_h, config.dims).second)
       sample.push_back(config);
   }
-  EXPECT_GE(sample.size(), 27u);  // three directions of gather, three banded filters, six filters and strides of stream
+  // Three directions of gather, three banded filters and a cube, six filters and strides of stream.
+  EXPECT_GE(sample.size(), 30u);
   expect_no_spills(sample);
 }
 #endif  // WT_HAVE_NVRTC

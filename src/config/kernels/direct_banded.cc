@@ -27,15 +27,20 @@ constexpr Variant kWeight[] = {
     {3, 128, 3, 4}, {3, 256, 1, 6}, {3, 128, 3, 6}, {5, 128, 2, 4}, {5, 256, 1, 4}, {7, 128, 2, 4}, {7, 256, 1, 4},
 };
 
-std::span<const Variant> variants(Direction direction) {
+// Three planes take about 190 registers, and 250 in backward weight.
+constexpr Variant kCube[] = {{3, 128, 2, 4}, {3, 256, 1, 4}};
+constexpr Variant kCubeWeight[] = {{3, 128, 2, 3}, {3, 256, 1, 3}};
+
+std::span<const Variant> variants(Direction direction, int dims) {
+  if (dims == 3) return direction == Direction::kBackwardWeight ? kCubeWeight : kCube;
   if (direction == Direction::kBackwardWeight) return kWeight;
   return kData;
 }
 
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
-  if (breadth == Breadth::kFew || base.dims != 2 || base.layout != Layout::kChannelsLast) return;
+  if (breadth == Breadth::kFew || base.dims < 2 || base.layout != Layout::kChannelsLast) return;
   if (size_of(base.x) != 2 || base.x != base.y || base.x != base.w) return;
-  for (const Variant& variant : variants(base.direction)) {
+  for (const Variant& variant : variants(base.direction, base.dims)) {
     for (const int images : {1, 16}) {
       KernelConfig config = base;
       DirectConfig& direct = config.direct;

@@ -76,14 +76,16 @@ struct GatherArguments {
 };
 
 // kernel/direct/banded*.h. A column block is 8 neighbouring pixels of an output row; a segment is a row's blocks, 16 at
-// most; a group of segments fills the 16 rows of a matrix instruction.
+// most; a group of segments fills the 16 rows of a matrix instruction. In three dimensions an image is a plane of one,
+// and its distances are those of planes.
 struct BandedArguments {
   DirectImage from, to;
   const void* first;
   const void* second;
   void* out;
   i32 channels;
-  i32 pad_h, pad_w;    // backward data: of the flipped filter
+  i32 pad_h, pad_w;  // backward data: of the flipped filter
+  i32 pad_d, from_planes, to_planes;
   i32 column_blocks;   // of a segment
   i32 block_rows;      // of the instruction that a segment takes: column_blocks rounded up to a power of two
   i32 group_segments;  // 16 / block_rows

@@ -28,18 +28,20 @@ struct DirectBanded {
     const i32 end = first + p.rows_per_block < p.rows ? first + p.rows_per_block : p.rows;
     Walk copied{first, end}, walk{first, end};
     Rows rows;
-    rows.prepare(p, channel_block);
+    rows.prepare(p, channel_block, device::shared_base());
     const u32 row_bytes = static_cast<u32>(banded::row_bytes(kConfig, p.column_blocks, p.group_segments));
     const u32 out_bytes = static_cast<u32>(banded::out_bytes(kConfig, p.column_blocks, p.group_segments));
-    const SharedAddress ring = device::keep(device::shared_base()), staged = ring + kStages * row_bytes;
+    const u32 stage_bytes = kDepth * row_bytes;
+    const SharedAddress ring = device::keep(device::shared_base() + banded::table_bytes(kConfig));
+    const SharedAddress staged = ring + kStages * stage_bytes;
     // WHY rolled: a short walk waits for its instructions, too, and the code of a copy is long.
-    WT_ROLLED for (int i = 0; i < kStages - 1; ++i) copy_next(p, rows, copied, ring + i * row_bytes);
+    WT_ROLLED for (int i = 0; i < kStages - 1; ++i) copy_next(p, rows, copied, ring + i * stage_bytes, row_bytes);
 
     const int warp = device::thread_index() / device::kWarpSize;
     const BandedLane lane = BandedLane::make();
     const i32 channel = channel_block * banded::channels(kConfig) + warp * kChannels;
-    Band band;
-    load_band(p, channel, lane, band);
+    Band band[kDepth];
+    WT_UNROLL for (int z = 0; z < kDepth; ++z) load_band(p, channel, z, lane, band[z]);
     Tile tile;
     tile.prepare(lane, warp);
     Strips strips;
@@ -54,8 +56,10 @@ struct DirectBanded {
       device::copy_async_wait<kStages - 2>();
       device::sync_block();
       // WHY here: the barrier says that every warp is done with the row before, whose place this copy takes.
-      copy_next(p, rows, copied, ring + (slot == 0 ? kStages - 1 : slot - 1) * row_bytes);
-      multiply(tile, strips.at(ring + slot * row_bytes), band, sum);
+      copy_next(p, rows, copied, ring + (slot == 0 ? kStages - 1 : slot - 1) * stage_bytes, row_bytes);
+      WT_UNROLL for (int z = 0; z < kDepth; ++z) {
+        multiply(tile, strips.at(ring + slot * stage_bytes + z * row_bytes), band[z], z == 0, sum);
+      }
       slot = slot + 1 == kStages ? 0 : slot + 1;
       if (done_row >= 0) rows.write(p, done_row, staged + (out_slot ^ 1) * out_bytes);
       done_row = walk.row - (kRows - 1);
@@ -80,12 +84,13 @@ struct DirectBanded {
   using Rows = BandedRows<kConfig>;
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
   static constexpr int kRows = kConfig.direct.filter_h, kCols = kConfig.direct.filter_w;
+  static constexpr int kDepth = Rows::kDepth;
   static constexpr int kStages = kConfig.direct.prefetch;
   static constexpr int kChannels = Tile::kChannels;
   static constexpr bool kFlip = kConfig.direction == Direction::kBackwardData;
   static_assert(kCols <= kBandedMaxFilter && kStages >= 2);
   using Walk = RowWalk<kRows>;
-  using Band = Element[kRows][kChannels][Mma::kB];
+  using Band = Element[kRows][kChannels][Mma::kB];  // of a plane
   using Sums = float[kRows][kChannels][Mma::kC];
 
   WT_DEVICE static void clear(Sums& sum) {
@@ -95,19 +100,20 @@ struct DirectBanded {
   }
 
   // The next row of the walk, if any; a group of copies either way, so that counting them tells which have landed.
-  WT_DEVICE static void copy_next(const Params& p, Rows& rows, Walk& walk, SharedAddress to) {
+  WT_DEVICE static void copy_next(const Params& p, Rows& rows, Walk& walk, SharedAddress to, u32 row_bytes) {
     if (walk.settle(p.to.size[1])) {
       if (walk.row == walk.first) rows.enter(p, walk.group);
-      rows.read(p, walk.row++, to);
+      rows.read(p, walk.row++, to, row_bytes);
     }
     device::copy_async_commit();
   }
 
   // B: pixel j + 4q of the window meets output `out` with tap j + 4q - out. WHY not a load for each q: most of them
   // have no tap, and short walks feel the loads.
-  WT_DEVICE static void load_band(const Params& p, i32 channel, const BandedLane& lane, Band& band) {
+  WT_DEVICE static void load_band(const Params& p, i32 channel, int plane, const BandedLane& lane, Band& band) {
     constexpr int kRuns = (kCols + 3) / 4;
-    const auto* weights = static_cast<const Element*>(p.second);
+    const auto* weights =
+        static_cast<const Element*>(p.second) + (kFlip ? kDepth - 1 - plane : plane) * (kRows * kCols);
     const int out = lane.strip / 2 + 4 * (lane.strip % 2);
     const int first = (out - lane.pixel + 3) / 4, first_tap = lane.pixel - out + 4 * first;  // q, and its tap
     WT_UNROLL for (int r = 0; r < kRows; ++r) {
@@ -118,7 +124,7 @@ struct DirectBanded {
           const int tap = kFlip ? (kRows - 1 - r) * kCols + kCols - 1 - s : r * kCols + s;
           taps[i] = Element{0};
           if (s < kCols && channel + c < p.channels)
-            taps[i] = device::load_global(weights + static_cast<i64>(channel + c) * (kRows * kCols) + tap);
+            taps[i] = device::load_global(weights + static_cast<i64>(channel + c) * (kDepth * kRows * kCols) + tap);
         }
         WT_UNROLL for (int q = 0; q < Mma::kB; ++q) {
           band[r][c][q] = Element{0};
@@ -158,13 +164,14 @@ struct DirectBanded {
     }
   };
 
+  // `moves`: the first plane's row, with which the sums move on.
   WT_DEVICE static void multiply(const Tile& tile, const typename Strips::Windows& windows, const Band& band,
-                                 Sums& sum) {
+                                 bool moves, Sums& sum) {
     Element a[kChannels][Mma::kA];
     tile.read_row(windows.strip, a);
     WT_UNROLL for (int r = kRows - 1; r >= 0; --r) {
       WT_UNROLL for (int c = 0; c < kChannels; ++c) {
-        WT_UNROLL for (int e = 0; e < Mma::kC; ++e) sum[r][c][e] = r > 0 ? sum[r > 0 ? r - 1 : 0][c][e] : 0;
+        WT_UNROLL for (int e = 0; e < Mma::kC && moves; ++e) sum[r][c][e] = r > 0 ? sum[r > 0 ? r - 1 : 0][c][e] : 0;
         Mma::multiply(sum[r][c], a[c], band[r][c]);
       }
     }

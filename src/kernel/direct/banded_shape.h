@@ -12,12 +12,17 @@ namespace wt {
 inline constexpr int kBandedRows = 16;      // strips of a matrix instruction
 inline constexpr int kBandedPixels = 8;     // of a column block
 inline constexpr int kBandedMaxFilter = 9;  // 8 outputs and their halo fit a window of 16 pixels
+inline constexpr int kBandedMaxCube = 3;    // whose planes fit the registers
 
 namespace banded {
 
 constexpr int warps(const KernelConfig& config) { return config.direct.block_size / 32; }
 constexpr int channels(const KernelConfig& config) { return warps(config) * config.direct.vector_in; }  // of a block
 constexpr int pixel_bytes(const KernelConfig& config) { return channels(config) * 2; }
+// Planes of the filter: in three dimensions it is a cube.
+constexpr int depth(const KernelConfig& config) { return config.dims == 3 ? config.direct.filter_h : 1; }
+// What one copy takes of a pixel. WHY less in three dimensions: networks there have odd multiples of four channels.
+constexpr int chunk_bytes(const KernelConfig& config) { return config.dims == 3 ? 8 : 16; }
 constexpr int window(int column_blocks) { return (column_blocks + 1) * kBandedPixels; }  // of a segment's row
 
 // A row of input pixels of every segment of a group. WHY 8 more: the last pair of strips may hang over by a block.
@@ -27,17 +32,30 @@ constexpr int row_bytes(const KernelConfig& config, int column_blocks, int segme
 constexpr int out_bytes(const KernelConfig& config, int column_blocks, int segments) {
   return segments * column_blocks * kBandedPixels * pixel_bytes(config);
 }
+// Copies of a thread for a row of the input, and of the output.
+constexpr int reads(const KernelConfig& config) {
+  return kBandedRows * 2 * kBandedPixels * (pixel_bytes(config) / chunk_bytes(config)) / config.direct.block_size;
+}
+constexpr int writes(const KernelConfig& config) { return reads(config) / 2; }
+// Where its copies begin: in registers, but beside the filter's planes there is no room for them.
+constexpr int table_bytes(const KernelConfig& config) {
+  return depth(config) > 1 ? (reads(config) + writes(config)) * config.direct.block_size * 4 : 0;
+}
+
 // What strips that do not exist read in place of dy; and a matrix a warp for the sums of its diagonals.
 inline constexpr int kZeroBytes = 16;
 inline constexpr int kMatrixPitch = 9;
 constexpr int matrix_bytes(const KernelConfig& config) { return warps(config) * kBandedRows * kMatrixPitch * 4; }
 
-// A ring of input rows, and two rows of output on their way; backward weight has a ring of rows of x and dy.
+// A ring of input rows, one of every plane that the filter reaches, and two rows of output on their way; backward
+// weight has a ring of rows of x and dy.
 constexpr int shared_bytes(const KernelConfig& config, int column_blocks, int segments) {
-  const int row = row_bytes(config, column_blocks, segments), out = out_bytes(config, column_blocks, segments);
-  if (config.direction != Direction::kBackwardWeight) return config.direct.prefetch * row + 2 * out;
+  const int row = depth(config) * row_bytes(config, column_blocks, segments);
+  const int out = out_bytes(config, column_blocks, segments);
+  const int table = table_bytes(config);
+  if (config.direction != Direction::kBackwardWeight) return table + config.direct.prefetch * row + 2 * out;
   const int ring = config.direct.prefetch * (row + out);
-  return kZeroBytes + (ring > matrix_bytes(config) ? ring : matrix_bytes(config));
+  return table + kZeroBytes + (ring > matrix_bytes(config) ? ring : matrix_bytes(config));
 }
 
 }  // namespace banded

@@ -43,8 +43,8 @@ struct BandedTile {
   WT_DEVICE void prepare(const BandedLane& lane, int warp) {
     const int bytes = warp * kChannels * 2;
     const int one = lane.swapped ? lane.pixel + 4 : lane.pixel, two = lane.swapped ? lane.pixel : lane.pixel + 4;
-    near = Rows::place(one, bytes / 16) + bytes % 16;
-    far = Rows::place(two, bytes / 16) + bytes % 16;
+    near = Rows::place(one, bytes);
+    far = Rows::place(two, bytes);
     even = lane.swapped ? 0x1054 : 0x5410;
     odd = lane.swapped ? 0x3276 : 0x7632;
   }

@@ -28,10 +28,12 @@ struct DirectBandedWeight {
     const i32 end = first + p.rows_per_block < p.rows ? first + p.rows_per_block : p.rows;
     Walk copied{first, end}, walk{first, end};
     Rows rows;
-    rows.prepare(p, channel_block);
+    rows.prepare(p, channel_block, device::shared_base());
     const u32 row_bytes = static_cast<u32>(banded::row_bytes(kConfig, p.column_blocks, p.group_segments));
-    const u32 stage_bytes = row_bytes + static_cast<u32>(banded::out_bytes(kConfig, p.column_blocks, p.group_segments));
-    const SharedAddress zero = device::keep(device::shared_base()), ring = zero + banded::kZeroBytes;
+    const u32 stage_bytes =
+        kDepth * row_bytes + static_cast<u32>(banded::out_bytes(kConfig, p.column_blocks, p.group_segments));
+    const SharedAddress zero = device::keep(device::shared_base() + banded::table_bytes(kConfig));
+    const SharedAddress ring = zero + banded::kZeroBytes;
     if (device::thread_index() == 0) device::store_shared(zero, Vector<u32, 4>{{0, 0, 0, 0}});
     // WHY rolled: a short walk waits for its instructions, too, and the code of a copy is long.
     WT_ROLLED for (int i = 0; i < kStages - 1; ++i) copy_next(p, rows, copied, ring + i * stage_bytes, row_bytes);
@@ -50,8 +52,8 @@ struct DirectBandedWeight {
       copy_next(p, rows, copied, ring + (slot == 0 ? kStages - 1 : slot - 1) * stage_bytes, row_bytes);
       const SharedAddress stage = ring + slot * stage_bytes;
       shift(held);
-      if (walk.row <= walk.last - (kRows - 1)) strips.read_dy(stage + row_bytes, zero, held[0]);
-      multiply(strips, stage, held, sum);
+      if (walk.row <= walk.last - (kRows - 1)) strips.read_dy(stage + kDepth * row_bytes, zero, held[0]);
+      WT_UNROLL for (int z = 0; z < kDepth; ++z) multiply(strips, stage + z * row_bytes, held, sum[z]);
       slot = slot + 1 == kStages ? 0 : slot + 1;
       ++walk.row;
     }
@@ -67,6 +69,7 @@ struct DirectBandedWeight {
   using Mma = device::Mma<kConfig.x, 16, 8, 16>;
   using Rows = BandedRows<kConfig>;
   static constexpr int kRows = kConfig.direct.filter_h, kCols = kConfig.direct.filter_w;
+  static constexpr int kDepth = Rows::kDepth;
   static constexpr int kStages = kConfig.direct.prefetch;
   static constexpr int kChannels = 4;  // of a warp
   static constexpr bool kShared = kConfig.direct.images == 1;
@@ -75,7 +78,8 @@ struct DirectBandedWeight {
   using Pixel = Vector<u32, 2>;  // four channels
   using Pairs = u32[kChannels][Mma::kB / 2];
   using Held = u32[kRows][kChannels][Mma::kB / 2];  // rows of dy
-  using Sums = float[kRows][kChannels][Mma::kC];
+  using PlaneSums = float[kRows][kChannels][Mma::kC];
+  using Sums = PlaneSums[kDepth];
 
   WT_DEVICE static void copy_next(const Params& p, Rows& rows, Walk& walk, SharedAddress to, u32 row_bytes) {
     if (walk.settle(p.to.size[1])) {
@@ -83,8 +87,8 @@ struct DirectBandedWeight {
         rows.enter(p, walk.group);
         rows.enter_out(p, walk.group);
       }
-      rows.read(p, walk.row, to);
-      if (walk.row <= walk.last - (kRows - 1)) rows.read_out(p, walk.row, to + row_bytes);
+      rows.read(p, walk.row, to, row_bytes);
+      if (walk.row <= walk.last - (kRows - 1)) rows.read_out(p, walk.row, to + kDepth * row_bytes);
       ++walk.row;
     }
     device::copy_async_commit();
@@ -113,7 +117,7 @@ struct DirectBandedWeight {
     bool exists[4];
 
     WT_DEVICE void prepare(const Params& p, int warp) {
-      const int lane = device::lane_index(), bytes = warp * kChannels * 2, chunk = bytes / 16;
+      const int lane = device::lane_index(), bytes = warp * kChannels * 2;
       WT_UNROLL for (int i = 0; i < 4; ++i) {
         const i32 strip = lane % 4 * 4 + i, segment = strip / p.block_rows;
         i32 block = strip % p.block_rows;
@@ -121,9 +125,9 @@ struct DirectBandedWeight {
         if (!exists[i]) block = 0;
         const i32 column = block * kBandedPixels + lane / 4;
         const i32 at = segment * banded::window(p.column_blocks) + column;
-        window[i] = Rows::place(at, chunk) + bytes % 16;
-        next[i] = Rows::place(at + kBandedPixels, chunk) + bytes % 16;
-        out[i] = Rows::place(segment * p.column_blocks * kBandedPixels + column, chunk) + bytes % 16;
+        window[i] = Rows::place(at, bytes);
+        next[i] = Rows::place(at + kBandedPixels, bytes);
+        out[i] = Rows::place(segment * p.column_blocks * kBandedPixels + column, bytes);
       }
     }
     WT_DEVICE void read_dy(SharedAddress row, SharedAddress zero, Pairs& to) const {
@@ -154,7 +158,7 @@ struct DirectBandedWeight {
     to[1].bits = static_cast<u16>(both >> 16);
   }
 
-  WT_DEVICE static void multiply(const Strips& strips, SharedAddress row, const Held& held, Sums& sum) {
+  WT_DEVICE static void multiply(const Strips& strips, SharedAddress row, const Held& held, PlaneSums& sum) {
     Element a[kChannels][Mma::kA];
     strips.read_x(row, a);
     WT_UNROLL for (int r = 0; r < kRows; ++r) {
@@ -170,20 +174,21 @@ struct DirectBandedWeight {
   // Each matrix through the warp's shared memory; lane s adds the diagonal of tap s in order.
   WT_DEVICE static void add_diagonals(const Params& p, SharedAddress matrix, i32 range, i32 channel, const Sums& sum) {
     const int lane = device::lane_index();
-    auto* partials = static_cast<float*>(p.out) + static_cast<i64>(range) * p.channels * (kRows * kCols);
-    WT_UNROLL for (int r = 0; r < kRows; ++r) {
+    constexpr int kTaps = kDepth * kRows * kCols;
+    auto* partials = static_cast<float*>(p.out) + static_cast<i64>(range) * p.channels * kTaps;
+    WT_UNROLL for (int row = 0; row < kDepth * kRows; ++row) {
       WT_UNROLL for (int c = 0; c < kChannels; ++c) {
         device::sync_warp();
         WT_UNROLL for (int e = 0; e < Mma::kC; ++e) {
           device::store_shared(matrix + 4 * (Mma::c_row(lane, e) * banded::kMatrixPitch + Mma::c_col(lane, e)),
-                               sum[r][c][e]);
+                               sum[row / kRows][row % kRows][c][e]);
         }
         device::sync_warp();
         if (lane >= kCols || channel + c >= p.channels) continue;
         float total = 0;
         for (int j = 0; j < kBandedPixels; ++j)
           total += device::load_shared<float>(matrix + 4 * ((j + lane) * banded::kMatrixPitch + j));
-        device::store_global(partials + static_cast<i64>(channel + c) * (kRows * kCols) + r * kCols + lane, total);
+        device::store_global(partials + static_cast<i64>(channel + c) * kTaps + row * kCols + lane, total);
       }
     }
   }

@@ -316,9 +316,25 @@ void add_pack(CLI::App& app, Action& action) {
   command->require_subcommand(1);
   CLI::App* build = command->add_subcommand("build", "Compile a rule set into one file; needs no GPU");
   build->add_option("--target", build_options.target, "such as sm_90a or sim:sm_90a")->type_name("NAME")->required();
-  build->add_option("--rule-set", build_options.rule_set, "default, full, full-tests, profiler, tests or tiny")
-      ->type_name("NAME")
+  CLI::Option* rule_set =
+      build->add_option("--rule-set", build_options.rule_set, "default, full, full-tests, profiler, tests or tiny")
+          ->type_name("NAME")
+          ->capture_default_str();
+  build->add_option("--problems", build_options.problems, "instead, what tuning would try for these suites or problems")
+      ->type_name("SUITE|PROBLEM...")
+      ->excludes(rule_set);
+  build->add_option("--within", build_options.within, "of problems: up to so many times the least predicted time")
+      ->type_name("TIMES")
+      ->check(CLI::Range(1.0, 1e9))
       ->capture_default_str();
+  build
+      ->add_option("--most", build_options.most,
+                   "of problems: so many kernels, those nearest to a least predicted time")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  build->add_option("--seconds", build_options.seconds, "of problems: after that, no further kernel is begun")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber);
   build->add_option("-o,--output", build_options.output, "the pack")->type_name("FILE")->required();
   build->add_option("--variant", build_options.variants, "fwd, bwd_data, bwd_weight (default: all)")->type_name("DIR");
   build->add_option("--datatype", build_options.datatypes, "input types (default: all)")->type_name("TYPE");
@@ -328,7 +344,10 @@ void add_pack(CLI::App& app, Action& action) {
   build->add_flag("--allow-spills", build_options.allow_spills, "keep kernels that spill registers");
   build->add_option("--report", build_options.report, "write the build's figures as JSON")->type_name("FILE");
   build->add_flag("!--no-progress", build_options.progress, "no progress bar");
-  build->footer("Example:\n  wavetile pack build --target sm_90a --rule-set default -o sm_90a.wtpack\n");
+  build->footer(
+      "Examples:\n"
+      "  wavetile pack build --target sm_90a --rule-set default -o sm_90a.wtpack\n"
+      "  wavetile pack build --target sm_90a --problems resnet50 retinanet37 -o tune.wtpack\n");
   build->callback([&action] { action = [] { return run_pack_build(build_options); }; });
   CLI::App* list = command->add_subcommand("list", "List the kernels of a pack");
   list->add_option("FILE", list_options.file, "the pack")->required();
@@ -361,6 +380,8 @@ void add_tune(CLI::App& app, Action& action) {
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--few", options.few, "only the best guesses of each kind of kernel");
   command->add_flag("--exhaustive", options.exhaustive, "try also what the cost model says cannot win");
+  command->add_flag("--precompiled", options.precompiled,
+                    "only kernels that a pack or the cache holds: none is compiled");
   command->add_flag("--quick", options.quick, "few runs of each kernel: sooner done, with a wider spread");
   command->add_flag("--again", options.again, "measure anew what is tuned already");
   command->add_option("--json", options.json, "write what was measured there; - for standard output")

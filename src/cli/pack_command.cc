@@ -13,6 +13,7 @@
 #include "cli/exit_code.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
+#include "cli/selection.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/trial_json.h"
@@ -22,6 +23,7 @@
 #include "config/fields.h"
 #include "config/rules.h"
 #include "config/targets.h"
+#include "dispatch/tuning/contenders.h"
 #include "generate/source.h"
 
 namespace wt::cli {
@@ -33,6 +35,8 @@ using compile::Pack;
 using compile::PackEntry;
 using compile::PackInfo;
 using compile::PackInput;
+
+constexpr const char* kOfProblems = "problems";  // in place of a rule set's name
 
 template <class Enum>
 Result<std::vector<Enum>> parse_list(const std::vector<std::string>& texts, const char* option) {
@@ -49,7 +53,22 @@ Backend backend_for(const TargetName& name) {
   return name.simulated ? Backend::kHost : compile::backend_of(name.target);
 }
 
+Result<std::vector<KernelConfig>> kernels_of_problems(const PackBuildOptions& options, Target target) {
+  if (!options.variants.empty() || !options.datatypes.empty() || !options.dims.empty())
+    return bad_input("--variant, --datatype and --ndim take a part of a rule set; --problems names the problems");
+  WT_TRY_ASSIGN(const std::vector<Row> rows, select_rows(options.problems, "", ""));
+  std::vector<ConvProblem> problems;
+  for (const Row& row : rows) problems.push_back(row.problem);
+  std::vector<KernelConfig> kernels = tuning::contenders(problems, target, {options.within, options.most});
+  if (kernels.empty()) {
+    return unsupported("no kernel for {} accepts any of the {} problems; wavetile explain says why", options.target,
+                       problems.size());
+  }
+  return kernels;
+}
+
 Result<std::vector<KernelConfig>> kernels_of(const PackBuildOptions& options, Target target) {
+  if (!options.problems.empty()) return kernels_of_problems(options, target);
   RuleQuery query;
   query.target = target;
   WT_TRY_ASSIGN(query.rule_set, parse_rule_set(options.rule_set));
@@ -92,8 +111,12 @@ double median(std::vector<double> values) {
 }
 
 std::string command_of(const PackBuildOptions& options) {
-  std::string command = fmt::format("wavetile pack build --target {} --rule-set {} -o {}", options.target,
-                                    options.rule_set, options.output);
+  std::string command = fmt::format("wavetile pack build --target {} -o {}", options.target, options.output);
+  if (options.problems.empty()) command += " --rule-set " + options.rule_set;
+  for (const std::string& word : options.problems) command += fmt::format(" --problems '{}'", word);
+  if (!options.problems.empty()) command += fmt::format(" --within {}", options.within);
+  if (options.most > 0) command += fmt::format(" --most {}", options.most);
+  if (options.seconds > 0) command += fmt::format(" --seconds {}", options.seconds);
   for (const std::string& variant : options.variants) command += " --variant " + variant;
   for (const std::string& type : options.datatypes) command += " --datatype " + type;
   for (const int dims : options.dims) command += fmt::format(" --ndim {}", dims);
@@ -122,7 +145,7 @@ nlohmann::ordered_json report_json(const PackBuildOptions& options, const PackIn
   }
   nlohmann::ordered_json json = document(command_of(options));
   json["target"] = options.target;
-  json["rule_set"] = options.rule_set;
+  json["rule_set"] = info.rule_set;
   json["compiler"] = info.compiler;
   json["threads"] = hardware_threads();
   json["kernels"] = inputs.size();
@@ -139,22 +162,42 @@ nlohmann::ordered_json report_json(const PackBuildOptions& options, const PackIn
   return json;
 }
 
-// Sources of every kernel, by all cores; the modules, or a failure that counts what did not compile or spills.
-Result<std::vector<PackInput>> compile_kernels(const PackBuildOptions& options, Backend backend, Target target) {
+// In the order of the sources, by all cores, as far as the time allows. Some are always begun.
+std::vector<Result<Module>> compile_in_time(const PackBuildOptions& options, Backend backend,
+                                            const std::vector<compile::Source>& sources) {
+  const size_t slice = options.seconds > 0 ? static_cast<size_t>(8 * hardware_threads()) : sources.size();
+  const double end = now_seconds() + options.seconds;
+  Progress progress(static_cast<int>(sources.size()), options.progress);
+  std::vector<Result<Module>> modules;
+  do {
+    const size_t begun = modules.size();
+    const auto part = std::span(sources).subspan(begun, std::min(slice, sources.size() - begun));
+    const auto show = [&](size_t done, const compile::Source& source, const Result<Module>&) {
+      progress.show(static_cast<int>(begun + done), source.name);
+    };
+    for (Result<Module>& module : compile_all(backend, part, show)) modules.push_back(std::move(module));
+  } while (modules.size() < sources.size() && now_seconds() < end);
+  return modules;
+}
+
+struct Compiled {
+  std::vector<PackInput> inputs;
+  size_t failed = 0;     // left out
+  size_t not_begun = 0;  // for want of time
+};
+
+// The modules of every kernel, or a failure that counts what did not compile or spills.
+Result<Compiled> compile_kernels(const PackBuildOptions& options, Backend backend, Target target) {
   WT_TRY_ASSIGN(const std::vector<KernelConfig> kernels, kernels_of(options, target));
   std::vector<compile::Source> sources;
   for (const KernelConfig& config : kernels) {
     WT_TRY_ASSIGN(std::string text, generate_source(config));
     sources.push_back({name_of(config), std::move(text), target});
   }
-  Progress progress(static_cast<int>(sources.size()), options.progress);
-  std::vector<Result<Module>> modules =
-      compile_all(backend, sources, [&](size_t done, const compile::Source& source, const Result<Module>&) {
-        progress.show(static_cast<int>(done), source.name);
-      });
-  progress.clear();
-  std::vector<PackInput> inputs;
-  size_t failed = 0, spilling = 0;
+  std::vector<Result<Module>> modules = compile_in_time(options, backend, sources);
+  Compiled compiled;
+  compiled.not_begun = sources.size() - modules.size();
+  size_t spilling = 0;
   Status first;
   for (size_t i = 0; i < modules.size(); ++i) {
     if (modules[i].ok()) {
@@ -163,36 +206,45 @@ Result<std::vector<PackInput>> compile_kernels(const PackBuildOptions& options, 
         fmt::print(stderr, "wavetile: {} spills {} bytes a thread\n", sources[i].name,
                    modules[i]->resources.spill_bytes);
       }
-      inputs.push_back({kernels[i], std::move(*modules[i])});
+      compiled.inputs.push_back({kernels[i], std::move(*modules[i])});
       continue;
     }
-    if (failed++ == 0) first = modules[i].status();
+    if (compiled.failed++ == 0) first = modules[i].status();
     fmt::print(stderr, "wavetile: {}\n", modules[i].status().message());
   }
-  if (failed > 0) {
-    return failure(first.code(), "{} of {} kernels did not compile; {} was not written", failed, modules.size(),
-                   options.output);
+  if (compiled.failed > 0 && (options.problems.empty() || compiled.inputs.empty())) {
+    return failure(first.code(), "{} of {} kernels did not compile; {} was not written", compiled.failed,
+                   modules.size(), options.output);
   }
   if (spilling > 0 && !options.allow_spills) {
     return failure(Code::kCompile, "{} of {} kernels spill registers; {} was not written; --allow-spills keeps them",
                    spilling, modules.size(), options.output);
   }
-  return inputs;
+  return compiled;
 }
 
-Result<PackInfo> build(const PackBuildOptions& options) {
+struct Built {
+  PackInfo info;
+  size_t failed = 0, not_begun = 0;
+};
+
+Result<Built> build(const PackBuildOptions& options) {
   const BuildTimes start{now_seconds(), cpu_seconds()};
   if (options.output.empty()) return bad_input("pack build needs a file to write: -o FILE");
   WT_TRY_ASSIGN(const TargetName name, parse_target(options.target));
   const Backend backend = backend_for(name);
   WT_TRY(compile::available(backend, name.target));
-  WT_TRY_ASSIGN(const std::vector<PackInput> inputs, compile_kernels(options, backend, name.target));
-  WT_TRY_ASSIGN(PackInfo info, compile::write_pack(options.output, backend, name.target, options.rule_set, inputs));
+  if (options.seconds > 0 && options.problems.empty())
+    return bad_input("--seconds is for --problems; a rule set is compiled as a whole");
+  WT_TRY_ASSIGN(const Compiled compiled, compile_kernels(options, backend, name.target));
+  const std::vector<PackInput>& inputs = compiled.inputs;
+  WT_TRY_ASSIGN(PackInfo info, compile::write_pack(options.output, backend, name.target,
+                                                   options.problems.empty() ? options.rule_set : kOfProblems, inputs));
   if (!options.report.empty()) {
     const BuildTimes times{now_seconds() - start.seconds, cpu_seconds() - start.cpu};
     WT_TRY(write_file(options.report, json_text(report_json(options, info, inputs, times))));
   }
-  return info;
+  return Built{std::move(info), compiled.failed, compiled.not_begun};
 }
 
 std::string target_text(const PackInfo& info) {
@@ -238,13 +290,18 @@ void print_json(const Pack& pack) {
 
 int run_pack_build(const PackBuildOptions& options) {
   const double start = now_seconds();
-  const Result<PackInfo> info = build(options);
-  if (!info.ok()) return report_failure(info.status());
+  const Result<Built> built = build(options);
+  if (!built.ok()) return report_failure(built.status());
+  const PackInfo* info = &built->info;
   const Result<std::shared_ptr<const Pack>> pack = Pack::open(info->path, info->backend, info->target);
   if (!pack.ok()) return report_failure(pack.status());
   fmt::print("{}: {} kernels for {}, {}, {:.1f} s\n", options.output, (*pack)->entries().size(), target_text(*info),
              bytes_text(static_cast<double>(info->bytes)), now_seconds() - start);
-  return kExitGood;
+  if (built->not_begun > 0)
+    fmt::print("{} kernels were not begun in time; the same command goes on with them\n", built->not_begun);
+  if (built->failed == 0) return kExitGood;
+  return report_failure(
+      failure(Code::kCompile, "{} kernels did not compile and are not in {}", built->failed, options.output));
 }
 
 int run_pack_list(const PackListOptions& options) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/pack_command.h - wavetile pack: build, list and verify files of compiled kernels (compile/pack.h).
 //
-//   config/rules.h: which kernels --> generate/source.h --> compile_all --> write_pack
+//   config/rules.h or dispatch/tuning/contenders.h: which kernels --> generate/source.h --> compile_all --> write_pack
 #pragma once
 
 #include <string>
@@ -12,6 +12,10 @@ namespace wt::cli {
 struct PackBuildOptions {
   std::string target;  // sm_90a, or sim:sm_90a
   std::string rule_set = "default";
+  std::vector<std::string> problems;   // suites, files, problem texts: what tuning would try for them, no rule set
+  double within = 1.3;                 // of problems: times the least predicted time
+  size_t most = 0;                     // of problems: kernels in all; 0: no limit
+  double seconds = 0;                  // of problems: after which no further kernel is begun; 0: no limit
   std::string output;                  // file
   std::vector<std::string> variants;   // fwd, bwd_data, bwd_weight; empty: all
   std::vector<std::string> datatypes;  // of the inputs; empty: all
@@ -32,7 +36,8 @@ struct PackVerifyOptions {
 };
 
 // Compiles every kernel, or writes nothing: the ones that fail are named with the compiler's log, the ones that spill
-// with what they spill.
+// with what they spill. Of problems, the ones that fail are left out and make the exit code, as tuning would pass them
+// over.
 int run_pack_build(const PackBuildOptions& options);
 int run_pack_list(const PackListOptions& options);
 int run_pack_verify(const PackVerifyOptions& options);

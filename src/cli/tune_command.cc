@@ -31,6 +31,7 @@ constexpr int kMostDevices = 3;  // opened for one problem, after kernels that t
 
 struct Tally {
   int tuned = 0, known = 0, verified = 0, unfinished = 0, wrong = 0, failed = 0;
+  size_t not_compiled = 0;
   double log_gain = 0;  // of the best over the model's pick
   int gains = 0;
 };
@@ -82,6 +83,7 @@ class TuneRun {
     tune.candidates = options_.few ? Candidates::kFew : Candidates::kAll;
     tune.again = options_.again;
     tune.exhaustive = options_.exhaustive;
+    tune.precompiled = options_.precompiled;
     tune.quick = options_.quick;
     tune.seed = options_.seed;
     tune.stop = interrupted;
@@ -135,6 +137,7 @@ class TuneRun {
   void note(const Row& row, const TuneReport& report) {
     tally_.wrong += report.wrong;
     tally_.unfinished += !report.complete;
+    tally_.not_compiled += report.not_compiled;
     const bool simulated = device_ && device_->info().kind == DeviceKind::kSim;
     tally_.verified += simulated;
     tally_.tuned += report.entry.has_value();
@@ -176,6 +179,7 @@ class TuneRun {
                                    {"candidates", report.candidates},
                                    {"tried", report.rows.size()},
                                    {"cut", report.cut},
+                                   {"not_compiled", report.not_compiled},
                                    {"wrong", report.wrong},
                                    {"failed", report.failed},
                                    {"complete", report.complete}};
@@ -238,6 +242,11 @@ class TuneRun {
     if (tally_.wrong > 0) {
       fmt::print("{} kernels gave WRONG RESULTS{}\n", tally_.wrong,
                  database_ ? " and are in quarantine; see 'wavetile tuning list'" : "");
+    }
+    if (tally_.not_compiled > 0) {
+      fmt::print(
+          "{} candidates were left out because they are not compiled; without --precompiled they are tried too\n",
+          tally_.not_compiled);
     }
     if (tally_.unfinished > 0) fmt::print("The same command goes on where this one stopped.\n");
   }

@@ -16,11 +16,12 @@ struct TuneCommandOptions {
   std::string direction;  // as for bench
   double budget = 0;      // seconds for everything; 0: no limit
   std::optional<int64_t> workspace_limit;
-  bool few = false;         // only the best guesses
-  bool exhaustive = false;  // also what the model says cannot win
-  bool quick = false;       // few runs of each
-  bool again = false;       // also what is tuned already
-  std::string json;         // file, "-" for standard output, empty: none
+  bool few = false;          // only the best guesses
+  bool exhaustive = false;   // also what the model says cannot win
+  bool precompiled = false;  // compile nothing: only what a pack or the cache holds
+  bool quick = false;        // few runs of each
+  bool again = false;        // also what is tuned already
+  std::string json;          // file, "-" for standard output, empty: none
   uint64_t seed = 1;
   bool progress = true;
 };

@@ -159,6 +159,13 @@ Result<std::string> content_key(Backend backend, const Source& source) {
   return key_of(backend, toolchain, source, headers);
 }
 
+bool is_cached(Backend backend, const Source& source) {
+  const Result<std::string> key = content_key(backend, source);
+  const Result<Cache> cache = Cache::open();
+  std::error_code error;
+  return key.ok() && cache.ok() && cache->enabled() && std::filesystem::exists(cache->path_of(backend, *key), error);
+}
+
 std::vector<Result<Module>> compile_all(Backend backend, std::span<const Source> sources,
                                         const CompileProgress& progress) {
   std::vector<Result<Module>> results(sources.size(), Status());

@@ -74,6 +74,9 @@ Result<Module> compile(Backend backend, const Source& source);
 // The content key that compile() gives the module of `source`; compiles nothing.
 Result<std::string> content_key(Backend backend, const Source& source);
 
+// Whether compile() would find the module of `source` in the cache.
+bool is_cached(Backend backend, const Source& source);
+
 // Called after each source, one call at a time: how many are done, and what became of this one.
 using CompileProgress = std::function<void(size_t done, const Source& source, const Result<Module>& result)>;
 

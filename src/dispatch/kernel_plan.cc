@@ -136,6 +136,14 @@ Result<compile::Module> module_for(const DeviceInfo& device, const KernelConfig&
   return compile::compile(backend_for(device), {name, std::move(source), config.target});
 }
 
+bool is_compiled(const DeviceInfo& device, const KernelConfig& config) {
+  const std::string name = name_of(config);
+  const Result<std::shared_ptr<const Registry>> packs = installed_packs(device);
+  if (packs.ok() && *packs && (*packs)->contains(name)) return true;
+  Result<std::string> source = generate_source(config);
+  return source.ok() && compile::is_cached(backend_for(device), {name, std::move(*source), config.target});
+}
+
 Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
                                                      const KernelConfig& config, std::string reason,
                                                      const PlanTimes& times) {

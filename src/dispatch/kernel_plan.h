@@ -23,6 +23,9 @@ Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Devic
 // The compiled kernel as such a plan loads it; `pack` becomes the file it came from, if any.
 Result<compile::Module> module_for(const DeviceInfo& device, const KernelConfig& config, std::string& pack);
 
+// Whether that needs no compiler: a pack has it, or the cache.
+bool is_compiled(const DeviceInfo& device, const KernelConfig& config);
+
 // The same with a module that is already there and has the config's kernels.
 Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
                                                      const KernelConfig& config, const compile::Module& module,

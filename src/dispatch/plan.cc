@@ -94,7 +94,7 @@ PlanResult tuned_plan(const std::shared_ptr<Device>& device, const ConvProblem& 
   const tuning::Entry& entry = *tuned.entry;
   std::string reason = fmt::format("tuned: {:.2f} us measured, the best of {} tried of {} candidates",
                                    entry.best.median_us, entry.tried, entry.candidates);
-  if (!entry.complete) reason += "; the time for tuning was up before all were tried";
+  if (!entry.complete) reason += "; tuning ended before all were tried";
   return make_kernel_plan(device, problem, *tuned.config, std::move(reason), {.measured_us = entry.best.median_us});
 }
 

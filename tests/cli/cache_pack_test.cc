@@ -6,12 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/parallel.h"
 #include "cli/cache_command.h"
 #include "cli/exit_code.h"
 #include "cli/pack_command.h"
 #include "compile/cache.h"
 #include "config/fields.h"
 #include "config/rules.h"
+#include "dispatch/tuning/contenders.h"
 #include "generate/source.h"
 #include "tests/compile/scratch.h"
 
@@ -115,6 +117,39 @@ TEST_F(CachePack, PackIsBuiltListedAndVerified) {
   EXPECT_EQ(report.at("from_cache"), count);
   EXPECT_EQ(report.at("kernels_that_spill"), 1);
   EXPECT_GT(report.at("median_compile_seconds"), 0.0);
+}
+
+TEST_F(CachePack, PackOfProblemsHoldsWhatTuningWouldTry) {
+  // As many as take two goes at compiling. All of them lie in the cache, so nothing is compiled here.
+  const size_t count = static_cast<size_t>(8 * hardware_threads()) + 1;
+  const std::string text = "fwd bf16 n8 c64 k64 i28x28 f3x3 p1";
+  PackBuildOptions build{.target = "sim:sm_80",
+                         .problems = {text},
+                         .within = 100,
+                         .most = count,
+                         .output = (folder / "p.wtpack").string(),
+                         .progress = false};
+  const ConvProblem problem = *parse_problem(text);
+  const std::vector<KernelConfig> kernels = tuning::contenders(std::span(&problem, 1), Target::kSm80, {100, count});
+  ASSERT_EQ(kernels.size(), count);
+  for (const KernelConfig& config : kernels) {
+    compile::Module module{.backend = compile::Backend::kHost, .target = Target::kSm80, .name = name_of(config)};
+    module.image = "as if compiled";
+    module.key = *compile::content_key(module.backend, {module.name, *generate_source(config), Target::kSm80});
+    ASSERT_TRUE(compile::Cache::open()->store(module).ok());
+    EXPECT_TRUE(compile::is_cached(module.backend, {module.name, *generate_source(config), Target::kSm80}));
+  }
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitGood),
+              HasSubstr(fmt::format("{} kernels for sim:sm_80", count)));
+  build.seconds = 1e-9;
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitGood),
+              HasSubstr("1 kernels were not begun in time"));
+  build.dims = {2};
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitBadInput), HasSubstr("--problems names"));
+  build.dims = {};
+  build.problems = {};
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitBadInput),
+              HasSubstr("--seconds is for --problems"));
 }
 
 TEST_F(CachePack, ImpossibleRequestsAreNamed) {

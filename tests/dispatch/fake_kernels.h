@@ -43,12 +43,13 @@ class FakeKernels : public FakeGpu {
 
   std::filesystem::path database_path() const { return folder_.path() / "tuning.db"; }
 
-  // Every candidate as a module whose image is its name, and that of the sum of its parts. Another `generation` stands
-  // for other machine code.
-  void write_pack(const std::string& generation) {
+  // Every candidate, or those with these numbers, as a module whose image is its name, and that of the sum of its
+  // parts. Another `generation` stands for other machine code.
+  void write_pack(const std::string& generation, const std::set<size_t>& numbers = {}) {
     std::vector<compile::PackInput> inputs;
     for (const RankedConfig& candidate : ranked_) {
       const std::string name = name_of(*candidate.config);
+      if (!numbers.empty() && !numbers.contains(static_cast<size_t>(&candidate - ranked_.data()))) continue;
       compile::Module module = module_with(name + " " + name + kSumSuffix);
       module.name = name;
       module.key = "key" + generation;

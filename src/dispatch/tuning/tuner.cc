@@ -53,6 +53,12 @@ class Tuner {
 
   Result<TuneReport> run(const TuneProgress& progress) {
     find_candidates();
+    if (candidates_.empty() && report_.not_compiled > 0) {
+      return unsupported(
+          "none of the {} kernels that accept '{}' is compiled; name a pack of them in WAVETILE_PACK "
+          "('wavetile pack build --problems' makes one), or leave --precompiled away",
+          report_.not_compiled, to_text(report_.problem));
+    }
     if (candidates_.empty()) {
       return unsupported("no kernel for {} accepts '{}' within these limits; 'wavetile explain' says why",
                          info_of(info_.target).name, to_text(report_.problem));
@@ -112,6 +118,9 @@ class Tuner {
       return !quarantine_reason(quarantined, info_, *candidate.config).empty();
     });
     report_.candidates = candidates_.size();
+    if (!options_.precompiled) return;
+    report_.not_compiled = std::erase_if(
+        candidates_, [&](const RankedConfig& candidate) { return !is_compiled(info_, *candidate.config); });
   }
 
   Status recall() {
@@ -258,7 +267,7 @@ class Tuner {
                 best->measurement,
                 static_cast<int>(report_.candidates),
                 static_cast<int>(report_.rows.size()),
-                report_.complete,
+                report_.complete && report_.not_compiled == 0,
                 std::string(kVersion)};
     entry.best.saved_at = 0;
     if (database_) keep(database_->save(entry));

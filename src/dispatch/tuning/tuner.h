@@ -27,6 +27,7 @@ struct TuneOptions {
   Candidates candidates = Candidates::kAll;
   bool again = false;          // measure anew what the database already holds
   bool exhaustive = false;     // try also what the model says cannot win
+  bool precompiled = false;    // try only what a pack or the cache holds, and compile nothing
   bool quick = false;          // few runs of each kernel: a ranking in a fraction of the time, with a wider spread
   uint64_t seed = 1;           // of the data
   std::function<bool()> stop;  // asked between two kernels: an interrupt, say
@@ -44,6 +45,7 @@ struct TuneReport {
   std::vector<TuneRow> rows;  // timed ones first, fastest first
   size_t candidates = 0;      // that accept the problem
   size_t cut = 0;             // of these, not tried because the model says that they cannot win
+  size_t not_compiled = 0;    // of these, not tried because only compiled ones were asked for
   int wrong = 0, failed = 0;
   bool complete = false;       // nothing was left out for want of time
   std::optional<Entry> entry;  // the best; nothing on a simulator, or where no kernel was right

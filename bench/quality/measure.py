@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times the kernels of the random layers on a GPU with `wavetile tune`, in processes that a faulting kernel may take along."""
+import datetime
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from quality.data import add_row, load, store
+from quality.layers import random_layers
+from quality.prepare import unpacked
+
+CHUNK_SECONDS = 240  # after which a process is ended: a kernel may hang
+LEAST_SECONDS = 3  # with less, no process is started
+
+
+class Measurement:
+    def __init__(self, args, folder, end):
+        self.args, self.end = args, end
+        self.data = load(args.data)
+        self.result = Path(folder) / "tune.json"
+        self.environment = dict(os.environ, WAVETILE_TUNING_DB=str(Path(folder) / "tuning.db"))  # not the user's own
+        if args.pack:
+            self.environment["WAVETILE_PACK"] = str(unpacked(args.pack, folder))
+
+    def left(self):
+        return self.end - time.monotonic()
+
+    def chunk(self, layers, exhaustive):
+        """One process over some layers; False where nothing more should be started."""
+        args, start = self.args, time.monotonic()
+        budget = self.left()
+        command = [args.binary, "tune", *layers, "--device", args.device, "--no-progress", "--json", str(self.result),
+                   "--budget", f"{budget:.1f}"]
+        command += ["--exhaustive"] if exhaustive else []
+        command += ["--quick"] if args.quick or args.pack else []
+        command += ["--precompiled"] if args.pack else []
+        self.result.unlink(missing_ok=True)
+        try:
+            run = subprocess.run(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                 text=True, timeout=min(budget + 15, CHUNK_SECONDS))
+        except subprocess.TimeoutExpired:
+            print(f"  no answer in {time.monotonic() - start:.0f} s, passed over: {layers}", file=sys.stderr)
+            self.data.setdefault("skipped", []).extend(layers)
+            store(args.data, self.data)
+            return True
+        if run.returncode not in (0, 1) or not self.result.exists():
+            print(f"  exit code {run.returncode}: {run.stderr[-1000:]}", file=sys.stderr)
+        if not self.result.exists():
+            return False
+        self.add(json.loads(self.result.read_text()), exhaustive)
+        print(f"  {len(self.data['layers'])} layers, {time.monotonic() - start:.1f} s for {len(layers)}"
+              f"{' with every kernel' if exhaustive else ''}", flush=True)
+        return True
+
+    def add(self, document, exhaustive):
+        args, data = self.args, self.data
+        for row in document["rows"]:
+            # A layer whose time was up in the middle is measured again the next time.
+            if row.get("complete"):
+                add_row(data, row, exhaustive)
+        data.update({"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+                     "program": document["program"], "device": document["device"], "seed": args.seed,
+                     "drawn": args.layers, "command": args.command})
+        store(args.data, data)
+
+
+def measure(args):
+    wanted = random_layers(args.layers, args.seed)
+    end = time.monotonic() + args.seconds
+    with tempfile.TemporaryDirectory() as folder:
+        run = Measurement(args, folder, end)
+        skipped = run.data.get("skipped", [])
+        layers = run.data["layers"]
+        # All layers first, then every kernel on some of them: what the early end of a search may have missed.
+        control = wanted[:: max(1, len(wanted) // args.control)][: args.control] if args.control else []
+        parts = [(args.exhaustive, wanted), (True, control)]
+        for exhaustive, part in parts:
+            missing = [text for text in part if text not in skipped
+                       and (text not in layers or (exhaustive and not layers[text].get("exhaustive")))]
+            print(f"{len(part) - len(missing)} of {len(part)} layers are there"
+                  f"{' with every kernel' if exhaustive else ''}; {run.left():.0f} s are left", flush=True)
+            while missing and run.left() > LEAST_SECONDS:
+                some, missing = missing[:args.chunk], missing[args.chunk:]
+                if not run.chunk(some, exhaustive):
+                    break
+        print(f"{len(layers)} of {len(wanted)} layers in {args.data}, "
+              f"{sum(layer.get('exhaustive', False) for layer in layers.values())} with every kernel")
+    return 0 if layers else 4

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of these scripts that need neither a GPU nor the library."""
+import lzma
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from quality.data import add_row, best_of, load, store
+from quality.fit import fit_factors, flatten
+from quality.judge import control, geomean, judge_layer, parts_of, summary
+from quality.layers import DIRECTIONS, SHARES, family_of, random_layers
+from quality.prepare import suites, unpacked
+
+
+def layers_test():
+    layers = random_layers(216, 1)
+    assert len(set(layers)) == 216 and layers == random_layers(216, 1) and layers != random_layers(216, 2)
+    assert layers[:50] == random_layers(50, 1)
+    assert Counter(text.split()[0] for text in layers) == {direction: 72 for direction in DIRECTIONS}
+    assert Counter(map(family_of, layers)) == {family: 3 * share for family, share in SHARES.items()}
+    assert family_of("bwd_data bf16 n4 c64 k64 g64 i28x28 f3x3 p1") == "depthwise"
+    assert family_of("fwd bf16 n1 c64 k64 i8x28x28 f3x3x3 p1") == "3d" and family_of("fwd bf16 c64 k64 i9x9") == "1x1"
+    assert "resnet50" in suites() and "edges" not in suites()
+
+
+def data_test():
+    data = {"kernels": [], "layers": {}}
+    kernels = [{"kernel": "a", "outcome": "timed", "median_us": 10.0}, {"kernel": "b", "outcome": "slower", "median_us": 30.0},
+               {"kernel": "c", "outcome": "wrong"}, {"kernel": "d", "outcome": "timed", "median_us": 100.0},
+               {"kernel": "e", "outcome": "timed", "median_us": 10.1}]
+    row = {"problem": "fwd bf16 c64 k64 i9x9", "kernels": kernels, "candidates": 9, "tried": 5, "wrong": 1, "failed": 0,
+           "kernel": "e", "complete": True}
+    assert add_row(data, row, False)
+    layer = data["layers"][row["problem"]]
+    assert layer["kept"] == [[0, 10.0], [1, 30.0], [2, 10.1]] and data["kernels"] == ["a", "b", "e"]
+    assert best_of(data, layer)[:2] == ("e", 10.1), "the choice of the timings side by side counts, not the least number"
+    assert best_of(data, layer, {"a", "b"})[:2] == ("a", 10.0)
+    assert not add_row(data, {"problem": "p", "known": True}, False) and "p" not in data["layers"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "data.json"
+        store(path, data)
+        assert load(path) == data
+        (Path(folder) / "k.wtpack.xz").write_bytes(lzma.compress(b"pack"))
+        assert unpacked(Path(folder) / "k.wtpack.xz", folder).read_bytes() == b"pack"
+    entries = {name: {"name": name, "predicted_us": us} for name, us in (("b", 9.0), ("e", 12.0), ("new", 20.0))}
+    judged = judge_layer(data, row["problem"], layer, entries, False)
+    assert judged["pick"] == "b" and abs(judged["quality"] - 10.1 / 30) < 1e-9 and judged["best_place"] == 1
+    entries["new"]["predicted_us"] = 1.0
+    assert not judge_layer(data, row["problem"], layer, entries, False)["known"], "a pick that was never timed"
+    assert judge_layer(data, row["problem"], layer, entries, True) is None, "too few kernels were timed"
+    assert summary([judged])["below_0.75"] == 1 and set(parts_of([dict(judged, number=0)], False)) == {"all", "fwd", "1x1"}
+    # Once every kernel is timed, what the search had found before is compared with the new best.
+    row["kernels"] = kernels + [{"kernel": "f", "outcome": "timed", "median_us": 8.08}]
+    add_row(data, dict(row, kernel="f"), True)
+    assert abs(control(data)[0] - 0.8) < 1e-9
+
+
+def fit_test():
+    """Two kinds whose errors are known must be found again."""
+    samples = []
+    for i in range(200):
+        kind = "slow" if i % 2 else "fast"
+        wide = i % 3 == 0
+        names = [(kind, "fwd", "", "")] + ([(kind, "fwd", "gemm.tile.n", "256")] if wide else [])
+        samples.append((names, (0.7 if kind == "slow" else -0.3) + (0.2 if wide else 0), 1.0))
+    factors = fit_factors(samples)
+    assert abs(factors[("slow", "fwd", "", "")] - 0.7) < 0.05, factors
+    assert abs(factors[("fast", "fwd", "gemm.tile.n", "256")] - 0.2) < 0.06, factors
+    assert flatten({"gemm": {"tile": {"m": 64}, "ping_pong": True}}) == [("gemm.tile.m", "64"), ("gemm.ping_pong", "true")]
+    assert abs(geomean([1, 4]) - 2) < 1e-12
+
+
+def self_test():
+    layers_test()
+    data_test()
+    fit_test()
+    print("self-test passed")
+    return 0

@@ -65,19 +65,22 @@ constexpr Constraint kTargetRows[] = {
 };
 
 constexpr Constraint kProblemRows[] = {
-    {"rows-channels", "one group of at most 8 channels to sum over, unit dilation, backward data with unit strides",
+    {"rows-channels",
+     "one group of few channels to sum over, up to 8 or no whole vectors, unit dilation, backward data with unit "
+     "strides",
      is_rows,
      [](const Case& at) {
        const ConvProblem p = rows_forward(*at.problem);
        const bool turned = at.problem->direction == Direction::kBackwardData;
-       return p.g == 1 && p.c <= rows_layout::kMostChannels && p.dilation[1] == 1 && p.dilation[2] == 1 &&
-              (!turned || (p.stride[1] == 1 && p.stride[2] == 1));
+       return p.g == 1 && rows_layout::takes_channels(p.c, p.filter[1], p.filter[2]) && p.dilation[1] == 1 &&
+              p.dilation[2] == 1 && (!turned || (p.stride[1] == 1 && p.stride[2] == 1));
      },
      [](const Case& at) {
        const ConvProblem p = rows_forward(*at.problem);
        return fmt::format(
            "{} groups, {} channels, dilation={}x{} stride={}x{}: pipeline rows takes one group of at most 8 channels "
-           "to sum over without dilation, in backward data without strides",
+           "to sum over, or more that are no vectors under up to 3 filter rows, without dilation, in backward data "
+           "without strides",
            p.g, p.c, p.dilation[1], p.dilation[2], p.stride[1], p.stride[2]);
      }},
 

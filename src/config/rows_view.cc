@@ -70,6 +70,7 @@ RowsRuns runs_of(const ConvProblem& p) {
   runs.classes = runs.step % 2 == 0 ? 1 : 2;
   runs.lead = p.pad_lower[2] * p.c & 1;
   runs.octets = ceil_div(runs.run + std::max(runs.lead, runs.classes - 1), rows_layout::kOctet);
+  if (p.filter[1] == 1) runs.octets = round_up(runs.octets, 2);  // a step is two octets
   return runs;
 }
 

@@ -18,6 +18,7 @@ constexpr double kLaunchCycles = 6500;
 constexpr double kFirstDataCycles = 3500;
 constexpr double kMemoryBytesPerCycle = 2000;  // of the whole device; bulk copies and stores together reach 2450
 constexpr double kChunkCycles = 300;           // a round of the filter's chunks of 16 bytes, number by number
+constexpr double kColumnsCycles = 900;         // a round of eight columns' chunks, by vectors
 constexpr double kMargin = 1.15;               // from before it was timed
 constexpr double kUnhidden = 0.1;              // of what the longer of products and memory hides
 constexpr double kWordsFactor = 1.15;          // load warps take issue slots that a bulk copy does not
@@ -39,7 +40,11 @@ double predicted_rows_us(const KernelConfig& config, const ConvProblem& problem,
   if (config.gemm.staging == Staging::kDirect) fragments *= kDirectFactor;
   const double busy = rounds * shared * (fragments + 300);
   const double chunks = static_cast<double>(view.classes) * rows_layout::steps(config) * 2 * config.gemm.tile.n;
-  const double filter = std::ceil(chunks / (128 * rows_layout::groups(config))) * kChunkCycles + 1000;
+  // Turned round, eight columns at a time are read by vectors.
+  const bool by_columns = problem.direction == Direction::kBackwardData && config.gemm.vector_c == 8;
+  const double filter = std::ceil(chunks / (128 * rows_layout::groups(config)) / (by_columns ? 8 : 1)) *
+                            (by_columns ? kColumnsCycles : kChunkCycles) +
+                        1000;
   // Every tile of columns reads the image, after the first mostly from the L2.
   const ConvProblem p = rows_forward(problem);
   const double bytes = static_cast<double>(p.x_elements()) * size_of(p.x) * static_cast<double>(view.tiles_n + 1) / 2 +

@@ -33,11 +33,18 @@ constexpr Filter kCommon[] = {
     {11, 5},  // 11x11 of 3
 };
 
+constexpr Filter kHead = {3, 14};  // 3x3 of 36
+
 bool is_common(const Filter& filter) {
   for (const Filter& common : kCommon) {
     if (common.rows == filter.rows && common.octets == filter.octets) return true;
   }
   return false;
+}
+
+// One row or three of many octets: heads of 18 and 36 channels and the like.
+bool is_wide(const Filter& filter) {
+  return filter.rows <= rows_layout::kMostWideRows && filter.octets > filter.rows && !is_common(filter);
 }
 
 struct Shape {
@@ -63,12 +70,12 @@ struct Guess {
   int load_warps;
 };
 constexpr Guess kGuesses[] = {{{7, 3}, 64, 1}, {{3, 2}, 32, 1}};
-// Decoders end in 3 channels under 3x3; 128 columns read dy once for most of them.
-constexpr Guess kDataGuesses[] = {{{3, 2}, 128, 1}, {{3, 2}, 64, 1}};
+// Decoders end in 3 channels under 3x3, heads in 36; 128 columns read dy once for most of them.
+constexpr Guess kDataGuesses[] = {{{3, 2}, 128, 1}, {{3, 2}, 64, 1}, {{3, 14}, 128, 4}};
 
 bool is_guess(Direction direction, const Filter& filter, const Shape& shape, int load_warps) {
   const std::span<const Guess> guesses =
-      direction == Direction::kForward ? std::span(kGuesses) : std::span(kDataGuesses);
+      direction == Direction::kForward ? std::span<const Guess>(kGuesses) : std::span<const Guess>(kDataGuesses);
   for (const Guess& guess : guesses) {
     if (guess.filter.rows == filter.rows && guess.filter.octets == filter.octets && guess.columns == shape.columns &&
         shape.min_blocks == 1 && guess.load_warps == load_warps)
@@ -100,7 +107,8 @@ KernelConfig config_of(const KernelConfig& base, const Filter& filter, const Sha
 void propose(const KernelConfig& base, const Filter& filter, Breadth breadth, std::vector<KernelConfig>& configs) {
   const bool vectors = size_of(output_type(base)) == 2 && !base.epilogue.store, common = is_common(filter);
   for (const Shape& shape : shapes_for(base.epilogue)) {
-    if (!common && (shape.columns != 64 || shape.min_blocks > 1)) continue;
+    const bool wide = is_wide(filter) && (shape.columns == 32 || shape.columns == 128);
+    if (!common && ((shape.columns != 64 && !wide) || shape.min_blocks > 1)) continue;
     for (const int load_warps : {1, 4}) {
       if (breadth == Breadth::kFew && !is_guess(base.direction, filter, shape, load_warps)) continue;
       if (shape.min_blocks > 1 && load_warps != 1) continue;
@@ -127,19 +135,24 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   // WHY not fp16: packs have a limit, and layers of images in fp16 are rare.
   if (breadth == Breadth::kFew && operand_a(base) != DataType::kBf16) return;
   for (const Filter& filter : kCommon) propose(base, filter, breadth, configs);
+  propose(base, kHead, breadth, configs);
   if (breadth == Breadth::kFew) return;
   for (short rows = 2; rows <= kMostRows; ++rows) {
     for (short octets = 1; octets <= rows; ++octets) {
       if (!is_common({rows, octets})) propose(base, {rows, octets}, breadth, configs);
     }
   }
+  for (short octets = 2; octets <= rows_layout::kMostNumbers / rows_layout::kOctet; ++octets) {
+    if (octets % 2 == 0) propose(base, {1, octets}, breadth, configs);
+    if (octets > 3 && octets != kHead.octets) propose(base, {3, octets}, breadth, configs);
+  }
 }
 
 bool may_serve(const ConvProblem& problem) {
   if (problem.g != 1) return false;
-  if (problem.direction == Direction::kForward) return problem.c <= rows_layout::kMostChannels;
-  return problem.direction == Direction::kBackwardData && problem.k <= rows_layout::kMostChannels &&
-         problem.stride[1] == 1 && problem.stride[2] == 1;
+  const bool forward = problem.direction == Direction::kForward;
+  if (!rows_layout::takes_channels(forward ? problem.c : problem.k, problem.filter[1], problem.filter[2])) return false;
+  return forward || (problem.direction == Direction::kBackwardData && problem.stride[1] == 1 && problem.stride[2] == 1);
 }
 
 }  // namespace

@@ -187,6 +187,29 @@ struct RowsGemm {
   // 1 where the windows of a class start at an odd element of the patch.
   WT_DEVICE static i32 lead_of(const Params& p, i32 of_class) { return (of_class * p.step + p.lead) & 1; }
 
+  WT_DEVICE static SharedAddress filter_offset(int of_class, int chunk, int column) {
+    return of_class * rows_layout::filter_bytes(kConfig) + (chunk / 8 * kColumns + column) * 128 +
+           (chunk % 8 ^ column % 8) * 16;
+  }
+
+  // The numbers of a row of the filter turned round, each with all its columns. Number i is channel i % step of the
+  // pixel i / step, whose tap stands as far from the other end.
+  struct TurnedNumbers {
+    i32 row, pixels, pixel, channel;
+
+    WT_DEVICE TurnedNumbers(const Params& p, i32 of_row, i32 start)
+        : row(of_row),
+          pixels(p.run / p.step),
+          pixel(start < 0 ? 0 : start / p.step),
+          channel(start < 0 ? 0 : start - pixel * p.step) {}
+
+    WT_DEVICE const Element* next(const Params& p) {
+      const i64 tap = static_cast<i64>(channel * kRows + row) * pixels + pixels - 1 - pixel;
+      if (++channel == p.step) channel = 0, ++pixel;
+      return static_cast<const Element*>(p.filter) + tap * p.columns;
+    }
+  };
+
   // 16 bytes of the packed filter: where they are among all, and in which.
   struct FilterChunk {
     int chunk, column, of_class;
@@ -204,7 +227,10 @@ struct RowsGemm {
       Vector<Element, kOctet> part{};
       if (row >= kRows || filter >= p.columns) return part;
       if constexpr (kTurned) {
-        load_turned(p, filter, kRows - 1 - row, start, part);
+        TurnedNumbers from(p, kRows - 1 - row, start);
+        WT_UNROLL for (int i = 0; i < kOctet; ++i) {
+          if (start + i >= 0 && start + i < p.run) part.at[i] = device::load_global(from.next(p) + filter);
+        }
         return part;
       }
       const Element* at = static_cast<const Element*>(p.filter) + (static_cast<i64>(filter) * kRows + row) * p.run;
@@ -213,24 +239,37 @@ struct RowsGemm {
       }
       return part;
     }
-    // Number i of a row is channel i % step of the pixel i / step, whose tap stands as far from the other end.
-    WT_DEVICE static void load_turned(const Params& p, i32 filter, i32 row, i32 start, Vector<Element, kOctet>& part) {
-      const i32 pixels = p.run / p.step;
-      i32 pixel = start < 0 ? 0 : start / p.step, channel = start < 0 ? 0 : start - pixel * p.step;
-      WT_UNROLL for (int i = 0; i < kOctet; ++i) {
-        if (start + i < 0 || start + i >= p.run) continue;
-        const i64 tap = static_cast<i64>(channel * kRows + row) * pixels + pixels - 1 - pixel;
-        part.at[i] = device::load_global(static_cast<const Element*>(p.filter) + tap * p.columns + filter);
-        if (++channel == p.step) channel = 0, ++pixel;
-      }
-    }
-    WT_DEVICE SharedAddress offset() const {
-      return of_class * rows_layout::filter_bytes(kConfig) + (chunk / 8 * kColumns + column) * 128 +
-             (chunk % 8 ^ column % 8) * 16;
-    }
+    WT_DEVICE SharedAddress offset() const { return filter_offset(of_class, chunk, column); }
   };
 
+  // Eight columns at a time, which lie next to each other in a filter that is turned round: numbers by vectors, and
+  // from these the columns' chunks.
+  WT_DEVICE static void load_columns(const Params& p, SharedAddress filter) {
+    constexpr int kBlocks = kColumns / kOctet;
+    const int items = p.classes * kFilterChunks * kBlocks;
+    for (int index = device::thread_index(); index < items; index += kMathThreads) {
+      // WHY chunks inside: the lanes' stores then fill rows of the filter.
+      const int chunk = index % kFilterChunks, block = index / kFilterChunks % kBlocks;
+      const int of_class = index / kFilterChunks / kBlocks, row = chunk / kOctets;
+      const i32 column = first_column(p) + block * kOctet, start = chunk % kOctets * kOctet - lead_of(p, of_class);
+      Vector<Element, kOctet> number[kOctet] = {};
+      if (row < kRows && column < p.columns) {
+        TurnedNumbers from(p, kRows - 1 - row, start);
+        WT_UNROLL for (int i = 0; i < kOctet; ++i) {
+          if (start + i < 0 || start + i >= p.run) continue;
+          number[i] = device::load_global(reinterpret_cast<const Vector<Element, kOctet>*>(from.next(p) + column));
+        }
+      }
+      WT_UNROLL for (int j = 0; j < kOctet; ++j) {
+        Vector<Element, kOctet> part;
+        WT_UNROLL for (int i = 0; i < kOctet; ++i) part.at[i] = number[i].at[j];
+        device::store_shared(filter + filter_offset(of_class, chunk, block * kOctet + j), part);
+      }
+    }
+  }
+
   WT_DEVICE static void load_filter(const Params& p, SharedAddress filter) {
+    if constexpr (kTurned && kConfig.gemm.vector_c == kOctet) return load_columns(p, filter);
     constexpr int kBatch = 4;  // WHY: loads that wait for each other's stores take four times as long
     const int chunks = p.classes * kFilterChunks * kColumns;
     for (int first = device::thread_index(); first < chunks; first += kBatch * kMathThreads) {
@@ -289,6 +328,7 @@ struct RowsGemm {
     SharedAddress from[2];
     i32 pitch;
     u32 first, last;  // masks of the first and the last octet of a run
+    u32 before_last;  // of one row, where an odd number of octets is rounded up
   };
 
   WT_DEVICE static Windows windows_of(const Params& p, const RowsOutputs& outputs, SharedAddress source) {
@@ -304,9 +344,13 @@ struct RowsGemm {
     windows.pitch = p.pitch;
     const i32 lead = lead_of(p, outputs.of_class), end = lead + p.run - (kOctets - 1) * kOctet - 2 * pair;
     windows.first = pair == 0 && lead == 1 ? 0xffff0000u : 0xffffffffu;
-    windows.last = end >= 2 ? 0xffffffffu : end == 1 ? 0x0000ffffu : 0;
+    windows.last = pair_mask(end);
+    windows.before_last = pair_mask(end + kOctet);
     return windows;
   }
+
+  // Of a pair, the numbers that lie before the end of a run.
+  WT_DEVICE static u32 pair_mask(i32 left) { return left >= 2 ? 0xffffffffu : left == 1 ? 0x0000ffffu : 0; }
 
   // One octet of k of both outputs.
   template <int kIndex>
@@ -318,6 +362,7 @@ struct RowsGemm {
       high = device::load_shared<u32>(windows.from[1] + kRow * windows.pitch + kAt * 16);
       if constexpr (kAt == 0) low &= windows.first, high &= windows.first;
       if constexpr (kAt == kOctets - 1) low &= windows.last, high &= windows.last;
+      if constexpr (kRows == 1 && kAt == kOctets - 2) low &= windows.before_last, high &= windows.before_last;
     }
   }
 

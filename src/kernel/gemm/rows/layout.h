@@ -10,7 +10,12 @@
 
 namespace wt::rows_layout {
 
-inline constexpr int kMostChannels = 8;  // of the input
+// Channels of the source: up to 8, or, where they are no whole vectors, as many as a few filter rows have room for.
+inline constexpr int kMostChannels = 8, kMostWideRows = 3, kMostNumbers = 128;
+constexpr bool takes_channels(long long channels, long long filter_rows, long long filter_columns) {
+  if (channels <= kMostChannels) return true;
+  return channels % 8 != 0 && filter_rows <= kMostWideRows && channels * filter_columns < kMostNumbers;
+}
 
 // k is filter rows of whole octets: the numbers of a filter row follow each other in the image, and what fills the last
 // octet, or lies before an odd start, is masked.
@@ -19,7 +24,7 @@ constexpr int filter_rows(const KernelConfig& config) {
   return config.gemm.filter_rows > 0 ? config.gemm.filter_rows : 1;
 }
 constexpr int steps(const KernelConfig& config) { return config.gemm.tile.k / 16; }
-// WHY the division: an odd number of octets leaves half of the last step empty.
+// WHY the division: an odd number of octets leaves half of the last step empty. Of one row the number is even.
 constexpr int octets_of_row(const KernelConfig& config) { return config.gemm.tile.k / kOctet / filter_rows(config); }
 
 constexpr int groups(const KernelConfig& config) { return config.gemm.warps.m / 4; }

@@ -37,6 +37,7 @@ def main():
     parser.add_argument("--filter", help="only rows whose suite/layer/direction holds this text")
     parser.add_argument("--kernel", help="this Wavetile kernel, instead of the library's choice")
     parser.add_argument("--tuning", choices=["off", "cached", "first-use"], default="cached")
+    parser.add_argument("--tuning-database", help="a tuning.db that must exist, instead of the user's own")
     parser.add_argument("--minutes", type=float, default=8.5, help="for everything; later rows count as failed")
     parser.add_argument("--row-seconds", type=float, default=90, help="without an answer, after which a row has failed")
     parser.add_argument("--benchmark-limit", type=int, default=10, help="algorithms that cuDNN tries; 0: all")
@@ -54,6 +55,11 @@ def main():
             api_test(Wavetile(args.library))
         return self_test()
     args.library = args.library or default_library()
+    if args.tuning_database:
+        if not os.path.isfile(args.tuning_database):
+            parser.error(f"--tuning-database {args.tuning_database} does not exist; 'wavetile tune' or 'wavetile tuning "
+                         "import' makes one at the path in WAVETILE_TUNING_DB")
+        os.environ["WAVETILE_TUNING_DB"] = os.path.abspath(args.tuning_database)  # the worker inherits it
     if args.worker:
         worker(args)
         return 0

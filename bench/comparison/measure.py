@@ -49,6 +49,7 @@ def measure_row(api, torch, timer, clock, row, plan, args):
     else:
         ours = WavetileSide(api, torch, row, plan, side)
         result.update(kernel=ours.info.kernel.decode(), workspace_bytes=ours.workspace_bytes,
+                      reason=ours.info.reason.decode(), tuned_us=round(ours.info.measured_us, 3),
                       registers=ours.info.registers, spill_bytes=ours.info.spill_bytes, launches=ours.info.launches)
         ours.run()
         torch.cuda.synchronize()

@@ -3,6 +3,7 @@
 import datetime
 import json
 import math
+import os
 import statistics
 import sys
 import time
@@ -68,6 +69,14 @@ def print_group(suite, direction, rows):
         print("  ".join(cells).rstrip())
 
 
+def tuning_of(rows, args):
+    """Which tuning the plans had, and how many of them took a tuned kernel."""
+    database = os.environ.get("WAVETILE_TUNING_DB")
+    return {"mode": args.tuning, "database": os.path.basename(database) if database else "the user's own",
+            "tuned_rows": sum(row.get("tuned_us", 0) > 0 for row in rows),
+            "rows": sum("kernel" in row for row in rows)}
+
+
 def report(lines, args):
     ceilings = next((line["ceilings"] for line in lines if "ceilings" in line), None)
     machine = next((line["machine"] for line in reversed(lines) if "machine" in line), {})
@@ -82,6 +91,8 @@ def report(lines, args):
     summaries = {f"{suite} {direction}": summary_of(members) for (suite, direction), members in groups.items()}
     print(f"\n{machine.get('gpu')}, driver {machine.get('driver')}, torch {machine.get('torch')}, cuDNN "
           f"{machine.get('cudnn')}, wavetile {machine.get('wavetile')}")
+    tuning = tuning_of(rows, args)
+    print(f"tuning {tuning['mode']}: {tuning['tuned_rows']} of {tuning['rows']} plans took a tuned kernel")
     if ceilings:
         print(f"ceilings: copy {ceilings['copy_gbs']:.0f} GB/s, bf16 matrix product {ceilings['bf16_tflops']:.0f} "
               "TFLOP/s")
@@ -104,6 +115,6 @@ def report(lines, args):
         Path(args.json).parent.mkdir(parents=True, exist_ok=True)
         Path(args.json).write_text(json.dumps({
             "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "command": args.command, "seconds": round(time.time() - args.started, 1), "machine": machine,
+            "command": args.command, "tuning": tuning_of(rows, args), "seconds": round(time.time() - args.started, 1), "machine": machine,
             "ceilings": ceilings, "summaries": summaries, "rows": rows}, indent=1) + "\n")
     return 1 if any(row["error"] for row in rows) or not rows else 0

@@ -11,7 +11,7 @@ from comparison.api import PlanOptions, ProblemDesc, Tensors
 from comparison.rows import Row, read_suite, touched
 from comparison.timing import summarize
 from comparison.measure import supervise
-from comparison.report import complete, geomean, print_group, summary_of
+from comparison.report import complete, geomean, print_group, summary_of, tuning_of
 
 
 def self_test():
@@ -37,6 +37,8 @@ def self_test():
     assert s["worst"] == {"name": "m", "speedup": 0.5} and s["losses"] == 1 and s["failed"] == 1 and s["ranked"] == 2, s
     assert s["geomean"] == round(math.sqrt(0.75), 3)
     print_group("s", "fwd", [done, loss, broken])
+    tuned = tuning_of([dict(done, tuned_us=190.0), dict(loss, tuned_us=0), broken], argparse.Namespace(tuning="cached"))
+    assert (tuned["mode"], tuned["tuned_rows"], tuned["rows"]) == ("cached", 1, 2), tuned
     with tempfile.TemporaryDirectory() as folder:
         suite = Path(folder) / "a.txt"
         suite.write_text("# comment\none: fwd bf16 n1  # tail\n\ntwo.b: fwd n2\n")

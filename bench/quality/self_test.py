@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of these scripts that need neither a GPU nor the library."""
 import lzma
+import sys
 import tempfile
+from argparse import Namespace
 from collections import Counter
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 from quality.data import add_row, best_of, load, store
 from quality.fit import fit_factors, flatten
 from quality.judge import control, geomean, judge_layer, parts_of, summary
 from quality.layers import DIRECTIONS, SHARES, family_of, random_layers
+from quality.measure import measure
 from quality.prepare import suites, unpacked
 
 
@@ -55,6 +60,42 @@ def data_test():
     assert abs(control(data)[0] - 0.8) < 1e-9
 
 
+STUB = """#!{python}
+import json, os, sys
+arguments = sys.argv[1:]
+layers = arguments[1:arguments.index("--device")]
+every = "--exhaustive" in arguments
+assert "--precompiled" in arguments and os.path.exists(os.environ["WAVETILE_PACK"]) and "WAVETILE_TUNING_DB" in os.environ
+rows = [dict(problem=text, candidates=9, tried=3 if every else 2, complete=True, kernel="b" if every else "a", kernels=[
+    dict(kernel=k, outcome="timed", median_us=us) for k, us in (("a", 10.0), ("b", 8.0))[: 2 if every else 1]])
+    for text in layers if text != {hang!r}]
+with open(arguments[arguments.index("--json") + 1], "w") as file:
+    json.dump(dict(program="stub", device=dict(name="none"), rows=rows), file)
+"""
+
+
+def measure_test():
+    """With a program that answers as `wavetile tune --json` does: all layers, then every kernel on some, then no more."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        wanted = random_layers(9, 1)
+        program = folder / "wavetile"
+        program.write_text(STUB.format(python=sys.executable, hang=wanted[4]))
+        program.chmod(0o755)
+        (folder / "k.wtpack.xz").write_bytes(lzma.compress(b"pack"))
+        args = Namespace(binary=str(program), pack=folder / "k.wtpack.xz", data=folder / "data.json", layers=9, seed=1,
+                         seconds=60, chunk=4, control=3, device="gpu", exhaustive=False, quick=False, command="measure")
+        with redirect_stdout(StringIO()) as said:
+            assert measure(args) == 0
+        data = load(args.data)
+        assert set(data["layers"]) == set(wanted) - {wanted[4]}
+        assert [text for text in wanted if data["layers"].get(text, {}).get("exhaustive")] == wanted[::3]
+        assert control(data) == [0.8] * 3 and "8 of 9 layers" in said.getvalue()
+        with redirect_stdout(StringIO()) as said:
+            measure(args)
+        assert "8 of 9 layers are there; " in said.getvalue() and "3 of 3 layers are there with every" in said.getvalue()
+
+
 def fit_test():
     """Two kinds whose errors are known must be found again."""
     samples = []
@@ -73,6 +114,7 @@ def fit_test():
 def self_test():
     layers_test()
     data_test()
+    measure_test()
     fit_test()
     print("self-test passed")
     return 0

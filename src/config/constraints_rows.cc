@@ -9,7 +9,10 @@ namespace wt {
 
 namespace {
 
-bool is_rows(const Case& at) { return at.config.family == Family::kGemm && at.config.gemm.pipeline == Pipeline::kRows; }
+bool is_rows(const Case& at) {
+  return at.config.family == Family::kGemm && at.config.gemm.pipeline == Pipeline::kRows &&
+         at.config.direction != Direction::kBackwardWeight;
+}
 bool is_sound_rows(const Case& at) {
   return is_rows(at) && at.config.gemm.filter_rows > 0 && at.config.gemm.tile.k >= 16 && at.config.gemm.warps.m >= 4;
 }
@@ -38,9 +41,8 @@ constexpr Constraint kTargetRows[] = {
 
     {"rows-kind", "forward or backward data in two dimensions of one 16-bit type, channels-last", is_rows,
      [](const Case& at) {
-       return at.config.dims == 2 && at.config.direction != Direction::kBackwardWeight &&
-              size_of(operand_a(at.config)) == 2 && operand_a(at.config) == operand_b(at.config) &&
-              at.config.layout == Layout::kChannelsLast;
+       return at.config.dims == 2 && size_of(operand_a(at.config)) == 2 &&
+              operand_a(at.config) == operand_b(at.config) && at.config.layout == Layout::kChannelsLast;
      },
      [](const Case& at) {
        return fmt::format(

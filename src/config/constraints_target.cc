@@ -10,6 +10,7 @@
 #include "config/kernels.h"
 #include "config/storage.h"
 #include "kernel/gemm/portable/layout.h"
+#include "kernel/gemm/rows/weight_layout.h"
 
 namespace wt {
 
@@ -196,7 +197,7 @@ constexpr Constraint kRows[] = {
      }},
 
     {"warps-k", "warps do not share k: their sums would have to be added", is_sound_gemm,
-     [](const Case& at) { return at.config.gemm.warps.k == 1; },
+     [](const Case& at) { return at.config.gemm.warps.k == 1 || rows_weight_layout::serves(at.config); },
      [](const Case& at) {
        return fmt::format("warps.k={} has no kernel; use 1, or split_k to divide k", at.config.gemm.warps.k);
      }},

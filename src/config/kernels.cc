@@ -7,11 +7,12 @@
 
 namespace wt {
 
-extern const KernelKind kGemmTma;       // config/kernels/gemm_tma.cc
-extern const KernelKind kGemmWavelet;   // config/kernels/gemm_wavelet.cc
-extern const KernelKind kGemmTaps;      // config/kernels/gemm_taps.cc
-extern const KernelKind kGemmRows;      // config/kernels/gemm_rows.cc
-extern const KernelKind kGemmPortable;  // config/kernels/gemm_portable.cc
+extern const KernelKind kGemmTma;         // config/kernels/gemm_tma.cc
+extern const KernelKind kGemmWavelet;     // config/kernels/gemm_wavelet.cc
+extern const KernelKind kGemmTaps;        // config/kernels/gemm_taps.cc
+extern const KernelKind kGemmRows;        // config/kernels/gemm_rows.cc
+extern const KernelKind kGemmRowsWeight;  // config/kernels/gemm_rows_weight.cc
+extern const KernelKind kGemmPortable;    // config/kernels/gemm_portable.cc
 extern const KernelKind kGemmPortableWavelet;
 extern const KernelKind kGemmFourWave;  // config/kernels/gemm_four_wave.cc
 extern const KernelKind kGemmBasic;     // config/kernels/gemm_basic.cc
@@ -23,8 +24,9 @@ extern const KernelKind kDirectGather;  // config/kernels/direct_gather.cc
 namespace {
 
 constexpr const KernelKind* kKinds[] = {
-    &kGemmTma,      &kGemmWavelet, &kGemmTaps,     &kGemmRows,     &kGemmPortable, &kGemmPortableWavelet,
-    &kGemmFourWave, &kGemmBasic,   &kDirectStream, &kDirectBanded, &kDirectGroups, &kDirectGather,
+    &kGemmTma,      &kGemmWavelet,         &kGemmTaps,     &kGemmRows,  &kGemmRowsWeight,
+    &kGemmPortable, &kGemmPortableWavelet, &kGemmFourWave, &kGemmBasic, &kDirectStream,
+    &kDirectBanded, &kDirectGroups,        &kDirectGather,
 };
 
 // What every kernel's device code reads.
@@ -47,6 +49,8 @@ const KernelKind* kind_of(const KernelConfig& config) {
     if (!kind->designs.empty() && std::ranges::find(kind->designs, config.direct.design) == kind->designs.end())
       continue;
     if (!kind->targets.empty() && std::ranges::find(kind->targets, config.target) == kind->targets.end()) continue;
+    if (!kind->directions.empty() && std::ranges::find(kind->directions, config.direction) == kind->directions.end())
+      continue;
     return kind;
   }
   return nullptr;

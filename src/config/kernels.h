@@ -29,6 +29,7 @@ struct KernelKind {
   std::span<const Pipeline> pipelines;       // of the gemm family; empty: any
   std::span<const DirectDesign> designs;     // of the direct family; empty: any
   std::span<const Target> targets;           // empty: every target
+  std::span<const Direction> directions;     // empty: every direction
   std::span<const std::string_view> fields;  // beside the signature, what its device code reads (paths, or gemm.tile)
   bool generic;                              // accepts every valid problem
 

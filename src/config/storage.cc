@@ -6,6 +6,7 @@
 #include "kernel/gemm/four_wave/layout.h"
 #include "kernel/gemm/portable/layout.h"
 #include "kernel/gemm/rows/layout.h"
+#include "kernel/gemm/rows/weight_layout.h"
 #include "kernel/gemm/storage.h"
 #include "kernel/gemm/taps/layout.h"
 #include "kernel/gemm/tma/layout.h"
@@ -42,6 +43,7 @@ int64_t shared_bytes_of(const KernelConfig& config) {
   if (gemm.pipeline == Pipeline::kFourWave) return four_wave_layout::shared_bytes(config);
   if (gemm.pipeline == Pipeline::kWavelet) return wavelet_layout::shared_bytes(config);
   if (gemm.pipeline == Pipeline::kTaps) return taps_layout::shared_bytes(config, 1, 0);  // more for a given problem
+  if (rows_weight_layout::serves(config)) return rows_weight_layout::shared_bytes(config, 0, 0);
   if (gemm.pipeline == Pipeline::kRows) return rows_layout::shared_bytes(config, 1, 0);
   const int64_t stages = int64_t{gemm.stages} * gemm_storage::tile_bytes(config);
   const int64_t out_m = gemm.out_tile_m ? gemm.out_tile_m : gemm.tile.m;

@@ -12,6 +12,7 @@
 #include "dispatch/bind_four_wave.h"
 #include "dispatch/bind_portable.h"
 #include "dispatch/bind_rows.h"
+#include "dispatch/bind_rows_weight.h"
 #include "dispatch/bind_taps.h"
 #include "dispatch/bind_tma.h"
 #include "dispatch/bind_wavelet.h"
@@ -107,7 +108,8 @@ Binding bind(const KernelConfig& config, const ConvProblem& problem, const Devic
     case Pipeline::kTaps:
       return bind_taps(config, problem, device);
     case Pipeline::kRows:
-      return bind_rows(config, problem, device);
+      return config.direction == Direction::kBackwardWeight ? bind_rows_weight(config, problem, device)
+                                                            : bind_rows(config, problem, device);
     case Pipeline::kWavelet:
       return bind_wavelet(config, problem, device);
     default:

@@ -19,10 +19,11 @@ double predicted_us(const KernelConfig& config, const ConvProblem& problem, int 
 double predicted_direct_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 
 // Of the gemm family's generic kernel and its pipelines: cost_model_generic.cc, cost_model_taps.cc,
-// cost_model_rows.cc, cost_model_wavelet.cc.
+// cost_model_rows.cc, cost_model_rows_weight.cc, cost_model_wavelet.cc.
 double predicted_generic_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 double predicted_taps_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 double predicted_rows_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
+double predicted_rows_weight_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 double predicted_portable_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 double predicted_tma_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 double predicted_four_wave_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);

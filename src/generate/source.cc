@@ -6,6 +6,7 @@
 #include "config/kernels.h"
 #include "config/user_text.h"
 #include "kernel/gemm/portable/layout.h"
+#include "kernel/gemm/rows/weight_layout.h"
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/merge_groups_arguments.h"
 #include "kernel/split_sum_arguments.h"
@@ -18,6 +19,7 @@ namespace {
 // The template that adds a kernel's partial sums in a launch of its own; empty: it leaves none.
 std::string_view sum_class(const KernelConfig& config) {
   if (portable_layout::serves(config) && portable_layout::streams(config)) return "wt::PortableStreamSum";
+  if (rows_weight_layout::serves(config)) return "wt::RowsWeightSum";
   if (config.gemm.split_k == SplitK::kWorkspace) return "wt::SplitSum";
   if (config.gemm.stream_k != StreamK::kOff) return "wt::StreamSum";
   if (config.family == Family::kDirect && config.direction == Direction::kBackwardWeight) return "wt::DirectSum";

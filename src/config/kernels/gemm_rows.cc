@@ -10,6 +10,7 @@ namespace {
 
 constexpr Pipeline kPipelines[] = {Pipeline::kRows};
 constexpr Target kTargets[] = {Target::kSm90a};
+constexpr Direction kDirections[] = {Direction::kForward, Direction::kBackwardData};
 constexpr std::string_view kReadFields[] = {"gemm.tile",     "gemm.warps",      "gemm.mma",        "gemm.pipeline",
                                             "gemm.stages",   "gemm.loader_a",   "gemm.persistent", "gemm.staging",
                                             "gemm.vector_c", "gemm.load_warps", "gemm.filter_rows"};
@@ -163,6 +164,7 @@ extern const KernelKind kGemmRows = {.id = "gemm-rows",
                                      .family = Family::kGemm,
                                      .pipelines = kPipelines,
                                      .targets = kTargets,
+                                     .directions = kDirections,
                                      .fields = kReadFields,
                                      .generic = false,
                                      .propose = propose,

@@ -33,8 +33,10 @@ void retire_copies(Thread& thread, size_t count, uint32_t clock) {
     for (const AsyncWork& work : thread.block->cluster->in_flight) {
       if (work.kind != AsyncWork::Kind::kCopyArrive || work.thread != &thread) continue;
       if (work.copies <= done || work.copies > next) continue;
+      const uint32_t arrived = work.clock.seen[thread.warp->actor];
+      if (work.copies == next && arrived > published) continue;  // no copy came between
       next = work.copies;
-      published = work.clock.seen[thread.warp->actor];
+      published = arrived;
     }
     for (; done < next; ++done) {
       AsyncCopy& copy = thread.copies[done];

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/rows_weight_view.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/integers.h"
+#include "config/targets.h"
+#include "kernel/gemm/rows/weight_layout.h"
+
+namespace wt {
+namespace {
+
+constexpr int64_t kReservedBytes = 1024;  // of a block, by the hardware
+constexpr int64_t kMaxPitch = 1024;       // 256 words of a bulk copy
+constexpr int64_t kMaxBox = 256;
+// What is tried. WHY not every number: a choice asks for some dozen kernels, and these are near enough to any.
+constexpr int64_t kTileRows[] = {1, 2, 3, 4, 6, 8, 12, 16};
+constexpr int64_t kMoreStrips = 2;  // than the least
+
+// Cycles of a multiprocessor, counted on paper.
+constexpr double kUnitCycles = 150;       // barriers, coordinates
+constexpr double kStepInstructions = 30;  // of a warp: the pixels' addresses, the walk, waits
+constexpr double kBytesPerCycle = 18;     // into one multiprocessor's shared memory, when all of them load
+constexpr double kSharedBytesPerCycle = 128;
+
+// The view before its units are chosen.
+RowsWeightView undivided(const KernelConfig& config, const ConvProblem& p) {
+  RowsWeightView view{};
+  view.run = p.filter[2] * p.c;
+  view.step = p.stride[2] * p.c;
+  view.odd_step = view.step % 2 != 0;
+  view.lead = p.pad_lower[2] * p.c % 2;
+  view.shift = view.odd_step ? 0 : view.lead;
+  view.row_words = ceil_div(view.run + view.shift, 2);
+  view.words = view.row_words * p.filter[1];
+  view.tiles_m = ceil_div(view.words, rows_weight_layout::tile_words(config));
+  view.tiles_n = ceil_div(p.k, config.gemm.tile.n);
+  return view;
+}
+
+// Units of `rows` rows of outputs in `strips` strips.
+void divide(RowsWeightView& view, const KernelConfig& config, const ConvProblem& p, const Spatial& out, int64_t strips,
+            int64_t rows) {
+  view.strip = round_up(ceil_div(out[2], strips), 8);
+  view.strips = ceil_div(out[2], view.strip);
+  view.tile_rows = rows;
+  view.walk_units = ceil_div(out[1], rows);
+  view.units = p.n * view.strips * view.walk_units;
+  view.chunk_rows = rows * p.stride[1];
+  view.chunks = ceil_div((rows - 1) * p.stride[1] + p.filter[1], view.chunk_rows);
+  // Before a unit's rows may be overwritten, the units that share them are over: in as many units as there are slots,
+  // so many walks may start, each with all of its chunks.
+  const int64_t stages = config.gemm.stages, starts = ceil_div(stages, view.walk_units);
+  view.ring_chunks = stages + (view.chunks - 1) * (starts + 1);
+  // WHY the gcd: chunks start at multiples of 128 bytes.
+  const int64_t words = ((view.strip - 1) * view.step + 7) / 2 + view.row_words + 1;
+  view.pitch = round_up(4 * words, std::max<int64_t>(16, 128 / std::gcd<int64_t>(view.chunk_rows, 8)));
+  view.block_bytes = rows * view.strip * 128;
+}
+
+bool unit_fits(const KernelConfig& config, const RowsWeightView& view) {
+  const TargetInfo& target = info_of(config.target);
+  const int64_t room = std::min<int64_t>(target.shared_per_block,
+                                         target.shared_per_unit / std::max<int>(config.min_blocks, 1) - kReservedBytes);
+  return view.pitch <= kMaxPitch && view.strip <= kMaxBox && view.chunk_rows <= kMaxBox &&
+         rows_weight_shared_bytes(config, view) <= room;
+}
+// A step has two octets, so the outputs of whole units are an even number of them.
+bool has_whole_steps(const RowsWeightView& view) { return view.octets() * view.tile_rows % 2 == 0; }
+
+double part_cycles(const KernelConfig& config, const RowsWeightView& view, int multiprocessors) {
+  const double steps = static_cast<double>(view.octets() * view.tile_rows) / 2;
+  const double chunk = static_cast<double>(view.chunk_rows * view.pitch);
+  const double bytes = static_cast<double>(view.block_bytes * rows_weight_layout::blocks_n(config)) + chunk;
+  const double more = chunk * static_cast<double>(view.chunks - 1);  // of a walk's first unit
+  const double load = (bytes + more / static_cast<double>(view.walk_units)) / kBytesPerCycle;
+  const double unit = std::max(steps * rows_weight_step_cycles(config, view), load) +
+                      kUnitCycles / rows_weight_layout::groups_k(config);
+  const int64_t of_part = ceil_div(view.units, rows_weight_parts(config, view, multiprocessors));
+  // Nothing hides the first unit.
+  return (bytes + more) / kBytesPerCycle + static_cast<double>(of_part) * unit;
+}
+
+}  // namespace
+
+double rows_weight_step_cycles(const KernelConfig& config, const RowsWeightView& view) {
+  const GemmConfig& gemm = config.gemm;
+  const double fragments = rows_weight_layout::fragments(config), loads = view.odd_step ? 6 : 4;
+  // A fragment's words are read by four warps; all of them read dy.
+  const double shared =
+      fragments * (4 * loads * 128 + rows_weight_layout::blocks_n(config) * 2048.0) / kSharedBytesPerCycle;
+  const double issue = kStepInstructions * rows_weight_layout::groups_m(config) + fragments * (2.5 * loads + 5);
+  const double products = fragments * std::max(gemm.tile.n / 2.0, 16 + gemm.tile.n / 4.0);
+  // WHY not the longest alone: a group does one after the other, and few share a multiprocessor.
+  const double longest = std::max({shared, issue, products}), all = shared + issue + products;
+  return longest + 0.25 * (all - longest);
+}
+
+RowsWeightView rows_weight_view(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
+  RowsWeightView view = undivided(config, p), best = view;
+  const Spatial out = p.out();
+  double best_cycles = 0;
+  int64_t least = 0;  // strips that fit
+  for (int64_t strips = 1; strips <= ceil_div(out[2], 8); ++strips) {
+    if (least > 0 && strips > least + kMoreStrips) break;
+    for (const int64_t rows : kTileRows) {
+      if (rows > std::max<int64_t>(out[1], 2)) break;
+      divide(view, config, p, out, strips, rows);
+      if (!has_whole_steps(view)) continue;
+      if (!unit_fits(config, view)) continue;
+      if (least == 0) least = strips;
+      const double cycles = part_cycles(config, view, multiprocessors);
+      if (best.strips == 0 || cycles < best_cycles) best = view, best_cycles = cycles;
+    }
+  }
+  return best;
+}
+
+bool rows_weight_fits(const KernelConfig& config, const ConvProblem& p) {
+  RowsWeightView view = undivided(config, p);
+  const Spatial out = p.out();
+  divide(view, config, p, out, ceil_div(out[2], 8), 2);
+  return unit_fits(config, view);
+}
+
+int64_t rows_weight_shared_bytes(const KernelConfig& config, const RowsWeightView& view) {
+  return rows_weight_layout::shared_bytes(config, view.block_bytes, view.ring_bytes());
+}
+
+int64_t rows_weight_parts(const KernelConfig& config, const RowsWeightView& view, int multiprocessors) {
+  const int64_t resident = int64_t{multiprocessors} * std::max<int>(config.min_blocks, 1);
+  const int64_t wanted = std::max<int64_t>(1, resident / (view.tiles_m * view.tiles_n));
+  const int64_t of_part = std::max<int64_t>(1, ceil_div(view.units, wanted));
+  return std::max<int64_t>(1, ceil_div(view.units, of_part));
+}
+
+}  // namespace wt

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/rows_weight_view.h - a weight gradient with few input channels as its kernel sees it (kernel/gemm/rows).
+//
+// The constraint table, the cost model and the binding of launches ask here, so that they agree.
+#pragma once
+
+#include <cstdint>
+
+#include "config/kernel_config.h"
+#include "problem/problem.h"
+
+namespace wt {
+
+struct RowsWeightView {
+  // Along w in elements, since the channels of neighbouring pixels are neighbours.
+  int64_t run;    // of a filter row
+  int64_t step;   // between the windows of neighbouring outputs
+  bool odd_step;  // windows start at even and odd elements in turns
+  int64_t lead;   // 1 where the first window starts at an odd element
+  int64_t shift;  // elements before a filter row in its first word
+  int64_t row_words, words;
+  int64_t tiles_m, tiles_n;
+  // How the outputs are divided; nothing fits shared memory where `strips` is 0.
+  int64_t strips, strip;  // along w, whole octets
+  int64_t tile_rows;      // of a unit
+  int64_t walk_units;     // of a strip
+  int64_t units;
+  int64_t pitch, chunk_rows;    // of image rows in shared memory: bytes, rows
+  int64_t chunks, ring_chunks;  // that a unit's windows touch, and that there are
+  int64_t block_bytes;          // of a unit's 64 output channels
+  int64_t octets() const { return strip / 8; }
+  int64_t ring_bytes() const { return ring_chunks * chunk_rows * pitch; }
+};
+
+RowsWeightView rows_weight_view(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
+
+// Whether any unit fits shared memory.
+bool rows_weight_fits(const KernelConfig& config, const ConvProblem& problem);
+
+// Shared memory of a block, in bytes.
+int64_t rows_weight_shared_bytes(const KernelConfig& config, const RowsWeightView& view);
+
+// Into how many parts the units go: one for each block that runs at once, less where the last would be empty.
+int64_t rows_weight_parts(const KernelConfig& config, const RowsWeightView& view, int multiprocessors);
+
+// What a multiprocessor spends on 16 outputs, in cycles, while other groups hide its waits.
+double rows_weight_step_cycles(const KernelConfig& config, const RowsWeightView& view);
+
+}  // namespace wt

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/bind_rows_weight.h"
+
+#include <cstddef>
+
+#include "config/fields.h"
+#include "config/rows_weight_view.h"
+#include "dispatch/conv_arguments.h"
+#include "dispatch/split.h"
+#include "dispatch/tma_maps.h"
+#include "kernel/gemm/rows/weight_arguments.h"
+#include "kernel/gemm/rows/weight_layout.h"
+#include "kernel/split_sum_arguments.h"
+
+namespace wt {
+namespace {
+
+RowsWeightArguments weight_arguments(const KernelConfig& config, const ConvProblem& problem, const RowsWeightView& view,
+                                     int64_t wanted_parts) {
+  RowsWeightArguments arguments{};
+  arguments.columns = problem.k;
+  arguments.tiles_m = static_cast<i32>(view.tiles_m);
+  arguments.tiles_n = static_cast<i32>(view.tiles_n);
+  arguments.units = static_cast<u32>(view.units);
+  const int64_t of_part = std::max<int64_t>(1, ceil_div(view.units, wanted_parts));
+  arguments.units_of_part = static_cast<u32>(of_part);
+  arguments.parts = static_cast<i32>(std::max<int64_t>(1, ceil_div(view.units, of_part)));
+  arguments.walk_units = make_divider(view.walk_units);
+  arguments.strips = make_divider(view.strips);
+  arguments.strip = static_cast<i32>(view.strip);
+  arguments.octets = static_cast<i32>(view.octets());
+  arguments.tile_rows = static_cast<i32>(view.tile_rows);
+  arguments.out[0] = static_cast<i32>(problem.out()[1]);
+  arguments.out[1] = static_cast<i32>(problem.out()[2]);
+  arguments.in_rows = static_cast<i32>(problem.in[1]);
+  arguments.row_elements = static_cast<i32>(problem.in[2] * problem.c);
+  arguments.stride_h = static_cast<i32>(problem.stride[1]);
+  arguments.pad_h = static_cast<i32>(problem.pad_lower[1]);
+  arguments.step = static_cast<i32>(view.step);
+  arguments.pad = static_cast<i32>(problem.pad_lower[2] * problem.c);
+  arguments.run = static_cast<i32>(view.run);
+  arguments.filter_rows = static_cast<i32>(problem.filter[1]);
+  arguments.row_words = make_divider(view.row_words);
+  arguments.words = static_cast<i32>(view.words);
+  arguments.shift = static_cast<i32>(view.shift);
+  arguments.before = (-arguments.pad & 7) / 2 * 4;
+  arguments.odd_step = view.odd_step;
+  arguments.even_at = view.lead ? 2 * (arguments.step + 1) : 0;
+  arguments.odd_at = view.lead ? 0 : 2 * (arguments.step - 1);
+  arguments.pitch = static_cast<i32>(view.pitch);
+  arguments.chunk_rows = static_cast<i32>(view.chunk_rows);
+  arguments.chunks = static_cast<i32>(view.chunks);
+  arguments.ring_chunks = static_cast<i32>(view.ring_chunks);
+  arguments.block_bytes = static_cast<i32>(view.block_bytes);
+  arguments.slots_bytes = static_cast<i32>(rows_weight_layout::slots_bytes(config, view.block_bytes));
+  arguments.epilogue = epilogue_arguments(problem);
+  return arguments;
+}
+
+void bind_maps(Launch& launch, const KernelConfig& config, const ConvProblem& problem, const RowsWeightView& view) {
+  if (rows_weight_layout::loads_in_bulk(config)) {
+    // WHY 32-bit elements: a box has at most 256 along a row. Copies do not look at the numbers.
+    TensorMapSpec map = dense_map(DataType::kF32, {problem.in[2] * problem.c / 2, problem.in[1], problem.n}, 0);
+    map.box = {static_cast<uint32_t>(view.pitch / 4), static_cast<uint32_t>(view.chunk_rows), 1};
+    launch.maps.push_back({offsetof(RowsWeightArguments, source), Tensor::kX, 0, map});
+  }
+  TensorMapSpec map = dense_map(problem.y, {problem.k, problem.out()[2], problem.out()[1], problem.n}, 128);
+  map.box = {64, static_cast<uint32_t>(view.strip), static_cast<uint32_t>(view.tile_rows), 1};
+  launch.maps.push_back({offsetof(RowsWeightArguments, gradient), Tensor::kY, 0, map});
+}
+
+}  // namespace
+
+Binding bind_rows_weight(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+  const RowsWeightView view = rows_weight_view(config, problem, device.multiprocessors);
+  const int64_t asked = requested_splits();
+  const RowsWeightArguments arguments = weight_arguments(
+      config, problem, view, asked > 0 ? asked : rows_weight_parts(config, view, device.multiprocessors));
+  const int64_t tiles = view.tiles_m * view.tiles_n;
+  Binding binding;
+  binding.workspace_bytes = arguments.parts * tiles * rows_weight_layout::tile_vectors(config) * int64_t{16};
+
+  Launch launch;
+  launch.kernel = name_of(config);
+  if (view.units > 0) bind_maps(launch, config, problem, view);
+  launch.pointers.push_back({offsetof(RowsWeightArguments, x), Tensor::kX, 0});
+  launch.pointers.push_back({offsetof(RowsWeightArguments, partials), Tensor::kWorkspace, 0});
+  launch.shape.grid[0] = static_cast<uint32_t>(arguments.parts * tiles);
+  launch.shape.threads = static_cast<uint32_t>(rows_weight_layout::threads(config));
+  launch.shape.shared_bytes = static_cast<uint32_t>(rows_weight_shared_bytes(config, view));
+  set_params(launch, arguments);
+
+  Launch sum;
+  sum.kernel = launch.kernel + kSumSuffix;
+  sum.pointers.push_back({offsetof(RowsWeightArguments, partials), Tensor::kWorkspace, 0});
+  sum.pointers.push_back({offsetof(RowsWeightArguments, dw), Tensor::kW, 0});
+  bind_epilogue(sum, problem, offsetof(RowsWeightArguments, epilogue));
+  sum.shape.grid[0] = static_cast<uint32_t>(tiles * rows_weight_layout::tile_vectors(config) / kRowsSumVectors);
+  sum.shape.threads = kRowsSumThreads;
+  sum.shape.shared_bytes = kRowsSumThreads * 16;
+  sum.shape.programmatic = true;  // as kernel/direct/overlap.h has it
+  set_params(sum, arguments);
+  binding.launches.push_back(std::move(launch));
+  binding.launches.push_back(std::move(sum));
+  return binding;
+}
+
+}  // namespace wt

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/rows/weight_arguments.h - the parameter block of rows/weight_kernel.h and rows/weight_sum.h.
+//
+// A unit is `tile_rows` rows of `strip` outputs. Units of a strip follow each other down the image; each brings one
+// chunk of image rows, the first of a walk as many as its windows touch. Along w positions count elements.
+#pragma once
+
+#include "kernel/arguments.h"
+#include "kernel/gemm/wavelet/divider.h"
+
+namespace wt {
+
+inline constexpr int kRowsSumThreads = 256;
+inline constexpr int kRowsSumVectors = 16;  // of four sums, of a block; its threads share their parts
+
+struct RowsWeightArguments {
+  TensorMap source;    // {pairs of elements, rows, images} in boxes of a chunk
+  TensorMap gradient;  // {output channels, columns, rows, images} in boxes of a unit's 64 channels
+  const void* x;
+  float* partials;  // (parts, tiles, vectors of four sums as the lanes hold them)
+  void* dw;
+  i64 columns;  // output channels
+  i32 tiles_m, tiles_n;
+  u32 units, units_of_part;
+  i32 parts;
+  Divider walk_units, strips;  // units of a strip, strips of an image
+  i32 strip, octets, tile_rows;
+  i32 out[2], in_rows;
+  i32 row_elements;  // of the image
+  i32 stride_h, pad_h;
+  i32 step, pad;         // elements: between the windows of neighbouring outputs, and before the first pixel of a row
+  i32 run, filter_rows;  // elements of a filter row, and how many there are
+  Divider row_words;     // 32-bit words of a filter row
+  i32 words;             // of the filter
+  i32 shift;             // 1 where the first word of a filter row starts one element before it
+  i32 before;            // bytes of a row in shared memory before the first window's first word
+  // Where windows start at even and odd elements in turns: bytes from the word of a pair's first output to those of
+  // the one at an even and the one at an odd element.
+  i32 odd_step;
+  i32 even_at, odd_at;
+  i32 pitch;  // bytes of a row in shared memory
+  i32 chunk_rows, chunks, ring_chunks;
+  i32 block_bytes;  // of a unit's 64 channels
+  i32 slots_bytes;
+  EpilogueArguments epilogue;
+};
+
+}  // namespace wt

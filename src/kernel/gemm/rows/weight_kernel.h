@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/rows/weight_kernel.h - weight gradients with few input channels on Hopper: A read from raw image rows.
+//
+//   image rows --> ring of rows --32-bit loads--> pairs turned round in registers, A --wgmma--> sums of all pixels
+//   dy --bulk copies--> slots of units, columns across, B -------------------------------/
+//   sums of the groups --shared memory--> one of them --> partial sums --weight_sum.h--> dw
+//
+// GEMM rows are positions of the window, columns are output channels, k runs over the outputs of all images. A lane has
+// rows lane / 4 and lane / 4 + 8 of a fragment: the two numbers of one 32-bit word of the window. It has pairs of
+// neighbouring outputs along k, so two words become two registers by two permutations. Which word a lane has is free:
+// weight_sum.h puts it back. Words hold what lies beside a window too; these rows are never stored.
+//
+// Outputs that do not exist have zeros in dy. There A must not be a NaN from elsewhere, so their lanes read the window
+// of the last output that exists, which their rows have seen anyway.
+#pragma once
+
+#include "kernel/direct/overlap.h"
+#include "kernel/gemm/rows/weight_loads.h"
+#include "kernel/gemm/rows/weight_sum.h"
+
+namespace wt {
+
+template <KernelConfig kConfig>
+struct RowsWeightGemm {
+  using Params = RowsWeightArguments;
+  static constexpr int kThreads = rows_weight_layout::threads(kConfig);
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+
+  WT_DEVICE static void run(const Params& p) {
+    const Shared shared = layout(p);
+    let_sum_start<kConfig>();
+    if (device::thread_index() == 0) {
+      shared.ring.init(Loads::kArrivals, 4 * kGroupsM);
+      device::mbarrier_fence_init();
+    }
+    device::sync_block();
+    const int group = device::warp_index() / 4;
+    const Place place(p);
+    if (group < kGroupsM * kGroupsK) {
+      if (p.odd_step) {
+        consume<true>(p, shared, place, group);
+      } else {
+        consume<false>(p, shared, place, group);
+      }
+    } else if (!Loads::kInBulk || device::elect()) {
+      const int thread = Loads::kInBulk ? 0 : device::thread_index() - kMathThreads;
+      Loads::run(p, {shared.slots, shared.rows, shared.ring}, place.part, place.tile_n * kColumns, thread);
+    }
+  }
+
+ private:
+  using Loads = RowsWeightLoads<kConfig>;
+  using SlotRing = typename Loads::SlotRing;
+  using Cursor = typename Loads::Cursor;
+  using Multiply = device::Wgmma<operand_b(kConfig), operand_a(kConfig), kConfig.gemm.tile.n>;
+  static constexpr int kColumns = kConfig.gemm.tile.n, kStages = kConfig.gemm.stages;
+  static constexpr int kGroupsM = rows_weight_layout::groups_m(kConfig);
+  static constexpr int kGroupsK = rows_weight_layout::groups_k(kConfig);
+  static constexpr int kMathThreads = 128 * kGroupsM * kGroupsK;
+  static constexpr int kFragments = rows_weight_layout::fragments(kConfig) / kGroupsM;  // of a group
+  static constexpr int kBlocksN = rows_weight_layout::blocks_n(kConfig);
+  static constexpr int kVectors = rows_weight_layout::tile_vectors(kConfig);
+  static constexpr int kStepBytes = 16 * 128;  // 16 outputs of 64 channels
+  static constexpr int kBarrier = 1;           // of the math threads
+  // WHY: a group waits for its next unit before it releases the last one.
+  static_assert(kStages > kGroupsK);
+
+  struct Shared {  // addresses
+    SharedAddress slots, rows;
+    SlotRing ring;
+  };
+  WT_DEVICE static Shared layout(const Params& p) {
+    const SharedAddress slots = (device::shared_base() + 1023) & ~1023u;
+    const SharedAddress rows = slots + p.slots_bytes;
+    return {slots, rows, {rows + p.ring_chunks * p.chunk_rows * p.pitch}};
+  }
+
+  struct Place {
+    u32 part;
+    i32 tile, tile_m, tile_n;
+
+    WT_DEVICE explicit Place(const Params& p) {
+      const i32 tiles = p.tiles_m * p.tiles_n, block = device::block_index().x;
+      part = static_cast<u32>(block / tiles);
+      tile = block - static_cast<i32>(part) * tiles;
+      tile_m = tile / p.tiles_n;
+      tile_n = tile - tile_m * p.tiles_n;
+    }
+  };
+
+  // The words of one step of 16 outputs, two octets, as they were read; and how they become registers.
+  template <bool kOdd>
+  struct Words {
+    static constexpr int kPerPair = kOdd ? 3 : 2;
+    u32 at[kFragments][2][kPerPair];
+    u32 selectors[kOdd ? 2 : 1][2];
+  };
+
+  // A group's place in its unit: one octet of outputs after the other, along the rows.
+  template <bool kOdd>
+  struct Octets {
+    i32 word[kFragments];               // of the lane: bytes from the first row of the windows
+    SharedAddress address[kFragments];  // the same for this row of outputs
+    SharedAddress end;                  // of the ring
+    i32 ring_bytes, row_bytes;
+    i32 octet, rows_left, columns;
+    i32 pair;  // of the lane: its first output in an octet
+
+    WT_DEVICE Octets(const Params& p, SharedAddress rows, i32 first_word) {
+      const int lane = device::lane_index(), warp = device::thread_index() % 128 / 32;
+      WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+        u32 index = static_cast<u32>(first_word + 32 * f + 8 * warp + lane / 4);
+        if (index >= static_cast<u32>(p.words)) index = 0;  // the sum is dropped
+        const u32 row = quotient(index, p.row_words);
+        word[f] = static_cast<i32>(row) * p.pitch + static_cast<i32>(index - row * p.row_words.by) * 4 + p.before;
+      }
+      ring_bytes = p.ring_chunks * p.chunk_rows * p.pitch;
+      row_bytes = p.stride_h * p.pitch;
+      end = rows + ring_bytes;
+      pair = lane % 4 * 2;
+    }
+
+    // Steps of the unit.
+    WT_DEVICE i32 enter(const Params& p, const RowsWalk& walk) {
+      const RowsUnit unit = walk.unit(p);
+      const SharedAddress first = end - ring_bytes + walk.first_row(p) * p.pitch;
+      WT_UNROLL for (int f = 0; f < kFragments; ++f) address[f] = wrapped(first + word[f]);
+      octet = 0;
+      rows_left = unit.rows - 1;
+      columns = unit.columns;
+      return (unit.rows * p.octets + 1) / 2;
+    }
+
+    WT_DEVICE void read(const Params& p, Words<kOdd>& to) {
+      WT_UNROLL for (int half = 0; half < 2; ++half) {
+        const i32 column = octet * 8 + pair;
+        if constexpr (kOdd) {
+          const i32 last = (columns - 1) & ~1, first = (column < last ? column : last) * p.step * 2;
+          const i32 even = first + p.even_at, odd = first + p.odd_at;
+          WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+            to.at[f][half][0] = device::load_shared<u32>(address[f] + even);
+            to.at[f][half][1] = device::load_shared<u32>(address[f] + odd);
+            to.at[f][half][2] = device::load_shared<u32>(address[f] + odd + 4);
+          }
+          // Of a pair, the output at an even element has its numbers in one word, the other in two; where the second
+          // output does not exist, the first stands for it.
+          const bool both = column + 1 < columns, even_first = p.even_at == 0;
+          to.selectors[half][0] = both ? (even_first ? 0x7610 : 0x1076) : (even_first ? 0x1010 : 0x7676);
+          to.selectors[half][1] = both ? (even_first ? 0x5432 : 0x3254) : (even_first ? 0x3232 : 0x5454);
+        } else {
+          const i32 last = columns - 1;
+          const i32 low = (column < last ? column : last) * p.step * 2;
+          const i32 high = (column + 1 < last ? column + 1 : last) * p.step * 2;
+          WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+            to.at[f][half][0] = device::load_shared<u32>(address[f] + low);
+            to.at[f][half][1] = device::load_shared<u32>(address[f] + high);
+          }
+        }
+        next(p);
+      }
+    }
+
+   private:
+    WT_DEVICE SharedAddress wrapped(SharedAddress at) const { return at >= end ? at - ring_bytes : at; }
+    // WHY the last row stays: of an odd number of octets, the last step's second reads what the first has read.
+    WT_DEVICE void next(const Params& p) {
+      if (++octet < p.octets) return;
+      octet = 0;
+      if (rows_left == 0) return;
+      --rows_left;
+      WT_UNROLL for (int f = 0; f < kFragments; ++f) address[f] = wrapped(address[f] + row_bytes);
+    }
+  };
+
+  template <bool kOdd>
+  WT_DEVICE static void turn(const Words<kOdd>& words, u32 (&a)[kFragments][4]) {
+    WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+      WT_UNROLL for (int half = 0; half < 2; ++half) {
+        const auto& at = words.at[f][half];
+        if constexpr (kOdd) {
+          a[f][2 * half] = device::permute_bytes(at[0], at[1], words.selectors[half][0]);
+          a[f][2 * half + 1] = device::permute_bytes(at[0], at[2], words.selectors[half][1]);
+        } else {
+          a[f][2 * half] = device::permute_bytes(at[0], at[1], 0x5410);
+          a[f][2 * half + 1] = device::permute_bytes(at[0], at[1], 0x7632);
+        }
+      }
+    }
+  }
+
+  template <bool kOdd>
+  WT_DEVICE static void consume(const Params& p, const Shared& shared, const Place& place, int group) {
+    const int group_m = group % kGroupsM, group_k = group / kGroupsM;
+    float d[kFragments][kColumns / 2];
+    WT_UNROLL for (int f = 0; f < kFragments; ++f) { WT_UNROLL for (int i = 0; i < kColumns / 2; ++i) d[f][i] = 0; }
+
+    Octets<kOdd> octets(p, shared.rows,
+                        place.tile_m * rows_weight_layout::tile_words(kConfig) + group_m * kFragments * 32);
+    RowsWalk walk(p, place.part);
+    Cursor slot;
+    // To the group's next unit, past those of other groups, whose image rows its windows may touch.
+    // WHY before its last slot is released: no barrier can be two fills ahead then, which parity would not tell.
+    const auto skip = [&](int units) {
+      WT_ROLLED for (int i = 0; i < units && !walk.is_over(); ++i) {
+        shared.ring.wait_full(slot);
+        walk.next(p);
+        slot.next();
+      }
+    };
+    skip(group_k);
+    if constexpr (kGroupsK > 1) device::sync_named(kBarrier, kMathThreads);  // before any slot is released
+    i32 steps = 0;
+    SharedAddress b = 0;
+    const auto enter = [&] {
+      if (walk.is_over()) return;
+      shared.ring.wait_full(slot);
+      b = shared.slots + slot.slot * kBlocksN * p.block_bytes;
+      steps = octets.enter(p, walk);
+    };
+    Words<kOdd> words;
+    u32 a[kFragments][4];
+    SharedAddress used_up = 0;  // barrier of the slot before
+    enter();
+    if (steps > 0) octets.read(p, words);
+    while (steps > 0) {
+      device::wgmma_wait<0>();
+      if (used_up != 0) release(used_up);
+      used_up = 0;
+      turn<kOdd>(words, a);
+      device::wgmma_fence();
+      const u64 descriptor =
+          device::wgmma_descriptor(b, static_cast<u32>(p.block_bytes), 1024, device::DescriptorSwizzle::k128);
+      WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+        Multiply::template multiply<device::Major::kMn>(d[f], a[f], descriptor, true);
+      }
+      device::wgmma_commit();
+      b += kStepBytes;
+      // The next step's words are read under these products.
+      if (--steps == 0) {
+        used_up = shared.ring.empty(slot.slot);
+        skip(kGroupsK);
+        enter();
+      }
+      if (steps > 0) octets.read(p, words);
+    }
+    device::wgmma_wait<0>();
+    WT_UNROLL for (int f = 0; f < kFragments; ++f) device::wgmma_hold(d[f]);
+    if (used_up != 0) release(used_up);
+    leave(p, shared, place, group_m, group_k, d);
+  }
+
+  WT_DEVICE static void release(SharedAddress empty) {
+    device::sync_warp();
+    if (device::lane_index() == 0) device::mbarrier_arrive(empty);
+  }
+
+  // The sums of the groups that share the units become one, in the order of groups, and go to the workspace.
+  WT_DEVICE static void leave(const Params& p, const Shared& shared, const Place& place, int group_m, int group_k,
+                              float (&d)[kFragments][kColumns / 2]) {
+    using Four = Vector<float, 4>;
+    const int thread = device::thread_index() % 128;
+    const auto vector = [&](int f, int j) { return ((group_m * kFragments + f) * (kColumns / 8) + j) * 128 + thread; };
+    const auto sums = [&](int f, int j) {
+      return Four{{d[f][4 * j], d[f][4 * j + 1], d[f][4 * j + 2], d[f][4 * j + 3]}};
+    };
+    WT_UNROLL for (int from = 1; from < kGroupsK; ++from) {
+      device::sync_named(kBarrier, kMathThreads);
+      if (group_k == from) {
+        WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+          WT_UNROLL for (int j = 0; j < kColumns / 8; ++j) {
+            device::store_shared(shared.slots + vector(f, j) * 16, sums(f, j));
+          }
+        }
+      }
+      device::sync_named(kBarrier, kMathThreads);
+      if (group_k == 0) {
+        WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+          WT_UNROLL for (int j = 0; j < kColumns / 8; ++j) {
+            const Four more = device::load_shared<Four>(shared.slots + vector(f, j) * 16);
+            WT_UNROLL for (int i = 0; i < 4; ++i) d[f][4 * j + i] += more.at[i];
+          }
+        }
+      }
+    }
+    if (group_k > 0) return;
+    const i64 tile = static_cast<i64>(place.part) * p.tiles_m * p.tiles_n + place.tile;
+    auto* to = reinterpret_cast<Four*>(p.partials) + tile * kVectors;
+    WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+      WT_UNROLL for (int j = 0; j < kColumns / 8; ++j) {
+        if (rows_sums<kConfig>(p, place.tile_m, place.tile_n, vector(f, j)).exist)
+          device::store_global(to + vector(f, j), sums(f, j));
+      }
+    }
+  }
+};
+
+}  // namespace wt

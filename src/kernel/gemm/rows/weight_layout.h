@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/rows/weight_layout.h - how a rows kernel of weight gradients divides its warps and its shared memory.
+//
+//   slots of dy (the sums of other groups at the end) | ring of image rows | barriers
+//
+// Freestanding: the host asks for bytes by the same functions that the kernel lays out by.
+#pragma once
+
+#include "kernel/gemm/storage.h"
+
+namespace wt::rows_weight_layout {
+
+inline constexpr int kMostChannels = 16;  // of the input
+
+constexpr bool serves(const KernelConfig& config) {
+  return config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kRows &&
+         config.direction == Direction::kBackwardWeight;
+}
+
+// Groups of four warps share the window's positions (m) and the units (k).
+constexpr int groups_m(const KernelConfig& config) { return config.gemm.warps.m / 4; }
+constexpr int groups_k(const KernelConfig& config) { return config.gemm.warps.k; }
+constexpr int groups(const KernelConfig& config) { return groups_m(config) * groups_k(config); }
+constexpr int load_threads(const KernelConfig& config) { return 32 * config.gemm.load_warps; }
+constexpr int threads(const KernelConfig& config) { return 128 * groups(config) + load_threads(config); }
+// One thread sends bulk tensor copies of image rows, or all load warps copy words.
+constexpr bool loads_in_bulk(const KernelConfig& config) { return config.gemm.load_warps == 1; }
+
+// A fragment is 64 positions: 32 words of two.
+constexpr int fragments(const KernelConfig& config) { return config.gemm.tile.m / 64; }
+constexpr int tile_words(const KernelConfig& config) { return config.gemm.tile.m / 2; }
+constexpr int blocks_n(const KernelConfig& config) { return (config.gemm.tile.n + 63) / 64; }
+// Vectors of four sums: two positions of two output channels.
+constexpr int tile_vectors(const KernelConfig& config) { return config.gemm.tile.m * config.gemm.tile.n / 4; }
+
+constexpr long long slots_bytes(const KernelConfig& config, long long block) {
+  const long long slots = config.gemm.stages * blocks_n(config) * block;
+  const long long sums = groups_k(config) > 1 ? 16LL * tile_vectors(config) : 0;
+  return slots > sums ? slots : sums;
+}
+// `block`: bytes of a unit's 64 channels; `ring`: of image rows.
+constexpr long long shared_bytes(const KernelConfig& config, long long block, long long ring) {
+  return 1024 + slots_bytes(config, block) + ring + config.gemm.stages * 16;
+}
+
+}  // namespace wt::rows_weight_layout

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "runtime/cudnn/convolution.h"
+#include "tests/dispatch/tuning_scratch.h"
 #include "tests/fake_cudnn/fake_cudnn.h"
 #include "tests/fake_driver/fake_gpu.h"
 
@@ -91,6 +92,15 @@ TEST_F(CudnnTrial, Fp32IsNotComparedWithTf32) {
   fake_cudnn_set_note(1, cudnn::kTensorCore);
   EXPECT_EQ(compare("fwd fp32 n1 c4 k4 i5x5 f3x3 p1").engine, "engine 2");
   EXPECT_EQ(compare("fwd tf32 n1 c4 k4 i5x5 f3x3 p1").engine, "engine 1");
+}
+
+TEST_F(CudnnTrial, TheFolderOfTheLibraryIsEnough) {
+  const tuning::ScratchFolder folder;
+  std::filesystem::create_symlink(WT_FAKE_CUDNN, folder.path() / "libcudnn.so.9");
+  ::setenv("WAVETILE_CUDNN", folder.path().c_str(), 1);
+  const CudnnResult result = compare("fwd fp32 n1 c4 k4 i5x5 f3x3 p1");
+  EXPECT_TRUE(result.status.ok()) << result.status.message();
+  EXPECT_EQ(result.plans, 4u);
 }
 
 TEST_F(CudnnTrial, SaysWhatIsNotCompared) {

@@ -2,6 +2,8 @@
 #include "runtime/cudnn/convolution.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <vector>
 
 #include "runtime/cuda/device.h"
@@ -100,6 +102,7 @@ class Plans final : public Convolution {
 
   ~Plans() override {
     const CurrentContext current(*device_);
+    pack_ = {};
     plans_.clear();
     graph_ = {};
     operation_ = {};
@@ -110,7 +113,13 @@ class Plans final : public Convolution {
   Status build(size_t most) {
     const CurrentContext current(*device_);
     WT_TRY(current.status());
-    WT_TRY(library_.check(library_.create(&handle_), "cudnnCreate"));
+    const Status created = library_.check(library_.create(&handle_), "cudnnCreate");
+    if (!created.ok()) {
+      return failure(created.code(),
+                     "{}; the other libraries of cuDNN must lie beside {}, and the loader must find those "
+                     "of CUDA that they need (LD_LIBRARY_PATH)",
+                     created.message(), library_.path);
+    }
     WT_TRY(make_graph());
     for (const Heuristics mode : {kModeA, kModeFallback}) {
       if (plans_.size() < most) WT_TRY(add_plans(mode, most));
@@ -126,14 +135,13 @@ class Plans final : public Convolution {
   Status execute(size_t plan, void* x, void* w, void* y, void* workspace, Stream stream) const override {
     const CurrentContext current(*device_);
     WT_TRY(current.status());
-    WT_TRY_ASSIGN(Owned pack, Owned::make(library_, kVariantPack));
-    const std::vector<void*> pointers = {x, w, y};
-    pack.set(kPackUniqueIds, {kX, kW, kY});
-    pack.set(kPackPointers, kTypePointer, 3, pointers.data());
-    pack.set(kPackWorkspace, kTypePointer, 1, &workspace);
-    WT_TRY(pack.finalize("variant pack"));
-    WT_TRY(library_.check(library_.set_stream(handle_, stream), "cudnnSetStream"));
-    return library_.check(library_.execute(handle_, plans_[plan].plan.get(), pack.get()), "cudnnBackendExecute");
+    const std::array<void*, 4> pointers = {x, w, y, workspace};
+    if (!pack_.get() || pointers != packed_) WT_TRY(make_pack(pointers));
+    if (!stream_ || *stream_ != stream) {
+      WT_TRY(library_.check(library_.set_stream(handle_, stream), "cudnnSetStream"));
+      stream_ = stream;
+    }
+    return library_.check(library_.execute(handle_, plans_[plan].plan.get(), pack_.get()), "cudnnBackendExecute");
   }
 
  private:
@@ -142,6 +150,17 @@ class Plans final : public Convolution {
     int64_t workspace = 0;
     int64_t engine = -1;
   };
+
+  Status make_pack(const std::array<void*, 4>& pointers) const {
+    WT_TRY_ASSIGN(pack_, Owned::make(library_, kVariantPack));
+    pack_.set(kPackUniqueIds, {kX, kW, kY});
+    pack_.set(kPackPointers, kTypePointer, 3, pointers.data());
+    pack_.set(kPackWorkspace, kTypePointer, 1, &pointers[3]);
+    packed_ = pointers;
+    const Status status = pack_.finalize("variant pack");
+    if (!status.ok()) pack_ = {};
+    return status;
+  }
 
   Result<Owned> tensor(int64_t id, DataType type, const std::vector<int64_t>& dims,
                        const std::vector<int64_t>& strides) const {
@@ -255,6 +274,10 @@ class Plans final : public Convolution {
   Handle handle_ = nullptr;
   Owned x_, w_, y_, convolution_, operation_, graph_;
   std::vector<Made> plans_;
+  // WHY kept: to make a pack for every run would cost the host more than a short convolution takes.
+  mutable Owned pack_;
+  mutable std::array<void*, 4> packed_{};
+  mutable std::optional<Stream> stream_;  // that the handle has
 };
 
 }  // namespace

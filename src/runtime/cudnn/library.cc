@@ -2,6 +2,7 @@
 #include "runtime/cudnn/library.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -38,14 +39,17 @@ Result<const Library*> load() {
   static std::mutex mutex;
   static auto& loaded = *new std::map<std::string, std::unique_ptr<Library>>;
   const char* named = std::getenv("WAVETILE_CUDNN");
-  const std::string path = named && *named ? named : "libcudnn.so.9";
+  constexpr const char* kFile = "libcudnn.so.9";
+  std::string path = named && *named ? named : kFile;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) path = (std::filesystem::path(path) / kFile).string();
   const std::lock_guard lock(mutex);
   if (const auto found = loaded.find(path); found != loaded.end()) return found->second.get();
   Result<DynamicLibrary> file = DynamicLibrary::open({path});
   if (!file.ok()) {
     return unsupported(
         "no cuDNN 9 to compare with: {}; install it (the Python package nvidia-cudnn-cu13 holds it) and set "
-        "WAVETILE_CUDNN to the path of libcudnn.so.9",
+        "WAVETILE_CUDNN to libcudnn.so.9 or its folder",
         file.status().message());
   }
   auto library = std::make_unique<Library>(std::move(*file));

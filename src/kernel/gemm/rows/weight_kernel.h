@@ -102,9 +102,11 @@ struct RowsWeightGemm {
     i32 word[kFragments];               // of the lane: bytes from the first row of the windows
     SharedAddress address[kFragments];  // the same for this row of outputs
     SharedAddress end;                  // of the ring
-    i32 ring_bytes, row_bytes;
-    i32 octet, rows_left, columns;
-    i32 pair;  // of the lane: its first output in an octet
+    i32 ring_bytes, row_bytes, step_bytes;
+    i32 octet, rows_left;
+    // Bytes along the row: of the lane's first output in this octet, in the row's first, and of the last that exists;
+    // of the last that may be first in a pair.
+    i32 at, first, limit, last_pair;
 
     WT_DEVICE Octets(const Params& p, SharedAddress rows, i32 first_word) {
       const int lane = device::lane_index(), warp = device::thread_index() % 128 / 32;
@@ -116,27 +118,30 @@ struct RowsWeightGemm {
       }
       ring_bytes = p.ring_chunks * p.chunk_rows * p.pitch;
       row_bytes = p.stride_h * p.pitch;
+      step_bytes = 2 * p.step;
       end = rows + ring_bytes;
-      pair = lane % 4 * 2;
+      first = lane % 4 * 2 * step_bytes;
     }
 
     // Steps of the unit.
     WT_DEVICE i32 enter(const Params& p, const RowsWalk& walk) {
       const RowsUnit unit = walk.unit(p);
-      const SharedAddress first = end - ring_bytes + walk.first_row(p) * p.pitch;
-      WT_UNROLL for (int f = 0; f < kFragments; ++f) address[f] = wrapped(first + word[f]);
+      const SharedAddress top = end - ring_bytes + walk.first_row(p) * p.pitch;
+      WT_UNROLL for (int f = 0; f < kFragments; ++f) address[f] = wrapped(top + word[f]);
       octet = 0;
+      at = first;
       rows_left = unit.rows - 1;
-      columns = unit.columns;
+      limit = (unit.columns - 1) * step_bytes;
+      last_pair = (unit.columns - 1) / 2 * 2 * step_bytes;
       return (unit.rows * p.octets + 1) / 2;
     }
 
     WT_DEVICE void read(const Params& p, Words<kOdd>& to) {
       WT_UNROLL for (int half = 0; half < 2; ++half) {
-        const i32 column = octet * 8 + pair;
+        const i32 second = at + step_bytes;
         if constexpr (kOdd) {
-          const i32 last = (columns - 1) & ~1, first = (column < last ? column : last) * p.step * 2;
-          const i32 even = first + p.even_at, odd = first + p.odd_at;
+          const i32 low = at < last_pair ? at : last_pair;
+          const i32 even = low + p.even_at, odd = low + p.odd_at;
           WT_UNROLL for (int f = 0; f < kFragments; ++f) {
             to.at[f][half][0] = device::load_shared<u32>(address[f] + even);
             to.at[f][half][1] = device::load_shared<u32>(address[f] + odd);
@@ -144,13 +149,11 @@ struct RowsWeightGemm {
           }
           // Of a pair, the output at an even element has its numbers in one word, the other in two; where the second
           // output does not exist, the first stands for it.
-          const bool both = column + 1 < columns, even_first = p.even_at == 0;
+          const bool both = second <= limit, even_first = p.even_at == 0;
           to.selectors[half][0] = both ? (even_first ? 0x7610 : 0x1076) : (even_first ? 0x1010 : 0x7676);
           to.selectors[half][1] = both ? (even_first ? 0x5432 : 0x3254) : (even_first ? 0x3232 : 0x5454);
         } else {
-          const i32 last = columns - 1;
-          const i32 low = (column < last ? column : last) * p.step * 2;
-          const i32 high = (column + 1 < last ? column + 1 : last) * p.step * 2;
+          const i32 low = at < limit ? at : limit, high = second < limit ? second : limit;
           WT_UNROLL for (int f = 0; f < kFragments; ++f) {
             to.at[f][half][0] = device::load_shared<u32>(address[f] + low);
             to.at[f][half][1] = device::load_shared<u32>(address[f] + high);
@@ -161,11 +164,13 @@ struct RowsWeightGemm {
     }
 
    private:
-    WT_DEVICE SharedAddress wrapped(SharedAddress at) const { return at >= end ? at - ring_bytes : at; }
+    WT_DEVICE SharedAddress wrapped(SharedAddress place) const { return place >= end ? place - ring_bytes : place; }
     // WHY the last row stays: of an odd number of octets, the last step's second reads what the first has read.
     WT_DEVICE void next(const Params& p) {
+      at += 8 * step_bytes;
       if (++octet < p.octets) return;
       octet = 0;
+      at = first;
       if (rows_left == 0) return;
       --rows_left;
       WT_UNROLL for (int f = 0; f < kFragments; ++f) address[f] = wrapped(address[f] + row_bytes);
@@ -210,11 +215,12 @@ struct RowsWeightGemm {
     skip(group_k);
     if constexpr (kGroupsK > 1) device::sync_named(kBarrier, kMathThreads);  // before any slot is released
     i32 steps = 0;
-    SharedAddress b = 0;
+    u64 b = 0;  // descriptor
     const auto enter = [&] {
       if (walk.is_over()) return;
       shared.ring.wait_full(slot);
-      b = shared.slots + slot.slot * kBlocksN * p.block_bytes;
+      b = device::wgmma_descriptor(shared.slots + slot.slot * kBlocksN * p.block_bytes, static_cast<u32>(p.block_bytes),
+                                   1024, device::DescriptorSwizzle::k128);
       steps = octets.enter(p, walk);
     };
     Words<kOdd> words;
@@ -228,13 +234,11 @@ struct RowsWeightGemm {
       used_up = 0;
       turn<kOdd>(words, a);
       device::wgmma_fence();
-      const u64 descriptor =
-          device::wgmma_descriptor(b, static_cast<u32>(p.block_bytes), 1024, device::DescriptorSwizzle::k128);
       WT_UNROLL for (int f = 0; f < kFragments; ++f) {
-        Multiply::template multiply<device::Major::kMn>(d[f], a[f], descriptor, true);
+        Multiply::template multiply<device::Major::kMn>(d[f], a[f], b, true);
       }
       device::wgmma_commit();
-      b += kStepBytes;
+      b += kStepBytes / 16;  // descriptors count 16 bytes
       // The next step's words are read under these products.
       if (--steps == 0) {
         used_up = shared.ring.empty(slot.slot);

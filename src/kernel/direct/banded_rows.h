@@ -49,8 +49,8 @@ struct BandedRows {
   i32 channel;       // of its chunk
   bool channels_exist;
   u32 home;  // where the first copy lies from a row's start
-  CopyOffsets<kReads, kThreads, (kDepth > 1)> source;
-  CopyOffsets<kWrites, kThreads, (kDepth > 1)> target;
+  CopyOffsets<kReads, kThreads, banded::offsets_in_shared(kConfig)> source;
+  CopyOffsets<kWrites, kThreads, banded::offsets_in_shared(kConfig)> target;
   // Bit i + 4: copy i has a place in the row; it has a pixel, too, in each plane that the filter reaches.
   u32 in_places, out_places, in_pixels[kDepth], out_pixels[1];
 

@@ -37,15 +37,22 @@ constexpr int reads(const KernelConfig& config) {
   return kBandedRows * 2 * kBandedPixels * (pixel_bytes(config) / chunk_bytes(config)) / config.direct.block_size;
 }
 constexpr int writes(const KernelConfig& config) { return reads(config) / 2; }
-// Where its copies begin: in registers, but beside the filter's planes there is no room for them.
+// Whether a thread keeps in shared memory where its copies begin: the few registers decide how many blocks a
+// multiprocessor takes, unless the filter is small.
+constexpr bool offsets_in_shared(const KernelConfig& config) {
+  return depth(config) > 1 || config.direct.filter_h > 3 || config.direction == Direction::kBackwardWeight;
+}
 constexpr int table_bytes(const KernelConfig& config) {
-  return depth(config) > 1 ? (reads(config) + writes(config)) * config.direct.block_size * 4 : 0;
+  return offsets_in_shared(config) ? (reads(config) + writes(config)) * config.direct.block_size * 4 : 0;
 }
 
-// What strips that do not exist read in place of dy; and a matrix a warp for the sums of its diagonals.
+// What strips that do not exist read in place of dy; and a matrix for each channel of a warp, for the sums of its
+// diagonals.
 inline constexpr int kZeroBytes = 16;
 inline constexpr int kMatrixPitch = 9;
-constexpr int matrix_bytes(const KernelConfig& config) { return warps(config) * kBandedRows * kMatrixPitch * 4; }
+constexpr int matrix_bytes(const KernelConfig& config) {
+  return warps(config) * config.direct.vector_in * kBandedRows * kMatrixPitch * 4;
+}
 
 // A ring of input rows, one of every plane that the filter reaches, and two rows of output on their way; backward
 // weight has a ring of rows of x and dy.

@@ -61,7 +61,8 @@ struct DirectBandedWeight {
     device::copy_async_wait<0>();
     device::sync_block();
     const i32 channel = channel_block * banded::channels(kConfig) + warp * kChannels;
-    add_diagonals(p, ring + warp * (kBandedRows * banded::kMatrixPitch * 4), range, channel, sum);
+    add_diagonals(p, ring + warp * (banded::matrix_bytes(kConfig) / (kThreads / device::kWarpSize)), range, channel,
+                  sum);
   }
 
  private:
@@ -171,24 +172,30 @@ struct DirectBandedWeight {
     }
   }
 
-  // Each matrix through the warp's shared memory; lane s adds the diagonal of tap s in order.
-  WT_DEVICE static void add_diagonals(const Params& p, SharedAddress matrix, i32 range, i32 channel, const Sums& sum) {
-    const int lane = device::lane_index();
-    constexpr int kTaps = kDepth * kRows * kCols;
+  // The matrices of a row of the filter through the warp's shared memory; a quarter of the lanes has a channel, whose
+  // lane s adds the diagonal of tap s in order.
+  WT_DEVICE static void add_diagonals(const Params& p, SharedAddress matrices, i32 range, i32 channel,
+                                      const Sums& sum) {
+    constexpr int kTaps = kDepth * kRows * kCols, kMatrix = kBandedRows * banded::kMatrixPitch * 4;
+    constexpr int kChannelLanes = device::kWarpSize / kChannels;
+    const int lane = device::lane_index(), mine = lane / kChannelLanes;
     auto* partials = static_cast<float*>(p.out) + static_cast<i64>(range) * p.channels * kTaps;
     WT_UNROLL for (int row = 0; row < kDepth * kRows; ++row) {
+      device::sync_warp();
       WT_UNROLL for (int c = 0; c < kChannels; ++c) {
-        device::sync_warp();
         WT_UNROLL for (int e = 0; e < Mma::kC; ++e) {
-          device::store_shared(matrix + 4 * (Mma::c_row(lane, e) * banded::kMatrixPitch + Mma::c_col(lane, e)),
-                               sum[row / kRows][row % kRows][c][e]);
+          const int at = Mma::c_row(lane, e) * banded::kMatrixPitch + Mma::c_col(lane, e);
+          device::store_shared(matrices + c * kMatrix + 4 * at, sum[row / kRows][row % kRows][c][e]);
         }
-        device::sync_warp();
-        if (lane >= kCols || channel + c >= p.channels) continue;
+      }
+      device::sync_warp();
+      if (channel + mine >= p.channels) continue;
+      for (int s = lane % kChannelLanes; s < kCols; s += kChannelLanes) {
         float total = 0;
-        for (int j = 0; j < kBandedPixels; ++j)
-          total += device::load_shared<float>(matrix + 4 * ((j + lane) * banded::kMatrixPitch + j));
-        device::store_global(partials + static_cast<i64>(channel + c) * kTaps + row * kCols + lane, total);
+        WT_UNROLL for (int j = 0; j < kBandedPixels; ++j) {
+          total += device::load_shared<float>(matrices + mine * kMatrix + 4 * ((j + s) * banded::kMatrixPitch + j));
+        }
+        device::store_global(partials + static_cast<i64>(channel + mine) * kTaps + row * kCols + s, total);
       }
     }
   }

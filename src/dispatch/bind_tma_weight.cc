@@ -36,6 +36,10 @@ TmaWeightArguments weight_arguments(const KernelConfig& config, const ConvProble
   arguments.rows = static_cast<i32>(problem.k_per_group());
   arguments.channels = static_cast<i32>(problem.c_per_group());
   arguments.channel_blocks = static_cast<i32>(ceil_div(problem.c_per_group(), tma_layout::box_k(config)));
+  arguments.copied_rows = tma_layout::copied_channels(config, arguments.rows);
+  arguments.copied_channels = tma_layout::copied_channels(config, arguments.channels);
+  arguments.copied_bytes = (gemm.tile.m * arguments.copied_rows + gemm.tile.n * arguments.copied_channels) *
+                           gemm.tile.k / tma_layout::box_k(config) * size_of(operand_a(config));
   arguments.taps = static_cast<i32>(pixels(problem.filter));
   for (size_t i = 0; i < 3; ++i) {
     arguments.filter[i] = static_cast<i32>(problem.filter[i]);
@@ -89,13 +93,13 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
   Launch launch;
   launch.kernel = name_of(config);
   TensorMapSpec dy = dense_map(problem.y, {problem.k, arguments.pixels}, 128);
-  const int block = tma_layout::box_k(config);
-  dy.box = {static_cast<uint32_t>(block), static_cast<uint32_t>(gemm.tile.k)};
+  dy.box = {static_cast<uint32_t>(arguments.copied_rows), static_cast<uint32_t>(gemm.tile.k)};
   if (problem.n > 0) {
     launch.maps.push_back({offsetof(TmaWeightArguments, dy), Tensor::kY, 0, dy});
     const Walk walk{arguments.size, arguments.start, arguments.step};
-    launch.maps.push_back({offsetof(TmaWeightArguments, x), Tensor::kX, 0,
-                           im2col_map(problem, {problem.x, problem.c, problem.in}, walk, 128, block, gemm.tile.k)});
+    launch.maps.push_back(
+        {offsetof(TmaWeightArguments, x), Tensor::kX, 0,
+         im2col_map(problem, {problem.x, problem.c, problem.in}, walk, 128, arguments.copied_channels, gemm.tile.k)});
   }
   const int64_t most = int64_t{device.multiprocessors} * config.min_blocks;
   const bool stream = gemm.stream_k != StreamK::kOff;

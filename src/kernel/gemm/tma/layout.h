@@ -73,6 +73,13 @@ constexpr int copied_columns(const KernelConfig& config) { return config.gemm.ti
 constexpr int b_copied_bytes(const KernelConfig& config) {
   return b_is_mn_major(config) ? b_box_bytes(config) / 64 * copied_columns(config) : b_box_bytes(config);
 }
+// The same of the channels of a weight gradient, which are whole vectors of 16 bytes; blocks of 32-bit types are turned
+// round whole.
+constexpr int copied_channels(const KernelConfig& config, long long channels) {
+  const int vector = 16 / size_of(operand_a(config));
+  const long long whole = (channels + vector - 1) / vector * vector;
+  return turns_tiles(config) || whole > box_k(config) ? box_k(config) : static_cast<int>(whole);
+}
 // WHY 1024: a 128-byte swizzle repeats every 8 rows, and every box must start on a repeat.
 constexpr int aligned(int bytes) { return (bytes + 1023) / 1024 * 1024; }
 constexpr int a_bytes(const KernelConfig& config) { return aligned(boxes(config) * a_box_bytes(config)); }

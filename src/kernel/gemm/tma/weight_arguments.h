@@ -23,6 +23,9 @@ struct TmaWeightArguments {
   i32 rows;            // output channels of a group
   i32 channels;        // input channels of a group
   i32 channel_blocks;  // of 64
+  // Channels that a copy of dy and of x brings, fewer than a block where there are no more, and bytes of a stage's
+  // copies.
+  i32 copied_rows, copied_channels, copied_bytes;
   i32 taps;
   i32 filter[3], dilation[3];
   i32 size[3], start[3], step[3];  // of the walk over x, as in TmaRegion

@@ -195,7 +195,8 @@ struct TmaWeightGemm {
       for (i32 block = 0; block < item.count; ++block) {
         shared.ring.wait_empty(slot);
         const SharedAddress full = shared.ring.full(slot.slot);
-        device::mbarrier_arrive_expect(full, kABytes + kBBytes);
+        // What copies leave of their blocks is read too: rows and columns of sums that are never stored.
+        device::mbarrier_arrive_expect(full, static_cast<u32>(p.copied_bytes));
         WT_UNROLL for (int i = 0; i < kBlocksM; ++i) {
           device::tma_load(shared.a + slot.slot * kABytes + i * kBlockBytes, p.dy, full, row + kBlock * i, pixel);
         }

@@ -74,14 +74,14 @@ constexpr Constraint kTargetRows[] = {
        const GemmConfig& gemm = at.config.gemm;
        return at.config.dims >= 2 && at.config.direction != Direction::kBackwardWeight &&
               size_of(operand_a(at.config)) == 2 && gemm.specialization == Specialization::kFilter3x3 &&
-              gemm.swizzle_a == 128 && gemm.staging != Staging::kDirect && (gemm.tile.k == 64 || gemm.tile.k == 32);
+              gemm.swizzle_a == 128 && gemm.staging != Staging::kDirect &&
+              (gemm.tile.k == 32 || gemm.tile.k == 64 || gemm.tile.k == 3 * 64);
      },
      [](const Case& at) {
        return fmt::format(
            "loader_a=tma_halo with dims={} direction={} specialization={} swizzle_a={} staging={} tile.k={}: it takes "
            "two or three dimensions, forward or backward data of 16-bit types, filter3x3, 128, shared or tma_store, "
-           "and 32 or "
-           "64",
+           "and 32, 64 or 192",
            at.config.dims, text_of(at.config.direction), text_of(at.config.gemm.specialization),
            at.config.gemm.swizzle_a, text_of(at.config.gemm.staging), at.config.gemm.tile.k);
      }},

@@ -9,6 +9,7 @@
 #include "dispatch/bind_merge_groups.h"
 #include "dispatch/bind_split_sum.h"
 #include "dispatch/bind_whole_rows.h"
+#include "dispatch/cache_policy.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/cost_model.h"
 #include "dispatch/split.h"
@@ -137,6 +138,7 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
                                                                                 : arguments.columns);
   // Blocks that share operands take as many tiles each, so that some may lie past the edge.
   arguments.tiles_n = ceil_div(arguments.columns, gemm.tile.n * gemm.cluster_n) * gemm.cluster_n;
+  arguments.policy = image_policy(problem, device);
   const bool parts = gemm.split_k == SplitK::kWorkspace, cluster_sum = gemm.split_k == SplitK::kCluster;
   arguments.splits =
       static_cast<i32>(parts || cluster_sum ? planned_splits(config, problem, device.multiprocessors) : 1);

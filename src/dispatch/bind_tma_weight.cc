@@ -8,6 +8,7 @@
 #include "dispatch/bind_merge_groups.h"
 #include "dispatch/bind_split_sum.h"
 #include "dispatch/bind_tma.h"
+#include "dispatch/cache_policy.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
@@ -76,6 +77,7 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
   const GemmConfig& gemm = config.gemm;
   const ConvProblem problem = merged_problem(config, whole);
   TmaWeightArguments arguments = weight_arguments(config, problem);
+  arguments.policy = image_policy(whole, device);
   const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
   const bool split = gemm.split_k == SplitK::kWorkspace;
   const int64_t wanted = split ? split_count({.tiles = tiles,

@@ -292,7 +292,7 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
 
 // A patch of the image and nine taps of the filter at a time; tiles are 8 pixels wide and hang over the edges.
 double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
-  constexpr double kTapCycles = 110;  // beside its products; fitted by hand on eight timed runs
+  constexpr double kStageCycles = 110;  // beside its products; fitted by hand on eight timed runs
   const ConvProblem problem = merged_problem(config, whole);
   const GemmConfig& gemm = config.gemm;
   const bool forward = problem.direction == Direction::kForward;
@@ -306,7 +306,7 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
   const auto units = static_cast<double>(multiprocessors);
   constexpr int kTaps = tma_layout::kHaloFilter * tma_layout::kHaloFilter;
   const double steps = tma_layout::halo_steps(config) * used_steps(config, problem, facts_of(whole));
-  const double products = kTaps * (mma_cycles(gemm, steps * 32) + kTapCycles);
+  const double products = kTaps * (mma_cycles(gemm, steps * 32) + kStageCycles / tma_layout::halo_stage_taps(config));
   const double bytes = tma_layout::patch_bytes(config) + kTaps * tma_layout::b_box_bytes(config);
   const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));
   const double waves = std::ceil(static_cast<double>(tiles) / units);

@@ -145,6 +145,7 @@ constexpr Planted kPipelineFaults[] = {
     {34, "ReleaseTwice",
      "arrivals of phase|is written by the bulk copy|may still be read by warp|was overwritten by the bulk copy"},
     {35, "NoGive", "take_registers 240: the block's warps hold"},
+    {36, "NoPolicy", "0x0 is no cache policy"},
 };
 
 // The cp.async and mma.sync product of sim_kernels/exchange.h.

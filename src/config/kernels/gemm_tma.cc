@@ -22,7 +22,8 @@ constexpr std::string_view kReadFields[] = {
 constexpr int64_t kSharedBytes = 228 * 1024;  // of a multiprocessor
 constexpr int64_t kReservedBytes = 1024;      // of them, for each block
 constexpr int kMaxStages = 8;
-constexpr int kLeastStages = 4;  // of a ring that shares its room with other buffers
+constexpr int kMaxSmallStages = 12;  // of tiles that are through before a longer ring has gone round
+constexpr int kLeastStages = 4;      // of a ring that shares its room with other buffers
 
 // Which of the lists has a shape.
 enum class Offer {
@@ -65,7 +66,8 @@ Offer wanted(const KernelConfig& base, Breadth breadth) {
 
 // As many stages as fit, so that the copies run ahead as far as they can.
 int most_stages(KernelConfig config) {
-  int stages = kMaxStages;
+  int stages =
+      config.gemm.tile.k > tma_layout::box_k(config) || config.gemm.tile.m == 64 ? kMaxSmallStages : kMaxStages;
   for (; stages > 1; --stages) {
     config.gemm.stages = static_cast<unsigned char>(stages);
     if (tma_layout::shared_bytes(config) + kReservedBytes <= kSharedBytes / config.min_blocks) break;
@@ -121,7 +123,12 @@ constexpr Shape kHaloShapes[] = {
 void propose_halo(const KernelConfig& base, const Shape& shape, std::vector<KernelConfig>& configs,
                   Staging staging = Staging::kShared) {
   propose_shape(base, shape, 128, Loader::kTmaHalo, staging, configs);
-  configs.back().gemm.specialization = Specialization::kFilter3x3;
+  GemmConfig& gemm = configs.back().gemm;
+  gemm.specialization = Specialization::kFilter3x3;
+  if (shape.n > 64 || shape.m * shape.n > 256 * 40) return;
+  // Narrow tiles have few products a tap: a row of taps at a time.
+  gemm.tile.k = 3 * 64;
+  gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
 }
 
 // Small groups, as many together as fill a box of channels. Rows wait for copies, so that tall tiles are best.
@@ -289,6 +296,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
       // Up to 32 channels fill half of a row, and half as many matrix instructions do.
       propose_halo(base, shape, configs);
       configs.back().gemm.tile.k = 32;
+      configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
     }
   }
   for (const Loader loader : {Loader::kTmaTiled, Loader::kTmaIm2col}) {

@@ -53,6 +53,11 @@ void check_column(const MapImage& map, const int32_t* at, const uint16_t* offset
   }
 }
 
+void check_policy(CachePolicy policy, const char* operation, Site site) {
+  if (policy == kCacheNormal || policy == kCacheStream) return;
+  fail(Fault::kUse, operation, site, fmt::format("{:#x} is no cache policy", policy.bits));
+}
+
 // Measured on an H200: a start off 16 bytes, and a store with a coordinate below zero, are illegal instructions.
 void check_corner(const MapImage& map, const int32_t* at, const char* operation, Site site) {
   const int64_t bytes = static_cast<int64_t>(at[0]) * map.element_bytes;
@@ -303,6 +308,7 @@ void tma_load(const TmaLoad& load, Site site) {
   std::copy(load.at, load.at + 5, work.at);
   std::copy(load.offset, load.offset + 3, work.offset);
   check_corner(work.map, load.at, operation, site);
+  check_policy(load.policy, operation, site);
   if (load.im2col) check_column(work.map, load.at, load.offset, operation, site);
   check_mask(*block.cluster, load.mask, operation, site);
   work.blocks = static_cast<uint16_t>(load.mask ? load.mask : 1u << block.rank);

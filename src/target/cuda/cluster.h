@@ -23,6 +23,9 @@ WT_DEVICE void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.a
 WT_DEVICE void cluster_arrive_relaxed() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
 WT_DEVICE void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 
+// What this thread stored before, and saw of others, is seen by whoever in the cluster sees its next arrival.
+WT_DEVICE void fence_cluster() { asm volatile("fence.acq_rel.cluster;" ::: "memory"); }
+
 // The address of `local`'s counterpart in the shared memory of block `rank`.
 WT_DEVICE u32 cluster_address(SharedAddress local, u32 rank) {
   u32 remote;

@@ -36,16 +36,6 @@ WT_DEVICE void mbarrier_arrive_remote(SharedAddress barrier, u32 rank) {
       : "memory");
 }
 
-// The same after this warp's stores into that block's shared memory, which whoever waits by mbarrier_wait_cluster sees.
-WT_DEVICE void mbarrier_arrive_remote_release(SharedAddress barrier, u32 rank) {
-  asm volatile(
-      "{\n.reg .b32 remote;\n"
-      "mapa.shared::cluster.u32 remote, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
-      "r"(rank)
-      : "memory");
-}
-
 // Whether the phase with this parity has completed.
 WT_DEVICE bool mbarrier_try_wait(SharedAddress barrier, u32 parity) {
   u32 done;
@@ -64,7 +54,7 @@ WT_DEVICE void mbarrier_wait(SharedAddress barrier, u32 parity) {
   }
 }
 
-// Waits for a phase that other blocks complete by mbarrier_arrive_remote_release.
+// Waits for a phase that other blocks complete after fence_cluster, and sees what they stored before it.
 WT_DEVICE void mbarrier_wait_cluster(SharedAddress barrier, u32 parity) {
   u32 done = 0;
   while (!done) {

@@ -5,6 +5,7 @@
 // pixel where its walk starts and the tap's offset (docs in problem/gemm_view.h and runtime/launch.h).
 #pragma once
 
+#include "target/cache_policy.h"
 #include "target/cuda/identity.h"
 
 namespace wt::device {
@@ -14,111 +15,117 @@ WT_DEVICE void fence_async_shared() { asm volatile("fence.proxy.async.shared::ct
 
 WT_DEVICE void tma_prefetch(const TensorMap& map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
 
-// Tiled loads, rank 1 to 5 by the number of coordinates.
-WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0) {
+// Tiled loads, rank 1 to 5 by the number of coordinates. The L2 keeps what they bring as `policy` says.
+WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0,
+                        CachePolicy policy = kCacheNormal) {
   asm volatile(
-      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3}], [%2];" ::"r"(
-          to),
-      "l"(&map), "r"(barrier), "r"(c0)
+      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3}], [%2], %4;" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(c0), "l"(policy.bits)
       : "memory");
 }
-WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1) {
+WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1,
+                        CachePolicy policy = kCacheNormal) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::
-          "r"(to),
-      "l"(&map), "r"(barrier), "r"(c0), "r"(c1)
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(c0), "r"(c1), "l"(policy.bits)
       : "memory");
 }
-WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1, i32 c2) {
+WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1, i32 c2,
+                        CachePolicy policy = kCacheNormal) {
   asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
-      "[%2];" ::"r"(to),
-      "l"(&map), "r"(barrier), "r"(c0), "r"(c1), "r"(c2)
-      : "memory");
-}
-WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1, i32 c2, i32 c3) {
-  asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], "
-      "[%2];" ::"r"(to),
-      "l"(&map), "r"(barrier), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(c0), "r"(c1), "r"(c2), "l"(policy.bits)
       : "memory");
 }
 WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1, i32 c2, i32 c3,
-                        i32 c4) {
+                        CachePolicy policy = kCacheNormal) {
   asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
-      "[%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(to),
-      "l"(&map), "r"(barrier), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3, %4, %5, %6}], [%2], %7;" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "l"(policy.bits)
+      : "memory");
+}
+WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0, i32 c1, i32 c2, i32 c3,
+                        i32 c4, CachePolicy policy = kCacheNormal) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4), "l"(policy.bits)
       : "memory");
 }
 
 // The same box to the same address of every block in `mask` of the cluster; each block's barrier gets its bytes.
 WT_DEVICE void tma_load_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c0,
-                                  i32 c1) {
+                                  i32 c1, CachePolicy policy = kCacheNormal) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
-      "[%1, {%4, %5}], [%2], %3;" ::"r"(to),
-      "l"(&map), "r"(barrier), "h"(mask), "r"(c0), "r"(c1)
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".multicast::cluster.L2::cache_hint [%0], [%1, {%4, %5}], [%2], %3, %6;" ::"r"(to),
+      "l"(&map), "r"(barrier), "h"(mask), "r"(c0), "r"(c1), "l"(policy.bits)
       : "memory");
 }
 WT_DEVICE void tma_load_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c0,
-                                  i32 c1, i32 c2) {
+                                  i32 c1, i32 c2, CachePolicy policy = kCacheNormal) {
   asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
-      "[%1, {%4, %5, %6}], [%2], %3;" ::"r"(to),
-      "l"(&map), "r"(barrier), "h"(mask), "r"(c0), "r"(c1), "r"(c2)
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".multicast::cluster.L2::cache_hint [%0], [%1, {%4, %5, %6}], [%2], %3, %7;" ::"r"(to),
+      "l"(&map), "r"(barrier), "h"(mask), "r"(c0), "r"(c1), "r"(c2), "l"(policy.bits)
       : "memory");
 }
 
 // im2col loads, one for each number of spatial dimensions: channel, start pixel (w, h, d), image; tap offsets (w, h,
 // d).
 WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c, i32 w, i32 n,
-                               u16 tap_w) {
+                               u16 tap_w, CachePolicy policy = kCacheNormal) {
   asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
-      "[%2], "
-      "{%6};" ::"r"(to),
-      "l"(&map), "r"(barrier), "r"(c), "r"(w), "r"(n), "h"(tap_w)
+      "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3, %4, %5}], [%2], {%6}, %7;" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(c), "r"(w), "r"(n), "h"(tap_w), "l"(policy.bits)
       : "memory");
 }
 WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c, i32 w, i32 h,
-                               i32 n, u16 tap_w, u16 tap_h) {
+                               i32 n, u16 tap_w, u16 tap_h, CachePolicy policy = kCacheNormal) {
   asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], "
-      "[%1, {%3, %4, %5, %6}], [%2], {%7, %8};" ::"r"(to),
-      "l"(&map), "r"(barrier), "r"(c), "r"(w), "r"(h), "r"(n), "h"(tap_w), "h"(tap_h)
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3, %4, %5, %6}], [%2], {%7, %8}, %9;" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(c), "r"(w), "r"(h), "r"(n), "h"(tap_w), "h"(tap_h), "l"(policy.bits)
       : "memory");
 }
 WT_DEVICE void tma_load_im2col(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c, i32 w, i32 h,
-                               i32 d, i32 n, u16 tap_w, u16 tap_h, u16 tap_d) {
+                               i32 d, i32 n, u16 tap_w, u16 tap_h, u16 tap_d, CachePolicy policy = kCacheNormal) {
   asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], "
-      "[%1, {%3, %4, %5, %6, %7}], [%2], {%8, %9, %10};" ::"r"(to),
-      "l"(&map), "r"(barrier), "r"(c), "r"(w), "r"(h), "r"(d), "r"(n), "h"(tap_w), "h"(tap_h), "h"(tap_d)
+      "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3, %4, %5, %6, %7}], [%2], {%8, %9, %10}, %11;" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(c), "r"(w), "r"(h), "r"(d), "r"(n), "h"(tap_w), "h"(tap_h), "h"(tap_d),
+      "l"(policy.bits)
       : "memory");
 }
 WT_DEVICE void tma_load_im2col_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c,
-                                         i32 w, i32 n, u16 tap_w) {
+                                         i32 w, i32 n, u16 tap_w, CachePolicy policy = kCacheNormal) {
   asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
-      "[%1, {%4, %5, %6}], [%2], {%7}, %3;" ::"r"(to),
-      "l"(&map), "r"(barrier), "h"(mask), "r"(c), "r"(w), "r"(n), "h"(tap_w)
+      "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
+      ".multicast::cluster.L2::cache_hint [%0], [%1, {%4, %5, %6}], [%2], {%7}, %3, %8;" ::"r"(to),
+      "l"(&map), "r"(barrier), "h"(mask), "r"(c), "r"(w), "r"(n), "h"(tap_w), "l"(policy.bits)
       : "memory");
 }
 WT_DEVICE void tma_load_im2col_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c,
-                                         i32 w, i32 h, i32 n, u16 tap_w, u16 tap_h) {
+                                         i32 w, i32 h, i32 n, u16 tap_w, u16 tap_h, CachePolicy policy = kCacheNormal) {
   asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
-      "[%1, {%4, %5, %6, %7}], [%2], {%8, %9}, %3;" ::"r"(to),
-      "l"(&map), "r"(barrier), "h"(mask), "r"(c), "r"(w), "r"(h), "r"(n), "h"(tap_w), "h"(tap_h)
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
+      ".multicast::cluster.L2::cache_hint [%0], [%1, {%4, %5, %6, %7}], [%2], {%8, %9}, %3, %10;" ::"r"(to),
+      "l"(&map), "r"(barrier), "h"(mask), "r"(c), "r"(w), "r"(h), "r"(n), "h"(tap_w), "h"(tap_h), "l"(policy.bits)
       : "memory");
 }
 WT_DEVICE void tma_load_im2col_multicast(SharedAddress to, const TensorMap& map, SharedAddress barrier, u16 mask, i32 c,
-                                         i32 w, i32 h, i32 d, i32 n, u16 tap_w, u16 tap_h, u16 tap_d) {
+                                         i32 w, i32 h, i32 d, i32 n, u16 tap_w, u16 tap_h, u16 tap_d,
+                                         CachePolicy policy = kCacheNormal) {
   asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
-      "[%1, {%4, %5, %6, %7, %8}], [%2], {%9, %10, %11}, %3;" ::"r"(to),
-      "l"(&map), "r"(barrier), "h"(mask), "r"(c), "r"(w), "r"(h), "r"(d), "r"(n), "h"(tap_w), "h"(tap_h), "h"(tap_d)
+      "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
+      ".multicast::cluster.L2::cache_hint [%0], [%1, {%4, %5, %6, %7, %8}], [%2], {%9, %10, %11}, %3, %12;" ::"r"(to),
+      "l"(&map), "r"(barrier), "h"(mask), "r"(c), "r"(w), "r"(h), "r"(d), "r"(n), "h"(tap_w), "h"(tap_h), "h"(tap_d),
+      "l"(policy.bits)
       : "memory");
 }
 

@@ -12,6 +12,8 @@ WT_DEVICE u32 cluster_blocks() { return sim::table->cluster_blocks(); }
 WT_DEVICE void cluster_arrive(WT_SITE) { sim::table->cluster_arrive(false, site); }
 WT_DEVICE void cluster_arrive_relaxed(WT_SITE) { sim::table->cluster_arrive(true, site); }
 WT_DEVICE void cluster_wait(WT_SITE) { sim::table->cluster_wait(site); }
+// The simulator's arrivals and waits order memory of the whole cluster without it.
+WT_DEVICE void fence_cluster() {}
 WT_DEVICE u32 cluster_address(SharedAddress local, u32 rank, WT_SITE) {
   return sim::table->cluster_address(local, rank, site);
 }

@@ -17,10 +17,6 @@ WT_DEVICE void mbarrier_arrive_expect(SharedAddress barrier, u32 bytes, WT_SITE)
 WT_DEVICE void mbarrier_arrive_remote(SharedAddress barrier, u32 rank, WT_SITE) {
   sim::table->mbarrier_arrive_remote(barrier, rank, site);
 }
-// The simulator's arrivals and waits order memory of the whole cluster in every form.
-WT_DEVICE void mbarrier_arrive_remote_release(SharedAddress barrier, u32 rank, WT_SITE) {
-  sim::table->mbarrier_arrive_remote(barrier, rank, site);
-}
 WT_DEVICE bool mbarrier_try_wait(SharedAddress barrier, u32 parity, WT_SITE) {
   return sim::table->mbarrier_try_wait(barrier, parity, site);
 }

@@ -7,6 +7,7 @@
 // library serves kernels of any age whose table has the same version.
 #pragma once
 
+#include "target/cache_policy.h"
 #include "target/types.h"
 
 namespace wt::sim {
@@ -56,6 +57,7 @@ struct TmaLoad {
   int rank;
   i32 at[5];
   u16 offset[3];
+  CachePolicy policy;
 };
 struct TmaStore {
   const TensorMap* map;

@@ -44,6 +44,7 @@ enum class Fault : int {
   kZeroCoordinate,
   kReleaseTwice,
   kNoGive,
+  kNoPolicy,
   kCount
 };
 
@@ -111,7 +112,10 @@ struct Pipeline {
         } else {
           tma_load(s.a + slot * kA + shift, p.a, s.full(slot), k, row);
         }
-        tma_load(s.b + slot * kB, p.b, s.full(slot), k, 0);
+        tma_load(s.b + slot * kB, p.b, s.full(slot), k, 0,
+                 p.fault == Fault::kNoPolicy ? CachePolicy{}
+                 : tile % 2                  ? kCacheStream
+                                             : kCacheNormal);
         if (++slot == kStages) {
           slot = 0;
           phase ^= 1;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernel/arguments.h"
+#include "target/cache_policy.h"
 
 namespace wt {
 
@@ -42,9 +43,10 @@ struct TmaArguments {
   i32 columns;       // output channels of a group
   i32 group_filter;  // from one group's filter to the next, in the map of B
   i64 tiles_m, tiles_n;
-  i32 splits;         // parts of every tile's sum; 1: it is whole
-  i64 part_elements;  // of the output, which parts in the workspace lie apart
-  void* y;            // or the workspace
+  CachePolicy policy;  // of A
+  i32 splits;          // parts of every tile's sum; 1: it is whole
+  i64 part_elements;   // of the output, which parts in the workspace lie apart
+  void* y;             // or the workspace
   EpilogueArguments epilogue;
 };
 

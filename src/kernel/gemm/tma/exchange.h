@@ -39,7 +39,7 @@ struct ClusterSum {
     device::mbarrier_wait_cluster(filled(), static_cast<u32>(round) & 1);
     add(d, consumer, members, rank, share);
     // WHY not after the last tile: nobody waits, and the others may be gone.
-    if (!last) arrive_at_others(members, rank, [&](u32 other) { device::mbarrier_arrive_remote(emptied(), other); });
+    if (!last) arrive_at_others(members, rank, emptied());
     return {rank * share, (rank + 1) * share};
   }
 
@@ -50,12 +50,11 @@ struct ClusterSum {
     return parts + (slot * kAllFragments + fragment) * tma_layout::kPartBytes + device::thread_index() % 128 * 16;
   }
 
-  template <class Arrive>
-  WT_DEVICE static void arrive_at_others(int members, int rank, Arrive&& arrive) {
+  WT_DEVICE static void arrive_at_others(int members, int rank, SharedAddress barrier) {
     device::sync_warp();
     if (device::lane_index() != 0) return;
     for (int other = 0; other < members; ++other)
-      if (other != rank) arrive(static_cast<u32>(other));
+      if (other != rank) device::mbarrier_arrive_remote(barrier, static_cast<u32>(other));
   }
 
   WT_DEVICE void send(const float (&d)[kFragments][kColumns / 2], int consumer, int members, int rank,
@@ -74,7 +73,10 @@ struct ClusterSum {
         ++owner;
       }
     }
-    arrive_at_others(members, rank, [&](u32 other) { device::mbarrier_arrive_remote_release(filled(), other); });
+    device::sync_warp();
+    // WHY one fence by the thread that arrives, and not one in each arrival: each stops the thread for a microsecond.
+    if (device::lane_index() == 0) device::fence_cluster();
+    arrive_at_others(members, rank, filled());
   }
 
   WT_DEVICE void add(float (&d)[kFragments][kColumns / 2], int consumer, int members, int rank, int share) const {

@@ -47,19 +47,20 @@ struct TmaHaloGemm {
   static constexpr int kConsumers = tma_layout::consumers(kConfig);
   static constexpr int kFragments = tma_layout::rows_of_consumer(kConfig) / 64;
   static constexpr int kBox = tma_layout::box_k(kConfig), kSteps = tma_layout::halo_steps(kConfig);
-  static constexpr int kBBytes = tma_layout::b_bytes(kConfig);
+  static constexpr int kBBytes = tma_layout::b_bytes(kConfig), kTapBytes = tma_layout::b_box_bytes(kConfig);
   static constexpr bool kPingPong = kConfig.gemm.ping_pong;
-  static constexpr int kTaps = tma_layout::kHaloFilter * tma_layout::kHaloFilter;
-  static constexpr int kEdge = tma_layout::kHaloEdge, kFilter = tma_layout::kHaloFilter;
+  static constexpr int kEdge = tma_layout::kHaloEdge, kFilter = tma_layout::kHaloFilter, kTaps = kFilter * kFilter;
+  static constexpr int kStageTaps = tma_layout::halo_stage_taps(kConfig), kTapStages = kTaps / kStageTaps;
   static constexpr int kPitch = tma_layout::kHaloPitch;
   static constexpr int kTileH = tma_layout::halo_tile_height(kConfig);
   static constexpr int kPatchStride = tma_layout::aligned(tma_layout::patch_bytes(kConfig));
+  static_assert(kStageTaps == 1 || kStageTaps == kFilter);
   static_assert(kConfig.gemm.swizzle_a == 128 && kConfig.gemm.staging != Staging::kDirect);
 
   using B = FilterLayout<kConfig>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
   using Output = TmaOutput<kConfig, Params>;
-  using PatchRing = Ring<tma_layout::kHaloPatches>;
+  using PatchRing = Ring<tma_layout::halo_patches(kConfig)>;
   using FilterRing = Ring<kStages>;
 
   struct Shared {  // addresses
@@ -88,7 +89,7 @@ struct TmaHaloGemm {
 
   WT_DEVICE static Shared layout() {
     const SharedAddress patch = (device::shared_base() + 1023) & ~1023u;
-    const SharedAddress filter = patch + tma_layout::kHaloPatches * kPatchStride;
+    const SharedAddress filter = patch + tma_layout::halo_patches(kConfig) * kPatchStride;
     const SharedAddress out = filter + kStages * kBBytes;
     const SharedAddress barriers = out + tma_layout::out_bytes(kConfig);
     return {patch, filter, out, {barriers}, {barriers + PatchRing::kBytes}};
@@ -138,12 +139,14 @@ struct TmaHaloGemm {
       const i32 column = static_cast<i32>(tile.n) * kTileN;
       const i32 first_filter = tile.group * (tma_layout::b_is_mn_major(kConfig) ? p.depth : p.columns);
       for_patches(p, [&](i32 plane, i32 block) {
-        for (int tap = 0; tap < kTaps; ++tap) {
+        for (int first = 0; first < kTaps; first += kStageTaps) {
           shared.filters.wait_empty(slot);
-          const SharedAddress full = shared.filters.full(slot.slot);
-          device::mbarrier_arrive_expect(full, static_cast<u32>(p.filter_bytes));
-          TmaLoads<kConfig>::load_b(shared.filter + slot.slot * kBBytes, p.b, full, block,
-                                    p.filter + (plane * kTaps + tap) * p.filter_step, column, first_filter);
+          const SharedAddress full = shared.filters.full(slot.slot), to = shared.filter + slot.slot * kBBytes;
+          device::mbarrier_arrive_expect(full, static_cast<u32>(kStageTaps * p.filter_bytes));
+          WT_UNROLL for (int tap = 0; tap < kStageTaps; ++tap) {
+            TmaLoads<kConfig>::load_b(to + tap * kTapBytes, p.b, full, block,
+                                      p.filter + (plane * kTaps + first + tap) * p.filter_step, column, first_filter);
+          }
           slot.next();
         }
       });
@@ -160,7 +163,7 @@ struct TmaHaloGemm {
     for_tiles(p, [&](const Tile& tile) {
       if (kPingPong && tile.order % kConsumers != consumer) {
         patch.skip(patches);
-        filter.skip(patches * kTaps);
+        filter.skip(patches * kTapStages);
         return;
       }
       const int part = kPingPong ? 0 : consumer;
@@ -234,11 +237,12 @@ struct TmaHaloGemm {
       block = block + 1 == p.depth_blocks ? 0 : block + 1;
       shared.patches.wait_full(patch);
       const SharedAddress base = shared.patch + patch.slot * kPatchStride;
-      for (int tap = 0; tap < kTaps; ++tap) {
+      for (int stage = 0; stage < kTapStages; ++stage) {
+        const int tap = stage * kStageTaps;
         const SharedAddress first = base + (tap / kFilter * kPitch + tap % kFilter) * 128;
         shared.filters.wait_full(filter);
         const SharedAddress weights = shared.filter + filter.slot * kBBytes;
-        const bool more = index > 0 || tap > 0;
+        const bool more = index > 0 || stage > 0;
         if (steps == kSteps) {
           issue<kSteps>(first, weights, part, more, d);
         } else if (2 * steps > kSteps) {
@@ -246,9 +250,9 @@ struct TmaHaloGemm {
         } else {
           issue<kSteps / 2>(first, weights, part, more, d);
         }
-        device::wgmma_wait<1>();  // the tap before this one has been read
-        if (releases && (index > 0 || tap > 0)) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
-        if (releases && index > 0 && tap == 0) device::mbarrier_arrive(shared.patches.empty(patch.previous()));
+        device::wgmma_wait<1>();  // the stage before this one has been read
+        if (releases && more) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
+        if (releases && index > 0 && stage == 0) device::mbarrier_arrive(shared.patches.empty(patch.previous()));
         filter.next();
       }
       patch.next();
@@ -261,17 +265,20 @@ struct TmaHaloGemm {
     }
   }
 
-  // The products of a tap. WHY with fence and commit: a condition between them would serialise the instructions.
+  // The products of a stage, whose taps lie in one row of the filter. WHY with fence and commit: a condition between
+  // them would serialise the instructions.
   template <int kOfSteps>
   WT_DEVICE static void issue(SharedAddress pixels, SharedAddress weights, int part, bool accumulate,
                               float (&d)[kFragments][kTileN / 2]) {
     device::wgmma_fence();
-    WT_UNROLL for (int step = 0; step < kOfSteps; ++step) {
-      const u64 b = B::descriptor(weights, 0, step);
-      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        const SharedAddress rows = pixels + (part * kFragments + i) * kEdge * kPitch * 128;
-        const u64 a = device::wgmma_descriptor(rows + step * 32, 16, kPitch * 128, device::DescriptorSwizzle::k128);
-        Multiply::template multiply<device::Major::kK, B::kMajor>(d[i], a, b, accumulate || step > 0);
+    WT_UNROLL for (int tap = 0; tap < kStageTaps; ++tap) {
+      WT_UNROLL for (int step = 0; step < kOfSteps; ++step) {
+        const u64 b = B::descriptor(weights + tap * kTapBytes, 0, step);
+        WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+          const SharedAddress rows = pixels + ((part * kFragments + i) * kEdge * kPitch + tap) * 128;
+          const u64 a = device::wgmma_descriptor(rows + step * 32, 16, kPitch * 128, device::DescriptorSwizzle::k128);
+          Multiply::template multiply<device::Major::kK, B::kMajor>(d[i], a, b, accumulate || tap > 0 || step > 0);
+        }
       }
     }
     device::wgmma_commit();

@@ -139,7 +139,7 @@ struct TmaGemm {
         WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
           // WHY: boxes past the end are loaded from channels past the end, which are zeros in both operands.
           if (kBoxes > 1 && left <= 0) at.box = kPastEnd;
-          Loads::load_a(shared.a_box(slot.slot, box), region, full, start, row, at, first_channel);
+          Loads::load_a(shared.a_box(slot.slot, box), region, full, start, row, at, first_channel, p.policy);
           Loads::load_b(shared.b_box(slot.slot, box), p.b, full, at.box, at.filter, column, first_filter);
           at.next(region.taps, p.depth_blocks);
           --left;

@@ -97,16 +97,26 @@ constexpr int out_bytes(const KernelConfig& config) {
 
 // A halo kernel's patch: a tile is 8 pixels wide and as high as its fragments of 8x8, the patch two more each way.
 inline constexpr int kHaloEdge = 8, kHaloFilter = 3, kHaloPitch = kHaloEdge + kHaloFilter - 1;
-inline constexpr int kHaloPatches = 2;  // in flight
 constexpr bool is_halo(const KernelConfig& config) { return config.gemm.loader_a == Loader::kTmaHalo; }
 constexpr int halo_tile_height(const KernelConfig& config) { return config.gemm.tile.m / kHaloEdge; }
 constexpr int halo_patch_height(const KernelConfig& config) { return halo_tile_height(config) + kHaloFilter - 1; }
+// Taps of a stage of the filter: a row of them, or one.
+constexpr int halo_stage_taps(const KernelConfig& config) {
+  return config.gemm.tile.k > box_k(config) ? config.gemm.tile.k / box_k(config) : 1;
+}
 // Matrix instructions along a row of 128 bytes: half of them where the channels fill half of it.
-constexpr int halo_steps(const KernelConfig& config) { return config.gemm.tile.k * size_of(operand_a(config)) / 32; }
+constexpr int halo_steps(const KernelConfig& config) {
+  return config.gemm.tile.k / halo_stage_taps(config) * size_of(operand_a(config)) / 32;
+}
 constexpr int patch_bytes(const KernelConfig& config) { return halo_patch_height(config) * kHaloPitch * 128; }
 // Channels that copies of a halo kernel bring, of `depth` that are summed over: no more than are multiplied.
 constexpr int halo_channels(const KernelConfig& config, long long depth) {
   return depth > 48 ? box_k(config) : depth > 32 ? 48 : 32;
+}
+// Patches in flight: of a small image, all that it has.
+constexpr int halo_patches(const KernelConfig& config) {
+  constexpr int kMost = 4, kRoom = 96 * 1024;
+  return halo_stage_taps(config) > 1 && kMost * aligned(patch_bytes(config)) <= kRoom ? kMost : 2;
 }
 
 // Blocks of a cluster that share an operand's tile: each loads its share of it for all. A sum divided over a cluster
@@ -138,7 +148,7 @@ constexpr int cluster_barrier_bytes(const KernelConfig& config) { return in_clus
 
 constexpr int shared_bytes(const KernelConfig& config) {
   if (is_halo(config))
-    return kHaloPatches * (aligned(patch_bytes(config)) + 16) + config.gemm.stages * (b_bytes(config) + 16) +
+    return halo_patches(config) * (aligned(patch_bytes(config)) + 16) + config.gemm.stages * (b_bytes(config) + 16) +
            out_bytes(config) + 1024;
   const int buffers = three_products(config) ? 2 : 1, rings = changes_tiles(config) ? 2 : 1;
   return config.gemm.stages * (buffers * (a_bytes(config) + b_bytes(config)) + 16 * rings) + out_bytes(config) +

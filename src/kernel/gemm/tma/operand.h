@@ -132,31 +132,33 @@ struct TmaLoads {
 
   // The A box at the cursor's tap and channels; `start` and `row` are those of this block's share of the tile's rows.
   WT_DEVICE static void load_a(SharedAddress to, const TmaRegion& region, SharedAddress full, const WalkStart& start,
-                               i64 row, const TapCursor& at, i32 first_channel) {
+                               i64 row, const TapCursor& at, i32 first_channel, CachePolicy policy) {
     const i32 channel = first_channel + at.box * kBox;
     const auto w = static_cast<u16>(at.offset[2]), h = static_cast<u16>(at.offset[1]),
                d = static_cast<u16>(at.offset[0]);
     if constexpr (kShareA) {
       to += share_a() * tma_layout::a_box_rows(kConfig) * kConfig.gemm.swizzle_a;
       if constexpr (kConfig.gemm.loader_a == Loader::kTmaTiled) {
-        device::tma_load_multicast(to, region.a, full, kEveryBlock, channel, static_cast<i32>(row));
+        device::tma_load_multicast(to, region.a, full, kEveryBlock, channel, static_cast<i32>(row), policy);
       } else if constexpr (kConfig.dims == 1) {
-        device::tma_load_im2col_multicast(to, region.a, full, kEveryBlock, channel, start.at[2], start.image, w);
+        device::tma_load_im2col_multicast(to, region.a, full, kEveryBlock, channel, start.at[2], start.image, w,
+                                          policy);
       } else if constexpr (kConfig.dims == 2) {
         device::tma_load_im2col_multicast(to, region.a, full, kEveryBlock, channel, start.at[2], start.at[1],
-                                          start.image, w, h);
+                                          start.image, w, h, policy);
       } else {
         device::tma_load_im2col_multicast(to, region.a, full, kEveryBlock, channel, start.at[2], start.at[1],
-                                          start.at[0], start.image, w, h, d);
+                                          start.at[0], start.image, w, h, d, policy);
       }
     } else if constexpr (kConfig.gemm.loader_a == Loader::kTmaTiled) {
-      device::tma_load(to, region.a, full, channel, static_cast<i32>(row));
+      device::tma_load(to, region.a, full, channel, static_cast<i32>(row), policy);
     } else if constexpr (kConfig.dims == 1) {
-      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.image, w);
+      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.image, w, policy);
     } else if constexpr (kConfig.dims == 2) {
-      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.at[1], start.image, w, h);
+      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.at[1], start.image, w, h, policy);
     } else {
-      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.at[1], start.at[0], start.image, w, h, d);
+      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.at[1], start.at[0], start.image, w, h, d,
+                              policy);
     }
   }
 

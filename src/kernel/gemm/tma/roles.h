@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/gemm/tma/roles.h - how a Hopper kernel starts: barriers, then consumer warpgroups and a producer warpgroup.
 //
-//   init (one thread) --> every thread of the block, or of its cluster --> consume(group) | produce(warp)
+//   init (the first producer warp) --> every thread of the block, or of its cluster --> consume(group) | produce(warp)
 #pragma once
 
 #include "kernel/gemm/tma/layout.h"
@@ -9,23 +9,32 @@
 
 namespace wt {
 
+inline constexpr int kStartBarrier = 15;
+
 // init() sets up the mbarriers. produce(warp) is called by whole warps of the producers, consume(group) by whole
 // consumer warpgroups. WHY one if/else with nothing behind it: ptxas heeds the register moves only then.
 template <KernelConfig kConfig, class Init, class Produce, class Consume>
 WT_DEVICE void run_roles(Init&& init, Produce&& produce, Consume&& consume) {
   constexpr int kConsumers = tma_layout::consumers(kConfig);
   constexpr bool kMoveRegisters = kConsumers > 1;
-  if (device::thread_index() == 0) {
-    init();
-    device::mbarrier_fence_init();
+  const int role = device::warp_index() / 4;
+  const bool starts = device::warp_index() == 4 * kConsumers;
+  if (starts) {
+    if (device::lane_index() == 0) {
+      init();
+      device::mbarrier_fence_init();
+      device::fence_async_shared();
+    }
+    device::sync_warp();
   }
   if constexpr (tma_layout::in_clusters(kConfig)) {
     device::cluster_arrive_relaxed();
     device::cluster_wait();
+  } else if (starts) {
+    device::arrive_named(kStartBarrier, tma_layout::threads(kConfig));  // its first copies need not wait for the others
   } else {
-    device::sync_block();
+    device::sync_named(kStartBarrier, tma_layout::threads(kConfig));
   }
-  const int role = device::warp_index() / 4;
   if (role == kConsumers) {
     if constexpr (kMoveRegisters) device::give_registers<tma_layout::producer_registers(kConfig)>();
     produce(device::warp_index() - 4 * kConsumers);

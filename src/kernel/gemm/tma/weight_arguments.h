@@ -6,6 +6,7 @@
 
 #include "kernel/arguments.h"
 #include "kernel/gemm/tma/stream.h"
+#include "target/cache_policy.h"
 
 namespace wt {
 
@@ -31,6 +32,7 @@ struct TmaWeightArguments {
   i32 size[3], start[3], step[3];  // of the walk over x, as in TmaRegion
   i32 advance[4];                  // tile.k pixels as (n, d, h, w) steps of the walk
   i64 tiles_m, tiles_n;
+  CachePolicy policy;  // of dy and x
   void* dw;
   float* partials;    // (splits, elements of dw), or the pieces of stream.h
   i32 stream_blocks;  // of the grid, where stream-K cuts by them

@@ -164,13 +164,13 @@ struct TmaWeightGemm {
                                const i32 (&tap)[3]) {
     const auto offset = [&](int dim) { return static_cast<u16>(tap[dim] * p.dilation[dim]); };
     if constexpr (kConfig.dims == 1) {
-      device::tma_load_im2col(to, p.x, full, channel, at.position(p, 2), at.at[0], offset(2));
+      device::tma_load_im2col(to, p.x, full, channel, at.position(p, 2), at.at[0], offset(2), p.policy);
     } else if constexpr (kConfig.dims == 2) {
       device::tma_load_im2col(to, p.x, full, channel, at.position(p, 2), at.position(p, 1), at.at[0], offset(2),
-                              offset(1));
+                              offset(1), p.policy);
     } else {
       device::tma_load_im2col(to, p.x, full, channel, at.position(p, 2), at.position(p, 1), at.position(p, 0), at.at[0],
-                              offset(2), offset(1), offset(0));
+                              offset(2), offset(1), offset(0), p.policy);
     }
   }
 
@@ -198,7 +198,8 @@ struct TmaWeightGemm {
         // What copies leave of their blocks is read too: rows and columns of sums that are never stored.
         device::mbarrier_arrive_expect(full, static_cast<u32>(p.copied_bytes));
         WT_UNROLL for (int i = 0; i < kBlocksM; ++i) {
-          device::tma_load(shared.a + slot.slot * kABytes + i * kBlockBytes, p.dy, full, row + kBlock * i, pixel);
+          device::tma_load(shared.a + slot.slot * kABytes + i * kBlockBytes, p.dy, full, row + kBlock * i, pixel,
+                           p.policy);
         }
         WT_UNROLL for (int j = 0; j < kBlocksN; ++j) {
           load_x(shared.b + slot.slot * kBBytes + j * kBlockBytes, p, full, walk, channel[j], tap[j]);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/cache_policy.h - how the L2 cache treats the images of a problem, for kernels whose copies say so.
+#pragma once
+
+#include "problem/problem.h"
+#include "runtime/device.h"
+#include "target/cache_policy.h"
+
+namespace wt {
+
+// Of the images that a kernel reads. Lines that go first leave the L2's other lines alone: most of those are dirty
+// when a kernel starts, and writing them back takes as long as reading. But a line that is read again later is then
+// read from memory again.
+CachePolicy image_policy(const ConvProblem& problem, const DeviceInfo& device);
+
+}  // namespace wt

@@ -82,8 +82,10 @@ Binding bind_rows_weight(const KernelConfig& config, const ConvProblem& problem,
 
   Launch launch;
   launch.kernel = name_of(config);
-  if (view.units > 0) bind_maps(launch, config, problem, view);
-  launch.pointers.push_back({offsetof(RowsWeightArguments, x), Tensor::kX, 0});
+  if (view.units > 0) {
+    bind_maps(launch, config, problem, view);
+    launch.pointers.push_back({offsetof(RowsWeightArguments, x), Tensor::kX, 0});
+  }
   launch.pointers.push_back({offsetof(RowsWeightArguments, partials), Tensor::kWorkspace, 0});
   launch.shape.grid[0] = static_cast<uint32_t>(arguments.parts * tiles);
   launch.shape.threads = static_cast<uint32_t>(rows_weight_layout::threads(config));

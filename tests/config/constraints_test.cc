@@ -110,6 +110,24 @@ void rows_with(KernelConfig& c, Change change) {
   change(c);
 }
 
+// A weight gradient of pipeline rows, and one change.
+template <class Change>
+void rows_weight_with(KernelConfig& c, Change change) {
+  hopper(c);
+  c.direction = Direction::kBackwardWeight;
+  c.min_blocks = 1;
+  c.gemm = {};
+  c.gemm.pipeline = Pipeline::kRows;
+  c.gemm.tile = {192, 64, 32};
+  c.gemm.mma = {64, 64, 16};
+  c.gemm.warps = {4, 1, 2};
+  c.gemm.stages = 6;
+  c.gemm.loader_a = Loader::kRegister;
+  c.gemm.split_k = SplitK::kWorkspace;
+  c.gemm.load_warps = 1;
+  change(c);
+}
+
 DirectConfig& make_groups(KernelConfig& c) {
   c.family = Family::kDirect;
   c.direct.design = DirectDesign::kGroups;
@@ -358,6 +376,11 @@ const RowCase kTargetCases[] = {
     {"rows-kind", [](KernelConfig& c) { rows_with(c, [](KernelConfig& t) { t.dims = 1; }); }, "dims=1 direction=fwd"},
     {"rows-staging", [](KernelConfig& c) { rows_with(c, [](KernelConfig& t) { t.gemm.vector_c = 1; }); },
      "staging=shared vector_c=1 with output bf16"},
+    {"rows-weight-shape", [](KernelConfig& c) { rows_weight_with(c, [](KernelConfig& t) { t.gemm.stages = 2; }); },
+     "tile=192x64x32 warps=4x1x2 stages=2 load_warps=1"},
+    {"rows-weight-kind",
+     [](KernelConfig& c) { rows_weight_with(c, [](KernelConfig& t) { t.gemm.split_k = SplitK::kNone; }); },
+     "split_k=none loader_a=register"},
     {"wavelet-roles", [](KernelConfig& c) { gathers_with(c, [](KernelConfig& t) { t.gemm.load_warps = 6; }); },
      "load_warps=6 warps=8x1 persistent=true tile.m=128"},
     {"wavelet-span", [](KernelConfig& c) { gathers_with(c, [](KernelConfig& t) { t.gemm.swizzle_b = 64; }); },
@@ -601,6 +624,13 @@ const RowCase kProblemCases[] = {
        });
      },
      "no patch of image rows fits 8 slots", "fwd bf16 n1 c3 k64 i240x208 f220x7 s2"},
+    {"rows-weight-channels", [](KernelConfig& c) { rows_weight_with(c, [](KernelConfig&) {}); },
+     "1 groups, 3 to 36 channels, dilation=1x1", "bwd_weight bf16 n1 c3 k36 i32x32 f7x7"},
+    {"rows-weight-pitch", [](KernelConfig& c) { rows_weight_with(c, [](KernelConfig&) {}); },
+     "30 pixels of 3 channels are 180 bytes", "bwd_weight bf16 n1 c3 k64 i32x30 f7x7 s2 p3"},
+    {"rows-weight-memory", [](KernelConfig& c) { rows_weight_with(c, [](KernelConfig&) {}); },
+     "stride=64x64 with filter=3x3: image rows under two rows of eight outputs do not fit beside 6 slots",
+     "bwd_weight bf16 n1 c16 k64 i512x512 f3x3 s64"},
     {"wavelet-vector", [](KernelConfig& c) { gathers_with(c, [](KernelConfig&) {}); },
      "3 channels per group, 9 pixels wide, stride 1, dilation 1: neither channels nor rows of taps are vectors of 8",
      "fwd bf16 n1 c3 k8 i9x9 f3x3"},

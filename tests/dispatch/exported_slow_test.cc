@@ -76,6 +76,8 @@ std::string direct_sizes(const KernelConfig& config) {
 // A layer that begins or ends in few channels, with the filter that its kernel is compiled for; empty: another kernel.
 std::string few_channels(const KernelConfig& config) {
   const GemmConfig& gemm = config.gemm;
+  if (gemm.pipeline == Pipeline::kRows && config.direction == Direction::kBackwardWeight)
+    return "c3 k64 i16x16 f3x3 s2 p1";
   if (gemm.pipeline == Pipeline::kRows) {
     const int rows = gemm.filter_rows, octets = gemm.tile.k / 8 / rows;
     const int few = (8 * octets - 1) / rows, many = 64, pad = rows / 2;

@@ -59,5 +59,82 @@ INSTANTIATE_TEST_SUITE_P(
         WeightCase{"bwd_weight bf16 n1 c7 k8 i5x9 f3x2 p1x0", 64, 2, 4, "2"},
         WeightCase{"bwd_weight bf16 n30 c1 k8 i4x8 f1x3 p0x1", 64, 2, 1, "1"}));  // slots that are used again
 
+// Without images the gradient is zero, and what is added to it remains.
+TEST(RowsWeightEmpty, LeavesWhatIsAdded) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  const ConvProblem problem = problem_of("bwd_weight bf16 n0 c3 k64 i12x16 f7x7 s2 p3 +residual");
+  const auto kernels = weight_kernels(problem);
+  ASSERT_FALSE(kernels.empty());
+  expect_exact(*device, problem, kernels.front());
+}
+
+// Outputs that do not exist fill up steps, with zeros that would not stop a NaN: elements of the gradient are NaN where
+// the poisoned number is in a window of theirs, and nowhere else.
+TEST(RowsWeightNonFinite, StaysInItsReceptiveField) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  for (const char* text : {"bwd_weight bf16 n1 c3 k8 i20x24 f3x3 s4 p1", "bwd_weight bf16 n1 c1 k8 i9x16 f3x2 s3"}) {
+    const ConvProblem p = problem_of(text);
+    const auto kernels = weight_kernels(p);
+    ASSERT_FALSE(kernels.empty()) << text;
+    const auto plan = make_kernel_plan(*device, p, kernels.front(), "tested");
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    for (const int64_t w : {p.in[2] - 1, p.in[2] - 2, p.in[2] - 3}) {
+      const int64_t h = 4, channel = p.c - 1;
+      const auto tensors = TrialTensors::make(*device, p, true, 7);
+      ASSERT_TRUE(tensors.ok()) << tensors.status().message();
+      ASSERT_TRUE((*tensors)->reserve_workspace((*plan)->workspace_bytes()).ok());
+      const uint16_t nan = 0x7fc0;
+      auto* x = static_cast<uint16_t*>((*tensors)->pointers()[Tensor::kX]) + (h * p.in[2] + w) * p.c + channel;
+      ASSERT_TRUE((*device)->copy_in(x, &nan, sizeof nan).ok());
+      ASSERT_TRUE((*plan)->execute((*tensors)->pointers(), nullptr).ok());
+      ASSERT_TRUE((*tensors)->fetch_outputs().ok());
+      const auto* bits = reinterpret_cast<const uint16_t*>(output_of(p, (*tensors)->host()).data());
+      const auto meets = [](int64_t at, int64_t stride, int64_t out) {
+        return at >= 0 && at % stride == 0 && at / stride < out;
+      };
+      for (int64_t i = 0; i < p.w_elements(); ++i) {
+        const int64_t r = i / p.c / p.filter[2] % p.filter[1], s = i / p.c % p.filter[2];
+        const bool has = i % p.c == channel && meets(h + p.pad_lower[1] - r, p.stride[1], p.out()[1]) &&
+                         meets(w + p.pad_lower[2] - s, p.stride[2], p.out()[2]);
+        EXPECT_EQ((bits[i] & 0x7fff) > 0x7f80, has) << text << " w=" << w << " element " << i;
+      }
+    }
+  }
+}
+
+TEST(RowsWeightSameBits, WhateverTheOrderOfWarps) {
+  const ConvProblem problem = problem_of("bwd_weight bf16 n2 c3 k64 i24x48 f7x7 s2 p3");
+  const KernelConfig config = weight_kernels(problem).front();
+  const auto first = random_output(problem, config, "1");
+  ASSERT_FALSE(first.empty());
+  EXPECT_EQ(first, random_output(problem, config, "2"));
+}
+
+TEST(RowsWeightChoice, FewInputChannelsOnly) {
+  const auto chosen = [](const char* text) {
+    const auto ranked = rank_candidates(problem_of(text), Target::kSm90a, {}, Candidates::kAll);
+    return rows_weight_layout::serves(ranked.front().config);
+  };
+  EXPECT_TRUE(chosen("bwd_weight bf16 n64 c3 k64 i224x224 f7x7 s2 p3"));
+  EXPECT_TRUE(chosen("bwd_weight bf16 n64 c3 k32 i224x224 f3x3 s2 p1"));
+  EXPECT_FALSE(chosen("bwd_weight bf16 n64 c64 k64 i56x56 f3x3 p1"));
+  EXPECT_FALSE(chosen("bwd_weight bf16 n64 c3 k63 i224x224 f7x7 s2 p3"));
+}
+
+TEST(RowsWeightView, UnitsAreWholeSteps) {
+  const ConvProblem problem = problem_of("bwd_weight bf16 n64 c3 k64 i224x224 f7x7 s2 p3");
+  for (const KernelConfig& config : weight_kernels(problem)) {
+    const RowsWeightView view = rows_weight_view(config, problem, 132);
+    EXPECT_EQ(view.row_words, 11);  // 21 numbers and one before them
+    EXPECT_EQ(view.strip % 8, 0);
+    EXPECT_EQ(view.octets() * view.tile_rows % 2, 0);
+    EXPECT_EQ(view.chunk_rows * view.pitch % 128, 0);
+    EXPECT_LE(view.pitch, 1024);
+    EXPECT_LE(rows_weight_parts(config, view, 132) * view.tiles_m * view.tiles_n, 132);
+  }
+}
+
 }  // namespace
 }  // namespace wt

@@ -297,7 +297,7 @@ constexpr Constraint kRows[] = {
     {"tensor-size", "kernels with 32-bit indices take tensors of fewer than 2^31 elements",
      [](const Case& at) {
        // four-wave-window, four-wave-grid and portable-image say what those kernels reach.
-       return is_gemm(at) && !at.config.gemm.split_image && at.config.gemm.pipeline != Pipeline::kBasicV1 &&
+       return is_gemm(at) && at.config.gemm.pipeline != Pipeline::kBasicV1 &&
               at.config.gemm.pipeline != Pipeline::kFourWave && !portable_layout::serves(at.config);
      },
      [](const Case& at) {

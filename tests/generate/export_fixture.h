@@ -1,40 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/generate/export_fixture.h - a folder of its own for each test, and the device headers from the source tree.
+// tests/generate/export_fixture.h - a folder of its own for each test, and the device headers.
 #pragma once
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/files.h"
+#include "compile/embedded_headers.h"
 #include "config/rules.h"
 #include "generate/export.h"
 
 namespace wt {
 
-inline std::filesystem::path source_tree() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() / "src";
-}
-
-// As compile::embedded_headers() gives them, which this room's tests do not link.
 inline std::vector<DeviceHeader> device_headers() {
-  std::vector<std::string> names = {"config/kernel_config.h", "problem/enums.h", "problem/user_types.h",
-                                    "generate/exported_kernel.h"};
-  for (const char* room : {"kernel", "target"})
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(source_tree() / room))
-      if (entry.path().extension() == ".h")
-        names.push_back(std::filesystem::relative(entry.path(), source_tree()).string());
-  std::ranges::sort(names);
   std::vector<DeviceHeader> headers;
-  for (const std::string& name : names) {
-    const Result<std::string> text = read_file(source_tree() / name);
-    EXPECT_TRUE(text.ok()) << name;
-    if (text.ok()) headers.push_back({name, *text});
-  }
+  for (const compile::EmbeddedHeader& header : compile::embedded_headers())
+    headers.push_back({std::string(header.name), std::string(header.text)});
   return headers;
 }
 

@@ -44,7 +44,7 @@ GatherArguments gather_arguments(const ConvProblem& p) {
 void share_weights(const KernelConfig& config, const ConvProblem& p, GatherArguments& arguments, int max_lanes) {
   const int64_t row = gather_row_bytes(config, p.filter[2], p.k_per_group());
   const auto room = static_cast<int>(std::min<int64_t>(max_lanes, kGatherSharedBytes / row));
-  arguments.blocks = channel_blocks(arguments.channels, config.direct.vector_out, config.direct.block_size, room);
+  arguments.blocks = channel_blocks(arguments.channels, config.direct.vector_out, config.direct.block_size, room, size_of(p.x));
   arguments.filter_rows = static_cast<i32>(
       std::min<int64_t>(p.filter[0] * p.filter[1], kGatherSharedBytes / (row * arguments.blocks.lanes)));
 }
@@ -120,7 +120,7 @@ Binding bind_weight(const KernelConfig& config, const ConvProblem& problem, cons
                     const DeviceInfo& device) {
   GatherArguments arguments = gather_arguments(p);
   const DirectConfig& direct = config.direct;
-  arguments.blocks = channel_blocks(p.k, direct.vector_out, direct.block_size, 32);
+  arguments.blocks = channel_blocks(p.k, direct.vector_out, direct.block_size, 32, size_of(p.x));
   arguments.tap_runs = static_cast<i32>(ceil_div(p.filter[2], direct.sub_w));
   const int64_t runs = p.filter[0] * p.filter[1] * arguments.tap_runs;
   arguments.column_lanes = static_cast<i32>(std::min<int64_t>(runs, direct.block_size / arguments.blocks.lanes));

@@ -17,7 +17,8 @@ namespace {
 
 // What a strip costs beside its rows, in rows: weights, first loads, coordinates.
 constexpr int64_t kStripRows = 3;
-constexpr int64_t kMostTiles = 4096;   // that are tried
+constexpr int64_t kMostTiles = 4096;  // that are tried
+constexpr int64_t kWarpLanes = 32;
 constexpr int64_t kMostRuns = 8;       // of a row of gather_tile.h
 constexpr int kTileBytes = 100 << 10;  // of its shared memory: two blocks a multiprocessor
 
@@ -101,13 +102,31 @@ DirectHistory direct_history(const ConvProblem& problem) {
   return history;
 }
 
-DirectBlocks channel_blocks(int64_t channels, int vector, int threads, int max_lanes) {
+namespace {
+
+// What a block's piece of a pixel costs more than its bytes: parts of sectors at its ends, and lines that it shares
+// with other blocks. A study on an H200: keep at least 128 bytes of a pixel in one block.
+double piece_cost(int64_t bytes, int64_t pixel_bytes) {
+  constexpr int64_t kSector = 32, kLine = 128;
+  if (bytes >= pixel_bytes) return 1;
+  const bool aligned = bytes % kSector == 0 && pixel_bytes % kSector == 0;
+  const double sectors =
+      aligned ? 1 : static_cast<double>((ceil_div(bytes, kSector) + 1) * kSector) / static_cast<double>(bytes);
+  return std::min(1.3, sectors) +
+         (bytes < kLine ? 0.2 * (static_cast<double>(kLine) / static_cast<double>(bytes) - 1) : 0);
+}
+
+}  // namespace
+
+DirectBlocks channel_blocks(int64_t channels, int vector, int threads, int max_lanes, int element_bytes) {
   const int64_t vectors = ceil_div(channels, vector);
   int64_t best = 1;
   double least = 1e300;
   for (int64_t lanes = 1; lanes <= std::min<int64_t>(vectors, max_lanes); ++lanes) {
+    if (lanes > kWarpLanes && lanes < vectors) continue;  // longer pieces than a warp's gain nothing
     // Blocks that one strip takes: fewer where lanes divide both the channels and the block well.
-    const double blocks = static_cast<double>(ceil_div(vectors, lanes)) / static_cast<double>(threads / lanes);
+    const double blocks = static_cast<double>(ceil_div(vectors, lanes)) / static_cast<double>(threads / lanes) *
+                          piece_cost(lanes * vector * element_bytes, channels * element_bytes);
     if (blocks > least * 1.0001) continue;
     least = std::min(least, blocks);
     best = lanes;
@@ -115,19 +134,18 @@ DirectBlocks channel_blocks(int64_t channels, int vector, int threads, int max_l
   return {static_cast<i32>(best), static_cast<i32>(ceil_div(vectors, best))};
 }
 
-StreamCut cut_stream(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
-  const DirectConfig& direct = config.direct;
+namespace {
+
+// The rows of a strip where a block has `lanes` channel vectors.
+void cut_rows(const KernelConfig& config, const ConvProblem& p, const Walked& all, int64_t lanes, int64_t capacity,
+              StreamCut& cut) {
   const bool weight = p.direction == Direction::kBackwardWeight;
-  const Walked all = walked(config, p);
-  StreamCut cut;
-  cut.blocks = channel_blocks(p.c, direct.vector_in, direct.block_size,
-                              p.layout == Layout::kChannelsLast ? kMostStreamLanes : 1);
-  cut.column_tiles = ceil_div(all.columns, direct.sub_w);
-  const int64_t slots = direct.block_size / cut.blocks.lanes;
-  const int64_t capacity = int64_t{multiprocessors} * config.min_blocks;
-  const int64_t fixed = int64_t{cut.blocks.channel_blocks} * (weight ? p.filter[0] : 1);
+  const int64_t vectors = ceil_div(p.c, config.direct.vector_in), slots = config.direct.block_size / lanes;
+  const int64_t channel_blocks = ceil_div(vectors, lanes), fixed = channel_blocks * (weight ? p.filter[0] : 1);
   const int64_t most_splits = std::max<int64_t>(1, capacity / fixed);
-  cut.row_steps = 1e300;
+  const double piece = p.layout == Layout::kChannelsLast
+                           ? piece_cost(lanes * config.direct.vector_in * size_of(p.x), p.c * size_of(p.x))
+                           : 1;
   for (int64_t tiles = 1; tiles <= std::min(all.rows, kMostTiles); ++tiles) {
     const int64_t rows = ceil_div(all.rows, tiles);
     const int64_t row_tiles = ceil_div(all.rows, rows);
@@ -140,15 +158,36 @@ StreamCut cut_stream(const KernelConfig& config, const ConvProblem& p, int multi
       splits = ceil_div(groups, rounds);
     }
     const int64_t waves = ceil_div(splits * fixed, capacity);
-    const auto steps = static_cast<double>(waves * rounds * (rows + all.halo + kStripRows));
+    const double steps = static_cast<double>(waves * rounds * (rows + all.halo + kStripRows)) * piece;
     if (steps >= cut.row_steps) continue;
     cut.row_steps = steps;
+    cut.blocks = {static_cast<i32>(lanes), static_cast<i32>(channel_blocks)};
     cut.rows = rows;
     cut.row_tiles = row_tiles;
     cut.strips = strips;
     cut.splits = splits;
     cut.grid = splits * fixed;
     cut.waves = static_cast<double>(waves);
+  }
+}
+
+}  // namespace
+
+StreamCut cut_stream(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
+  const DirectConfig& direct = config.direct;
+  const Walked all = walked(config, p);
+  const int64_t vectors = ceil_div(p.c, direct.vector_in), capacity = int64_t{multiprocessors} * config.min_blocks;
+  StreamCut cut;
+  cut.column_tiles = ceil_div(all.columns, direct.sub_w);
+  cut.row_steps = 1e300;
+  const int64_t most = p.layout == Layout::kChannelsLast ? std::min<int64_t>(vectors, kMostStreamLanes) : 1;
+  // From the longest pieces of a pixel on; the first of equals stays. What wastes a fifth of the threads is not tried.
+  for (int64_t lanes = most; lanes >= 1; --lanes) {
+    if (lanes > kWarpLanes && lanes < vectors) continue;
+    const int64_t threads = direct.block_size / lanes * lanes;
+    const int64_t used = vectors * threads, held = ceil_div(vectors, lanes) * lanes * int64_t{direct.block_size};
+    if (lanes > 1 && used * 5 < held * 4) continue;
+    cut_rows(config, p, all, lanes, capacity, cut);
   }
   return cut;
 }

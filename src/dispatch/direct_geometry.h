@@ -16,7 +16,7 @@ DirectImage direct_image(const ConvProblem& turned_problem, bool is_output);  //
 DirectHistory direct_history(const ConvProblem& problem);  // where it lies; its address is the launch's
 
 // Channel vectors of a block: they fill its threads and its memory accesses well.
-DirectBlocks channel_blocks(int64_t channels, int vector, int threads, int max_lanes);
+DirectBlocks channel_blocks(int64_t channels, int vector, int threads, int max_lanes, int element_bytes);
 
 // Strips of a streaming kernel, cut so that the blocks fill the multiprocessors about once: that mattered more on an
 // H200 than every other choice.

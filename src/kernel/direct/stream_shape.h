@@ -26,7 +26,7 @@ struct StreamShape {
   static_assert(kConfig.direct.vector_out == kWidth, "one output channel an input channel");
 };
 
-inline constexpr int kMostStreamLanes = 32;  // channel vectors of a block
+inline constexpr int kMostStreamLanes = 64;  // channel vectors of a block
 
 // A lane's weights in shared memory. WHY odd: eight lanes' vectors of four weights then lie in different banks.
 constexpr int stream_tap_pitch(int taps) { return taps | 1; }

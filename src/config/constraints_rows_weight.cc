@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config/constraints_rows_weight.cc - the rows of weight gradients with few input channels (kernel/gemm/rows).
+// config/constraints_rows_weight.cc - the rows of weight gradients with few channels (kernel/gemm/rows).
 #include "config/constraint_rows.h"
 #include "config/enum_names.h"
 #include "config/rows_weight_view.h"
@@ -55,26 +55,35 @@ constexpr Constraint kTargetRows[] = {
 };
 
 constexpr Constraint kProblemRows[] = {
-    {"rows-weight-channels", "one group of at most 16 input channels, output channels in eights, unit dilation", serves,
+    {"rows-weight-channels",
+     "one group of at most 16 input channels and output channels in eights, or the other way round with unit strides; "
+     "unit dilation",
+     serves,
      [](const Case& at) {
-       const ConvProblem& p = *at.problem;
-       return p.g == 1 && p.c <= rows_weight_layout::kMostChannels && p.k % 8 == 0 && p.dilation[1] == 1 &&
-              p.dilation[2] == 1;
+       const ConvProblem &p = *at.problem, source = rows_weight_source(p);
+       return p.g == 1 && source.c <= rows_weight_layout::kMostChannels && source.k % 8 == 0 && p.dilation[1] == 1 &&
+              p.dilation[2] == 1 && (!rows_weight_turns(p) || (p.stride[1] == 1 && p.stride[2] == 1));
      },
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
        return fmt::format(
-           "{} groups, {} to {} channels, dilation={}x{}: weight gradients of pipeline rows take one group of at most "
-           "16 input channels, a multiple of 8 output channels, no dilation",
-           p.g, p.c, p.k, p.dilation[1], p.dilation[2]);
+           "{} groups, {} to {} channels, stride={}x{} dilation={}x{}: weight gradients of pipeline rows take one "
+           "group "
+           "of at most 16 input channels and a multiple of 8 output channels, or the other way round with unit "
+           "strides, and no dilation",
+           p.g, p.c, p.k, p.stride[1], p.stride[2], p.dilation[1], p.dilation[2]);
      }},
 
     {"rows-weight-pitch", "image rows that one thread copies in bulk are multiples of 16 bytes",
      [](const Case& at) { return serves(at) && rows_weight_layout::loads_in_bulk(at.config); },
-     [](const Case& at) { return at.problem->in[2] * at.problem->c % 8 == 0; },
      [](const Case& at) {
-       return fmt::format("{} pixels of {} channels are {} bytes, no multiple of 16; use load_warps=4",
-                          at.problem->in[2], at.problem->c, at.problem->in[2] * at.problem->c * 2);
+       const ConvProblem source = rows_weight_source(*at.problem);
+       return source.in[2] * source.c % 8 == 0;
+     },
+     [](const Case& at) {
+       const ConvProblem source = rows_weight_source(*at.problem);
+       return fmt::format("{} pixels of {} channels are {} bytes, no multiple of 16; use load_warps=4", source.in[2],
+                          source.c, source.in[2] * source.c * 2);
      }},
 
     {"rows-weight-memory", "two rows of eight outputs and their image rows fit shared memory", is_sound,

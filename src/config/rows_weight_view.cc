@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/integers.h"
+#include "config/rows_view.h"
 #include "config/targets.h"
 #include "kernel/gemm/rows/weight_layout.h"
 
@@ -30,7 +31,7 @@ RowsWeightView undivided(const KernelConfig& config, const ConvProblem& p) {
   view.run = p.filter[2] * p.c;
   view.step = p.stride[2] * p.c;
   view.odd_step = view.step % 2 != 0;
-  view.lead = p.pad_lower[2] * p.c % 2;
+  view.lead = p.pad_lower[2] * p.c & 1;
   view.shift = view.odd_step ? 0 : view.lead;
   view.row_words = ceil_div(view.run + view.shift, 2);
   view.words = view.row_words * p.filter[1];
@@ -84,6 +85,16 @@ double part_cycles(const KernelConfig& config, const RowsWeightView& view, int m
 
 }  // namespace
 
+bool rows_weight_turns(const ConvProblem& problem) {
+  return problem.c > rows_weight_layout::kMostChannels || problem.k % 8 != 0;
+}
+
+ConvProblem rows_weight_source(const ConvProblem& problem) {
+  ConvProblem source = problem;
+  source.direction = rows_weight_turns(problem) ? Direction::kBackwardData : Direction::kForward;
+  return rows_forward(source);
+}
+
 double rows_weight_step_cycles(const KernelConfig& config, const RowsWeightView& view) {
   const GemmConfig& gemm = config.gemm;
   const double fragments = rows_weight_layout::fragments(config), loads = view.odd_step ? 6 : 4;
@@ -97,7 +108,8 @@ double rows_weight_step_cycles(const KernelConfig& config, const RowsWeightView&
   return longest + 0.25 * (all - longest);
 }
 
-RowsWeightView rows_weight_view(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
+RowsWeightView rows_weight_view(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  const ConvProblem p = rows_weight_source(problem);
   RowsWeightView view = undivided(config, p), best = view;
   const Spatial out = p.out();
   double best_cycles = 0;
@@ -117,7 +129,8 @@ RowsWeightView rows_weight_view(const KernelConfig& config, const ConvProblem& p
   return best;
 }
 
-bool rows_weight_fits(const KernelConfig& config, const ConvProblem& p) {
+bool rows_weight_fits(const KernelConfig& config, const ConvProblem& problem) {
+  const ConvProblem p = rows_weight_source(problem);
   RowsWeightView view = undivided(config, p);
   const Spatial out = p.out();
   divide(view, config, p, out, ceil_div(out[2], 8), 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config/rows_weight_view.h - a weight gradient with few input channels as its kernel sees it (kernel/gemm/rows).
+// config/rows_weight_view.h - a weight gradient with few channels as its kernel sees it (kernel/gemm/rows).
 //
 // The constraint table, the cost model and the binding of launches ask here, so that they agree.
 #pragma once
@@ -10,6 +10,11 @@
 #include "problem/problem.h"
 
 namespace wt {
+
+// Whether the output channels are the few ones: dy is the image then, and x takes the outputs' place.
+bool rows_weight_turns(const ConvProblem& problem);
+// The forward convolution whose weight gradient the kernel computes; its epilogue is empty.
+ConvProblem rows_weight_source(const ConvProblem& problem);
 
 struct RowsWeightView {
   // Along w in elements, since the channels of neighbouring pixels are neighbours.

@@ -15,8 +15,9 @@
 namespace wt {
 namespace {
 
-RowsWeightArguments weight_arguments(const KernelConfig& config, const ConvProblem& problem, const RowsWeightView& view,
+RowsWeightArguments weight_arguments(const KernelConfig& config, const ConvProblem& whole, const RowsWeightView& view,
                                      int64_t wanted_parts) {
+  const ConvProblem problem = rows_weight_source(whole);
   RowsWeightArguments arguments{};
   arguments.columns = problem.k;
   arguments.tiles_m = static_cast<i32>(view.tiles_m);
@@ -40,6 +41,8 @@ RowsWeightArguments weight_arguments(const KernelConfig& config, const ConvProbl
   arguments.pad = static_cast<i32>(problem.pad_lower[2] * problem.c);
   arguments.run = static_cast<i32>(view.run);
   arguments.filter_rows = static_cast<i32>(problem.filter[1]);
+  arguments.turned = rows_weight_turns(whole);
+  arguments.channels = make_divider(problem.c);
   arguments.row_words = make_divider(view.row_words);
   arguments.words = static_cast<i32>(view.words);
   arguments.shift = static_cast<i32>(view.shift);
@@ -53,20 +56,25 @@ RowsWeightArguments weight_arguments(const KernelConfig& config, const ConvProbl
   arguments.ring_chunks = static_cast<i32>(view.ring_chunks);
   arguments.block_bytes = static_cast<i32>(view.block_bytes);
   arguments.slots_bytes = static_cast<i32>(rows_weight_layout::slots_bytes(config, view.block_bytes));
-  arguments.epilogue = epilogue_arguments(problem);
+  arguments.epilogue = epilogue_arguments(whole);
   return arguments;
 }
 
-void bind_maps(Launch& launch, const KernelConfig& config, const ConvProblem& problem, const RowsWeightView& view) {
+// The tensors that take the place of the image and of the outputs' gradient.
+Tensor image_of(const ConvProblem& problem) { return rows_weight_turns(problem) ? Tensor::kY : Tensor::kX; }
+Tensor gradient_of(const ConvProblem& problem) { return rows_weight_turns(problem) ? Tensor::kX : Tensor::kY; }
+
+void bind_maps(Launch& launch, const KernelConfig& config, const ConvProblem& whole, const RowsWeightView& view) {
+  const ConvProblem problem = rows_weight_source(whole);
   if (rows_weight_layout::loads_in_bulk(config)) {
     // WHY 32-bit elements: a box has at most 256 along a row. Copies do not look at the numbers.
     TensorMapSpec map = dense_map(DataType::kF32, {problem.in[2] * problem.c / 2, problem.in[1], problem.n}, 0);
     map.box = {static_cast<uint32_t>(view.pitch / 4), static_cast<uint32_t>(view.chunk_rows), 1};
-    launch.maps.push_back({offsetof(RowsWeightArguments, source), Tensor::kX, 0, map});
+    launch.maps.push_back({offsetof(RowsWeightArguments, source), image_of(whole), 0, map});
   }
   TensorMapSpec map = dense_map(problem.y, {problem.k, problem.out()[2], problem.out()[1], problem.n}, 128);
   map.box = {64, static_cast<uint32_t>(view.strip), static_cast<uint32_t>(view.tile_rows), 1};
-  launch.maps.push_back({offsetof(RowsWeightArguments, gradient), Tensor::kY, 0, map});
+  launch.maps.push_back({offsetof(RowsWeightArguments, gradient), gradient_of(whole), 0, map});
 }
 
 }  // namespace
@@ -84,7 +92,7 @@ Binding bind_rows_weight(const KernelConfig& config, const ConvProblem& problem,
   launch.kernel = name_of(config);
   if (view.units > 0) {
     bind_maps(launch, config, problem, view);
-    launch.pointers.push_back({offsetof(RowsWeightArguments, x), Tensor::kX, 0});
+    launch.pointers.push_back({offsetof(RowsWeightArguments, image), image_of(problem), 0});
   }
   launch.pointers.push_back({offsetof(RowsWeightArguments, partials), Tensor::kWorkspace, 0});
   launch.shape.grid[0] = static_cast<uint32_t>(arguments.parts * tiles);

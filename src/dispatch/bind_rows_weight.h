@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dispatch/bind_rows_weight.h - launches of Hopper's weight gradient for few input channels.
+// dispatch/bind_rows_weight.h - launches of Hopper's weight gradient for few channels.
 #pragma once
 
 #include "dispatch/bind.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dispatch/cost_model_rows_weight.cc - predicted times of Hopper's weight gradient for few input channels.
+// dispatch/cost_model_rows_weight.cc - predicted times of Hopper's weight gradient for few channels.
 //
 // Instructions and shared-memory accesses are counted (config/rows_weight_view.cc), rates are those of the forward
 // kernel (cost_model_rows.cc). It has not been timed yet.
@@ -29,6 +29,7 @@ constexpr double kMargin = 1.15;             // not timed
 
 double predicted_rows_weight_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
   const RowsWeightView view = rows_weight_view(config, problem, multiprocessors);
+  const ConvProblem source = rows_weight_source(problem);
   if (view.strips == 0) return 1e9;
   const int64_t parts = rows_weight_parts(config, view, multiprocessors), tiles = view.tiles_m * view.tiles_n;
   const double waves = std::ceil(static_cast<double>(parts * tiles) / (multiprocessors * int{config.min_blocks}));
@@ -40,8 +41,8 @@ double predicted_rows_weight_us(const KernelConfig& config, const ConvProblem& p
   // Every tile reads its operands; after the first, mostly from the L2. Walks overlap by their filters' rows.
   const double overlap = 1 + static_cast<double>(view.chunks - 1) / static_cast<double>(view.walk_units);
   const double bytes =
-      static_cast<double>(problem.x_elements()) * size_of(problem.x) * overlap * static_cast<double>(tiles + 1) / 2 +
-      static_cast<double>(problem.y_elements()) * size_of(problem.y) * static_cast<double>(view.tiles_m + 1) / 2;
+      static_cast<double>(source.x_elements()) * size_of(source.x) * overlap * static_cast<double>(tiles + 1) / 2 +
+      static_cast<double>(source.y_elements()) * size_of(source.y) * static_cast<double>(view.tiles_m + 1) / 2;
   const double memory = bytes / kMemoryBytesPerCycle, longer = std::max(busy, memory);
   const double part_bytes = 16.0 * static_cast<double>(parts * tiles) * rows_weight_layout::tile_vectors(config);
   const double sum = kSumCycles + 2 * part_bytes / kPartBytesPerCycle;

@@ -625,7 +625,7 @@ const RowCase kProblemCases[] = {
      },
      "no patch of image rows fits 8 slots", "fwd bf16 n1 c3 k64 i240x208 f220x7 s2"},
     {"rows-weight-channels", [](KernelConfig& c) { rows_weight_with(c, [](KernelConfig&) {}); },
-     "1 groups, 3 to 36 channels, dilation=1x1", "bwd_weight bf16 n1 c3 k36 i32x32 f7x7"},
+     "1 groups, 3 to 36 channels, stride=1x1 dilation=1x1", "bwd_weight bf16 n1 c3 k36 i32x32 f7x7"},
     {"rows-weight-pitch", [](KernelConfig& c) { rows_weight_with(c, [](KernelConfig&) {}); },
      "30 pixels of 3 channels are 180 bytes", "bwd_weight bf16 n1 c3 k64 i32x30 f7x7 s2 p3"},
     {"rows-weight-memory", [](KernelConfig& c) { rows_weight_with(c, [](KernelConfig&) {}); },

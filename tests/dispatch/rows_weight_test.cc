@@ -57,7 +57,10 @@ INSTANTIATE_TEST_SUITE_P(
         WeightCase{"bwd_weight bf16 n1 c3 k64 i42x56 f14x14 s14", 192, 2, 1, nullptr},  // patches of 14
         WeightCase{"bwd_weight bf16>fp32 n3 c4 k24 i10x14 f3x3 s4x1 p1", 64, 2, 1, "4"},  // rows that no window touches
         WeightCase{"bwd_weight bf16 n1 c7 k8 i5x9 f3x2 p1x0", 64, 2, 4, "2"},
-        WeightCase{"bwd_weight bf16 n30 c1 k8 i4x8 f1x3 p0x1", 64, 2, 1, "1"}));  // slots that are used again
+        WeightCase{"bwd_weight bf16 n1 c64 k3 i12x16 f3x3 p1 +residual", 64, 2, 1, "3"},  // few output channels
+        WeightCase{"bwd_weight fp16 n2 c72 k5 i9x11 f5x2 p0:3x2:0", 64, 2, 4, "2"},       // the same, uneven padding
+        WeightCase{"bwd_weight bf16 n1 c16 k2 i6x7 f1x3 p2x4", 64, 2, 4, nullptr},        // padding over the filter
+        WeightCase{"bwd_weight bf16 n30 c1 k8 i4x8 f1x3 p0x1", 64, 2, 1, "1"}));          // slots that are used again
 
 // Without images the gradient is zero, and what is added to it remains.
 TEST(RowsWeightEmpty, LeavesWhatIsAdded) {
@@ -120,6 +123,8 @@ TEST(RowsWeightChoice, FewInputChannelsOnly) {
   EXPECT_TRUE(chosen("bwd_weight bf16 n64 c3 k64 i224x224 f7x7 s2 p3"));
   EXPECT_TRUE(chosen("bwd_weight bf16 n64 c3 k32 i224x224 f3x3 s2 p1"));
   EXPECT_FALSE(chosen("bwd_weight bf16 n64 c64 k64 i56x56 f3x3 p1"));
+  EXPECT_TRUE(chosen("bwd_weight bf16 n1 c128 k3 i1024x1024 f3x3 p1"));
+  EXPECT_FALSE(chosen("bwd_weight bf16 n1 c128 k3 i1024x1024 f3x3 p1 s2"));
   EXPECT_FALSE(chosen("bwd_weight bf16 n64 c3 k63 i224x224 f7x7 s2 p3"));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// config/kernels/gemm_rows_weight.cc - Hopper's weight gradients for few input channels, from raw image rows.
+// config/kernels/gemm_rows_weight.cc - Hopper's weight gradients for few channels, from raw image rows.
 #include "config/kernels.h"
+#include "config/rows_weight_view.h"
 #include "kernel/gemm/rows/weight_layout.h"
 #include "problem/problem.h"
 
@@ -61,8 +62,9 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
 }
 
 bool may_serve(const ConvProblem& problem) {
-  return problem.direction == Direction::kBackwardWeight && problem.g == 1 &&
-         problem.c <= rows_weight_layout::kMostChannels && problem.k % 8 == 0;
+  if (problem.direction != Direction::kBackwardWeight || problem.g != 1) return false;
+  const ConvProblem source = rows_weight_source(problem);
+  return source.c <= rows_weight_layout::kMostChannels && source.k % 8 == 0;
 }
 
 }  // namespace

@@ -13,10 +13,12 @@ namespace wt {
 inline constexpr int kRowsSumThreads = 256;
 inline constexpr int kRowsSumVectors = 16;  // of four sums, of a block; its threads share their parts
 
+// Where the output channels are few, dy is the image and x has the outputs' place: dw (k, r, s, c) is the gradient of
+// (c, R-1-r, S-1-s, k), so `turned` only says where a sum goes.
 struct RowsWeightArguments {
   TensorMap source;    // {pairs of elements, rows, images} in boxes of a chunk
   TensorMap gradient;  // {output channels, columns, rows, images} in boxes of a unit's 64 channels
-  const void* x;
+  const void* image;
   float* partials;  // (parts, tiles, vectors of four sums as the lanes hold them)
   void* dw;
   i64 columns;  // output channels
@@ -30,10 +32,12 @@ struct RowsWeightArguments {
   i32 stride_h, pad_h;
   i32 step, pad;         // elements: between the windows of neighbouring outputs, and before the first pixel of a row
   i32 run, filter_rows;  // elements of a filter row, and how many there are
-  Divider row_words;     // 32-bit words of a filter row
-  i32 words;             // of the filter
-  i32 shift;             // 1 where the first word of a filter row starts one element before it
-  i32 before;            // bytes of a row in shared memory before the first window's first word
+  i32 turned;
+  Divider channels;   // of the image
+  Divider row_words;  // 32-bit words of a filter row
+  i32 words;          // of the filter
+  i32 shift;          // 1 where the first word of a filter row starts one element before it
+  i32 before;         // bytes of a row in shared memory before the first window's first word
   // Where windows start at even and odd elements in turns: bytes from the word of a pair's first output to those of
   // the one at an even and the one at an odd element.
   i32 odd_step;

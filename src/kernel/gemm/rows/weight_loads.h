@@ -81,7 +81,7 @@ struct RowsWeightLoads {
     for (i32 row = first * p.chunk_rows + warp; row < p.chunks * p.chunk_rows; row += kThreads / 32) {
       const i32 h = top + row;
       const bool inside = h >= 0 && h < p.in_rows;
-      const auto* line = static_cast<const Element*>(p.x) +
+      const auto* line = static_cast<const Element*>(p.image) +
                          (static_cast<i64>(unit.image) * p.in_rows + (inside ? h : 0)) * p.row_elements;
       i32 at = walk.first_row(p) + row;
       if (at >= end) at -= end;

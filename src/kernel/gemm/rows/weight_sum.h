@@ -86,6 +86,16 @@ struct RowsWeightSum {
     return total;
   }
 
+  struct Place {
+    i64 at, channel;  // of dw
+  };
+  WT_DEVICE static Place turned_place(const Params& p, i64 channel, i32 row, i32 element) {
+    const auto column = static_cast<i32>(quotient(static_cast<u32>(element), p.channels));
+    const auto by = static_cast<i32>(p.channels.by), few = element - column * by, columns = p.run / by;
+    const i64 tap = (static_cast<i64>(few) * p.filter_rows + p.filter_rows - 1 - row) * columns + columns - 1 - column;
+    return {tap * p.columns + channel, few};
+  }
+
   WT_DEVICE static void store(const Params& p, const RowsSums& sums, const Four& total) {
     Steps steps;
     const auto row = static_cast<i32>(quotient(static_cast<u32>(sums.word), p.row_words));
@@ -94,8 +104,10 @@ struct RowsWeightSum {
       const i32 element = first + i / 2;
       const i64 channel = sums.channel + i % 2;
       if (element < 0 || element >= p.run || channel >= p.columns) continue;
-      const i64 at = (channel * p.filter_rows + row) * p.run + element;
-      Steps::write(static_cast<Element*>(p.dw) + at, steps.apply(p.epilogue, total.at[i], at, channel));
+      const Place place = p.turned ? turned_place(p, channel, row, element)
+                                   : Place{(channel * p.filter_rows + row) * p.run + element, channel};
+      Steps::write(static_cast<Element*>(p.dw) + place.at,
+                   steps.apply(p.epilogue, total.at[i], place.at, place.channel));
     }
     steps.finish(p.epilogue);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/generate_command.h - `wavetile generate`: kernels as a list or as a folder of sources.
 //
-// The options are a table (generate/options.h), which main.cc registers in a loop:
+// The options are a table (generate/options.h), which kernel_words.cc registers in a loop:
 //   for (const GenerateOption& option : generate_options()) ... command->add_option(names, values[key], help)
 // Keys that were not given must not be in the map.
 #pragma once

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/words.h - the words of the command line: each function adds a command with its options to the line's grammar.
+//
+//   main.cc: run_main --add_*--> CLI11 reads the line --> an option struct --> action: the command's own file
+//
+// Only main.cc and *_words.cc see CLI11, which is slow to compile.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace wt::cli {
+
+using Action = std::function<int()>;  // what was asked for; runs once the whole line has been understood
+
+inline constexpr const char* kDeviceHelp =
+    "cpu, gpu, gpu:N, sim:TARGET (such as sim:sm_90a), or auto: the first GPU, else the CPU";
+
+// measuring_words.cc
+void add_run(CLI::App& app, Action& action);
+void add_search(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action);
+void add_tune(CLI::App& app, Action& action);
+void add_tuning(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
+
+// kernel_words.cc
+void add_explain(CLI::App& app, Action& action);
+void add_devices(CLI::App& app, Action& action);
+void add_targets(CLI::App& app, Action& action);
+void add_conformance(CLI::App& app, Action& action);
+void add_generate(CLI::App& app, Action& action);
+void add_cache(CLI::App& app, Action& action);
+void add_pack(CLI::App& app, Action& action);
+
+// The words of a problem that was not put in quotes, as one text.
+std::string joined(const std::vector<std::string>& words);
+
+}  // namespace wt::cli

@@ -50,6 +50,10 @@ constexpr Form kForms[] = {
      [](const KernelConfig& c) {
        return c.gemm.loader_a == Loader::kTmaHalo && c.gemm.staging == Staging::kTmaStore && c.gemm.ping_pong;
      }},
+    {"bwd_data bf16 n2 c40 k136 i9x7 f3x3 s2 p1", "a last box with eight channels of its own, read across",
+     [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaIm2col && c.gemm.swizzle_a == 128; }},
+    {"fwd bf16 n1 c112 k40 i9x9 f3x3 p1", "a last patch with three steps of its own",
+     [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaHalo && c.gemm.tile.m == 128; }},
     {"fwd bf16 n1 c80 k72 i9x9 f3x3 p1", "a last box of channels that is a quarter full",
      [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaIm2col && c.gemm.swizzle_a == 128; }},
     {"bwd_data bf16 n2 c72 k64 i6x9x7 f3x3x2 s2 p1:0x1x1", "eight stride phases of three dimensions",

@@ -46,6 +46,11 @@ struct Channels {
     }
     return loaded;
   }
+  WT_DEVICE static Channels from_shared(SharedAddress from) {
+    Channels loaded;
+    WT_UNROLL for (int i = 0; i < kPieces; ++i) loaded.piece[i] = device::load_shared<Piece>(from + i * kAccess);
+    return loaded;
+  }
   WT_DEVICE void store(T* to) const {
     WT_UNROLL for (int i = 0; i < kPieces; ++i) device::store_global(reinterpret_cast<Piece*>(to) + i, piece[i]);
   }

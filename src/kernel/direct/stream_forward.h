@@ -37,11 +37,16 @@ struct StreamForward {
     out += static_cast<i64>(row - (Shape::kPhaseRows - 1)) * p.to.spatial[1];
 
     // WHY before the weights: a short walk waits for memory twice otherwise.
-    Step ahead[Shape::kAhead];
+    Step ahead[kRing ? 1 : Shape::kAhead];
     StripCursor next{row, 0};
+    StepRing<kConfig> ring = StepRing<kConfig>::make();
     WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
-      if (useful) ahead[i].read(p, reader, strip.plane, next.step, next.plane);
-      next.advance<Shape::kPlanes>(p.filter_d);
+      if constexpr (kRing) {
+        if (useful) copy_step(p, reader, row + i, last, ring.at(i));
+      } else {
+        if (useful) ahead[i].read(p, reader, strip.plane, next.step, next.plane);
+        next.advance<Shape::kPlanes>(p.filter_d);
+      }
     }
     StripWeights<kConfig> weights;
     weights.stage(p, at);
@@ -59,7 +64,17 @@ struct StreamForward {
       out += p.to.spatial[1];
     };
     // WHY a loop of its own without planes: one for both takes more registers.
-    if constexpr (!Shape::kPlanes) {
+    if constexpr (kRing) {
+      for (i32 step = row; step <= last; ++step) {
+        copy_step(p, reader, step + Shape::kAhead, last, ring.next());
+        device::copy_async_wait<Shape::kAhead>();
+        Step now;
+        WT_UNROLL for (int i = 0; i < Shape::kStepRows; ++i) ring.read(ring.at(ring.slot), i * kInputs, now.pixel[i]);
+        ring.advance();
+        multiply<true>(now, weights, 0, sum);
+        finish(step);
+      }
+    } else if constexpr (!Shape::kPlanes) {
       for (i32 first = row; first <= last; first += Shape::kAhead) {
         WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
           const i32 step = first + i;
@@ -96,6 +111,7 @@ struct StreamForward {
  private:
   static constexpr int kWidth = Shape::kWidth;
   static constexpr int kInputs = (Shape::kColumns - 1) * Shape::kStepCols + Shape::kCols;
+  static constexpr bool kRing = stream_has_ring(kConfig);
   using Reader = RowReader<Storage<kConfig.x>, kWidth, kInputs, kConfig.direct.history>;
 
   struct Step {
@@ -110,6 +126,17 @@ struct StreamForward {
       }
     }
   };
+
+  // The rows of a step on their way; a group of copies also where there is none, so that counting them tells which have
+  // landed.
+  WT_DEVICE static void copy_step(const Params& p, const Reader& reader, i32 step, i32 last, SharedAddress to) {
+    if (step <= last) {
+      WT_UNROLL for (int i = 0; i < Shape::kStepRows; ++i) {
+        StepRing<kConfig>::copy(reader, to, i * kInputs, step * Shape::kStepRows + i - p.pad[1], true);
+      }
+    }
+    device::copy_async_commit();
+  }
 
   // kFirst: the filter's first plane, whose first products move the sums on.
   template <bool kFirst>

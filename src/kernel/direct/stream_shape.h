@@ -28,14 +28,40 @@ struct StreamShape {
 
 inline constexpr int kMostStreamLanes = 64;  // channel vectors of a block
 
+// Whether rows on their way wait in shared memory, each thread's in places of its own, and not in registers. WHY for
+// strides alone: a step's rows are so many there that the compiler loads them after the products of the step before.
+constexpr bool stream_has_ring(const KernelConfig& config) {
+  const bool weight = config.direction == Direction::kBackwardWeight;
+  return config.dims == 2 && config.layout == Layout::kChannelsLast && config.direct.stride_h > 1 &&
+         config.direction != Direction::kBackwardData && config.direct.vector_in * size_of(config.x) >= 4 &&
+         (!weight || size_of(config.x) == size_of(config.y));
+}
+// Pixels that a thread reads in a step; backward weight reads those of dy after those of x.
+constexpr int stream_step_pixels(const KernelConfig& config) {
+  const DirectConfig& direct = config.direct;
+  return direct.stride_h * ((direct.sub_w - 1) * direct.stride_w + direct.filter_w) +
+         (config.direction == Direction::kBackwardWeight ? direct.sub_w : 0);
+}
+constexpr int stream_slot_bytes(const KernelConfig& config) {
+  return stream_step_pixels(config) * config.direct.vector_in * size_of(config.x) * config.direct.block_size;
+}
+// A step more than are on their way: the one that is multiplied.
+constexpr int stream_ring_bytes(const KernelConfig& config) {
+  return stream_has_ring(config) ? (config.direct.prefetch + 1) * stream_slot_bytes(config) : 0;
+}
+
 // A lane's weights in shared memory. WHY odd: eight lanes' vectors of four weights then lie in different banks.
 constexpr int stream_tap_pitch(int taps) { return taps | 1; }
 
 // Bytes of dynamic shared memory with `lanes` channel vectors a block.
 constexpr int stream_shared_bytes(const KernelConfig& config, int lanes, int filter_d) {
   const DirectConfig& direct = config.direct;
-  if (config.direction == Direction::kBackwardWeight) return direct.block_size * direct.vector_in * direct.filter_w * 4;
-  return lanes * direct.vector_in * stream_tap_pitch(filter_d * direct.filter_h * direct.filter_w) * 4;
+  const int ring = stream_ring_bytes(config);
+  if (config.direction == Direction::kBackwardWeight) {
+    const int sums = direct.block_size * direct.vector_in * direct.filter_w * 4;
+    return ring > sums ? ring : sums;
+  }
+  return ring + lanes * direct.vector_in * stream_tap_pitch(filter_d * direct.filter_h * direct.filter_w) * 4;
 }
 
 }  // namespace wt

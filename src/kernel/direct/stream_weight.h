@@ -40,6 +40,7 @@ struct StreamWeight {
   using ReaderY = RowReader<Storage<kConfig.y>, kWidth, Shape::kColumns>;
   using Sums = float[Shape::kRows][Shape::kCols][kWidth];
   using RowY = typename ReaderY::Pixel[Shape::kColumns];
+  static constexpr bool kRing = stream_has_ring(kConfig);
 
   struct Step {
     typename ReaderX::Pixel x[Shape::kStepRows][kInputs];
@@ -70,6 +71,38 @@ struct StreamWeight {
     WT_UNROLL for (int i = 0; i < Shape::kPhaseRows; ++i) {
       WT_UNROLL for (int j = 0; j < Shape::kColumns; ++j) held[i][j] = ReaderY::Pixel::zero();
     }
+    const auto take = [&](const Step& now) {
+      WT_UNROLL for (int back = Shape::kPhaseRows - 1; back >= 0; --back) {
+        WT_UNROLL for (int j = 0; j < Shape::kColumns; ++j) {
+          held[back][j] = back > 0 ? held[back > 0 ? back - 1 : 0][j] : now.y[j];
+        }
+      }
+      multiply(now, held, sum);
+    };
+    if constexpr (kRing) {
+      StepRing<kConfig> ring = StepRing<kConfig>::make();
+      const auto copy = [&](i32 step, SharedAddress to) {
+        if (step <= last) {
+          WT_UNROLL for (int i = 0; i < Shape::kStepRows; ++i) {
+            ring.copy(from_x, to, i * kInputs, step * Shape::kStepRows + i - p.pad[1], true);
+          }
+          ring.copy(from_y, to, Shape::kStepRows * kInputs, step, step < end);
+        }
+        device::copy_async_commit();
+      };
+      WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) copy(row + i, ring.at(i));
+      for (i32 step = row; step <= last; ++step) {
+        copy(step + Shape::kAhead, ring.next());
+        device::copy_async_wait<Shape::kAhead>();
+        Step now;
+        const SharedAddress at = ring.at(ring.slot);
+        WT_UNROLL for (int i = 0; i < Shape::kStepRows; ++i) ring.read(at, i * kInputs, now.x[i]);
+        ring.read(at, Shape::kStepRows * kInputs, now.y);
+        ring.advance();
+        take(now);
+      }
+      return;
+    }
     Step ahead[Shape::kAhead];
     WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
       ahead[i].read(p, from_x, from_y, row + i, end, true, plane_x, plane_y);
@@ -81,12 +114,7 @@ struct StreamWeight {
         const Step now = ahead[i];
         if (step + Shape::kAhead <= last)
           ahead[i].read(p, from_x, from_y, step + Shape::kAhead, end, true, plane_x, plane_y);
-        WT_UNROLL for (int back = Shape::kPhaseRows - 1; back >= 0; --back) {
-          WT_UNROLL for (int j = 0; j < Shape::kColumns; ++j) {
-            held[back][j] = back > 0 ? held[back > 0 ? back - 1 : 0][j] : now.y[j];
-          }
-        }
-        multiply(now, held, sum);
+        take(now);
       }
     }
   }

@@ -66,6 +66,7 @@ struct StripCursor {
 template <class T, int kWidth, int kCount, bool kHistory = false>
 struct RowReader {
   using Pixel = Channels<T, kWidth>;
+  static constexpr int kPixels = kCount;
   const T* first;  // row 0, at the first column and channel
   const T* past;   // where row 0 would follow the history; rows lie as far apart as the image's
   i64 pitch;
@@ -101,6 +102,44 @@ struct RowReader {
   }
 };
 
+// The steps of a thread that are on their way and the one that it multiplies, pixel by pixel, side by side with those
+// of the other threads. No barrier: a thread reads what it has copied itself.
+template <KernelConfig kConfig>
+struct StepRing {
+  static constexpr int kSlots = kConfig.direct.prefetch + 1;
+  static constexpr int kPixelBytes = kConfig.direct.vector_in * size_of(kConfig.x);
+  static constexpr u32 kPitch = kPixelBytes * kConfig.direct.block_size;
+
+  SharedAddress mine;
+  int slot = 0;  // of the step that is multiplied next
+
+  WT_DEVICE static StepRing make() {
+    return {device::shared_base() + static_cast<u32>(kPixelBytes * device::thread_index())};
+  }
+  WT_DEVICE SharedAddress at(int index) const { return mine + static_cast<u32>(index) * (kPitch * kPixels); }
+  // Where the step after those on their way goes: the place of the one before.
+  WT_DEVICE SharedAddress next() const { return at(slot == 0 ? kSlots - 1 : slot - 1); }
+  WT_DEVICE void advance() { slot = slot + 1 == kSlots ? 0 : slot + 1; }
+
+  // kCount pixels of a row, from pixel `first` of the step on.
+  template <class Reader>
+  WT_DEVICE static void copy(const Reader& reader, SharedAddress step, int first, i32 row, bool exists) {
+    exists = exists && row >= 0 && row < reader.height;
+    const auto* from = reader.first + row * reader.pitch;
+    WT_UNROLL for (int i = 0; i < Reader::kPixels; ++i) {
+      device::copy_async<kPixelBytes>(step + (first + i) * kPitch, from + static_cast<i64>(i) * reader.pixel,
+                                      exists && (reader.columns >> i & 1) ? kPixelBytes : 0);
+    }
+  }
+  template <class Pixel, int kCount>
+  WT_DEVICE static void read(SharedAddress step, int first, Pixel (&to)[kCount]) {
+    WT_UNROLL for (int i = 0; i < kCount; ++i) to[i] = Pixel::from_shared(step + (first + i) * kPitch);
+  }
+
+ private:
+  static constexpr u32 kPixels = stream_step_pixels(kConfig);
+};
+
 // The weights of a block's channels as fp32 in shared memory, a lane's taps together.
 template <KernelConfig kConfig>
 struct StripWeights {
@@ -118,7 +157,7 @@ struct StripWeights {
   // By all threads; ends with a barrier. WHY batches: a load that waits for the one before costs a short walk more than
   // its products.
   WT_DEVICE void stage(const StreamArguments& p, const StripThread& at) {
-    const SharedAddress base = device::shared_base();
+    const SharedAddress base = device::shared_base() + stream_ring_bytes(kConfig);
     const i32 taps = Shape::kPlanes ? p.filter_d * Shape::kTaps : Shape::kTaps, pitch = stream_tap_pitch(taps);
     const i32 first = at.channel - at.lane * kWidth, width = p.blocks.lanes * kWidth;
     const i32 count = (first + width < p.channels ? width : p.channels - first) * taps;

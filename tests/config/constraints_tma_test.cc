@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/config/constraints_tma_test.cc - cases of the rows that speak of pipeline tma.
+#include "tests/config/row_cases.h"
+
+namespace wt {
+namespace {
+
+// A kernel of pipeline tma with bulk stores, and one change.
+template <class Change>
+void hopper_with(KernelConfig& c, Change change) {
+  hopper(c);
+  c.gemm.staging = Staging::kTmaStore;
+  change(c);
+}
+
+const RowCase kTargetCases[] = {
+    {"tma-target", [](KernelConfig& c) { c.gemm.pipeline = Pipeline::kTma; }, "sm_80 has no bulk tensor copies"},
+    {"tma-loader", [](KernelConfig& c) { c.gemm.loader_a = Loader::kTmaTiled; },
+     "loaders tma_tiled and gather with pipeline basic_v1"},
+    {"tma-box",
+     [](KernelConfig& c) {
+       hopper(c);
+       c.gemm.tile.n = 512;
+     },
+     "tile=128x512x64: a TMA box has at most 256"},
+    {"tma-roles", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.load_warps = 1; }); },
+     "load_warps=1 persistent=true warps=8x1"},
+    {"tma-swizzle", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.swizzle_b = 64; }); },
+     "swizzle_a=128 and swizzle_b=64 must be equal"},
+    {"tma-major",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.direction = Direction::kBackwardWeight;
+         t.y = t.x = DataType::kE4m3;
+       });
+     },
+     "direction=bwd_weight sums across channels"},
+    {"tma-split", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.split_k = SplitK::kCluster; }); },
+     "split_k=cluster with direction=fwd staging=tma_store"},
+    {"tma-stream", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.stream_k = StreamK::kTree; }); },
+     "stream_k=tree with direction=fwd staging=tma_store"},
+    {"tma-sharing",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.cluster_m = 2;
+         t.gemm.cluster_n = 2;
+         t.gemm.multicast_a = true;
+       });
+     },
+     "cluster of 2x2 blocks with multicast_a=true multicast_b=false"},
+    {"tma-store-type", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.y = DataType::kF32; }); },
+     "staging=tma_store with output fp32"},
+    {"tma-merge",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.direction = Direction::kBackwardWeight;
+         t.gemm.groups_per_tile = 4;
+         t.finite_only = true;
+       });
+     },
+     "groups_per_tile=4 with split_k=none"},
+    {"tma-halo", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.loader_a = Loader::kTmaHalo; }); },
+     "loader_a=tma_halo with dims=2 direction=fwd specialization=default"},
+    {"tma-weight-store",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.direction = Direction::kBackwardWeight;
+         t.gemm.split_k = SplitK::kWorkspace;
+       });
+     },
+     "staging=tma_store for a gradient with split_k=workspace groups_per_tile=1"},
+    {"tma-copy-vector",
+     [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.staging = Staging::kShared; }); },
+     "staging=shared copies rows by vectors of 2, 4 or 8 elements, not vector_c=1"},
+};
+
+const RowCase kProblemCases[] = {
+    {"tma-stride", hopper, "12 and 12 channels of 2 and 2 bytes make strides that are not multiples of 16 bytes",
+     "fwd bf16 n1 c12 k8 i8x8 f3x3"},
+    {"tma-rows",
+     [](KernelConfig& c) {
+       hopper(c);
+       c.gemm.vector_a = 8;
+     },
+     "8 and 8 channels of 2 and 2 bytes in 1 groups: vector_a=8 copies rows", "fwd bf16 n1 c8 k8 i8x8 f3x3"},
+    {"tma-element-stride", hopper, "stride=9x9 exceeds 8", "fwd bf16 n1 c8 k8 i32x32 f3x3 s9"},
+    {"tma-corner", hopper, "must lie in -128..127 in 2D", "fwd bf16 n1 c8 k8 i400x400 f3x3 d100 p1"},
+    {"tma-offset", hopper, "reaches 256 elements or more", "fwd bf16 n1 c8 k8 i300x300 f3x3 d128 p1"},
+    {"tma-groups", hopper, "32 channels per group are summed in boxes of 64", "fwd bf16 n1 g2 c64 k64 i8x8 f3x3"},
+    {"tma-group-start", hopper, "4 input and 4 output channels per group",
+     "bwd_weight bf16 n1 g32 c128 k128 i8x8 f3x3"},
+    {"tma-store-stride", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
+     "36 output channels of 2 bytes are not a multiple of 16 bytes", "fwd bf16 n1 c64 k36 i8x8 f3x3"},
+    {"tma-halo-step",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.loader_a = Loader::kTmaHalo;
+         t.gemm.specialization = Specialization::kFilter3x3;
+         t.gemm.staging = Staging::kShared;
+         t.gemm.vector_c = 4;
+       });
+     },
+     "stride=1x2x2 dilation=1x1x1: loader_a=tma_halo takes 1", "fwd bf16 n1 c64 k64 i8x8 f3x3 s2 p1"},
+    {"tma-halo-half",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.loader_a = Loader::kTmaHalo;
+         t.gemm.tile.k = 32;
+       });
+     },
+     "64 channels are summed over; loader_a=tma_halo with tile.k=32 takes 32", "fwd bf16 n1 c64 k64 i8x8 f3x3 p1"},
+    {"tma-merge-width",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.groups_per_tile = 2;
+         t.finite_only = true;
+       });
+     },
+     "32 channels in groups_per_tile=2 groups are not one box of 64", "fwd bf16 n1 g4 c64 k64 i8x8 f3x3"},
+    {"tma-narrow-box",
+     [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.swizzle_a = t.gemm.swizzle_b = 64; }); },
+     "128 channels fill boxes of 64, so that swizzle_a=64", "fwd bf16 n1 c128 k128 i8x8 f3x3"},
+    {"tma-store-groups", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
+     "64 output channels per group are not a multiple of tile.n=128", "fwd bf16 n1 g2 c128 k128 i8x8 f3x3"},
+    {"tma-store-view", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
+     "strided backward data writes 4 interleaved sets", "bwd_data bf16 n1 c64 k64 i8x8 f3x3 s2"},
+    {"tma-regions", hopper, "9 stride phases; this kernel has room for 8", "bwd_data bf16 n1 c64 k64 i9x9 f3x3 s3"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Tma, TargetRow, testing::ValuesIn(kTargetCases));
+INSTANTIATE_TEST_SUITE_P(Tma, ProblemRow, testing::ValuesIn(kProblemCases));
+const TrippedRows kTripped(kTargetCases, kProblemCases);
+
+}  // namespace
+}  // namespace wt

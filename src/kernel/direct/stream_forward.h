@@ -132,7 +132,7 @@ struct StreamForward {
   WT_DEVICE static void copy_step(const Params& p, const Reader& reader, i32 step, i32 last, SharedAddress to) {
     if (step <= last) {
       WT_UNROLL for (int i = 0; i < Shape::kStepRows; ++i) {
-        StepRing<kConfig>::copy(reader, to, i * kInputs, step * Shape::kStepRows + i - p.pad[1], true);
+        StepRing<kConfig>::copy(reader, to, i * kInputs, step * Shape::kStepRows + i - p.pad[1], true, 0);
       }
     }
     device::copy_async_commit();

@@ -28,13 +28,13 @@ struct StreamShape {
 
 inline constexpr int kMostStreamLanes = 64;  // channel vectors of a block
 
-// Whether rows on their way wait in shared memory, each thread's in places of its own, and not in registers. WHY for
-// strides alone: a step's rows are so many there that the compiler loads them after the products of the step before.
+// Whether rows on their way wait in shared memory, each thread's in places of its own, and not in registers: where they
+// are many. WHY for strides at once: the compiler would load their rows after the products of the step before.
 constexpr bool stream_has_ring(const KernelConfig& config) {
   const bool weight = config.direction == Direction::kBackwardWeight;
-  return config.dims == 2 && config.layout == Layout::kChannelsLast && config.direct.stride_h > 1 &&
-         config.direction != Direction::kBackwardData && config.direct.vector_in * size_of(config.x) >= 4 &&
-         (!weight || size_of(config.x) == size_of(config.y));
+  return (config.dims == 2 || (config.dims == 3 && weight)) && config.layout == Layout::kChannelsLast &&
+         (config.direct.stride_h > 1 || config.direct.prefetch > 2) && config.direction != Direction::kBackwardData &&
+         config.direct.vector_in * size_of(config.x) >= 4 && (!weight || size_of(config.x) == size_of(config.y));
 }
 // Pixels that a thread reads in a step; backward weight reads those of dy after those of x.
 constexpr int stream_step_pixels(const KernelConfig& config) {

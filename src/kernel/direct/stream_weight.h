@@ -84,9 +84,9 @@ struct StreamWeight {
       const auto copy = [&](i32 step, SharedAddress to) {
         if (step <= last) {
           WT_UNROLL for (int i = 0; i < Shape::kStepRows; ++i) {
-            ring.copy(from_x, to, i * kInputs, step * Shape::kStepRows + i - p.pad[1], true);
+            ring.copy(from_x, to, i * kInputs, step * Shape::kStepRows + i - p.pad[1], true, plane_x);
           }
-          ring.copy(from_y, to, Shape::kStepRows * kInputs, step, step < end);
+          ring.copy(from_y, to, Shape::kStepRows * kInputs, step, step < end, plane_y);
         }
         device::copy_async_commit();
       };

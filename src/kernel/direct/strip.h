@@ -121,11 +121,11 @@ struct StepRing {
   WT_DEVICE SharedAddress next() const { return at(slot == 0 ? kSlots - 1 : slot - 1); }
   WT_DEVICE void advance() { slot = slot + 1 == kSlots ? 0 : slot + 1; }
 
-  // kCount pixels of a row, from pixel `first` of the step on.
+  // The reader's pixels of a row, from pixel `first` of the step on; `offset` leads to the plane.
   template <class Reader>
-  WT_DEVICE static void copy(const Reader& reader, SharedAddress step, int first, i32 row, bool exists) {
+  WT_DEVICE static void copy(const Reader& reader, SharedAddress step, int first, i32 row, bool exists, i64 offset) {
     exists = exists && row >= 0 && row < reader.height;
-    const auto* from = reader.first + row * reader.pitch;
+    const auto* from = reader.first + offset + row * reader.pitch;
     WT_UNROLL for (int i = 0; i < Reader::kPixels; ++i) {
       device::copy_async<kPixelBytes>(step + (first + i) * kPitch, from + static_cast<i64>(i) * reader.pixel,
                                       exists && (reader.columns >> i & 1) ? kPixelBytes : 0);

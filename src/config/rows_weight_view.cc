@@ -37,8 +37,12 @@ RowsWeightView undivided(const KernelConfig& config, const ConvProblem& p) {
   view.words = view.row_words * p.filter[1];
   view.tiles_m = ceil_div(view.words, rows_weight_layout::tile_words(config));
   view.tiles_n = ceil_div(p.k, config.gemm.tile.n);
+  view.bank_waves = 1.5;  // until the pitch is known
   return view;
 }
+
+// WHY the gcd: chunks start at multiples of 128 bytes, rows at 16.
+int64_t pitch_unit(int64_t chunk_rows) { return 128 / std::gcd<int64_t>(chunk_rows, 8); }
 
 // Units of `rows` rows of outputs in `strips` strips.
 void divide(RowsWeightView& view, const KernelConfig& config, const ConvProblem& p, const Spatial& out, int64_t strips,
@@ -54,9 +58,8 @@ void divide(RowsWeightView& view, const KernelConfig& config, const ConvProblem&
   // so many walks may start, each with all of its chunks.
   const int64_t stages = config.gemm.stages, starts = ceil_div(stages, view.walk_units);
   view.ring_chunks = stages + (view.chunks - 1) * (starts + 1);
-  // WHY the gcd: chunks start at multiples of 128 bytes.
   const int64_t words = ((view.strip - 1) * view.step + 7) / 2 + view.row_words + 1;
-  view.pitch = round_up(4 * words, std::max<int64_t>(16, 128 / std::gcd<int64_t>(view.chunk_rows, 8)));
+  view.pitch = round_up(4 * words, pitch_unit(view.chunk_rows));
   view.block_bytes = rows * view.strip * 128;
 }
 
@@ -67,6 +70,45 @@ bool unit_fits(const KernelConfig& config, const RowsWeightView& view) {
   return view.pitch <= kMaxPitch && view.strip <= kMaxBox && view.chunk_rows <= kMaxBox &&
          rows_weight_shared_bytes(config, view) <= room;
 }
+
+// How often two lanes of a warp read different words of one bank, over all of a tile's warps.
+double bank_waves(const KernelConfig& config, const RowsWeightView& view, int filter_rows) {
+  constexpr int kMost = 4;
+  const int words = static_cast<int>(view.words), tile = rows_weight_layout::tile_words(config);
+  int waves = 0, warps = 0;
+  for (int first = 0; first < std::min(tile, words); first += 8, ++warps) {
+    int64_t seen[32][kMost];
+    int counts[32] = {}, most = 1;
+    for (int index = first; index < std::min(first + 8, words); ++index) {
+      const auto word = rows_weight_layout::word_of(filter_rows, static_cast<int>(view.row_words), index);
+      int64_t at = word.row * view.pitch / 4 + word.at;
+      for (int pair = 0; pair < 4; ++pair, at += view.step) {
+        int& count = counts[at % 32];
+        int64_t* const bank = seen[at % 32];
+        if (count == kMost || std::find(bank, bank + count, at) != bank + count) continue;
+        bank[count++] = at;
+        most = std::max(most, count);
+      }
+    }
+    waves += most;
+  }
+  return static_cast<double>(waves) / warps;
+}
+
+// Rows a little longer than they need be, where that spares the banks.
+void spread_rows(RowsWeightView& view, const KernelConfig& config, int filter_rows) {
+  constexpr int kTried = 3;
+  const int64_t unit = pitch_unit(view.chunk_rows), least = view.pitch;
+  view.bank_waves = bank_waves(config, view, filter_rows);
+  RowsWeightView tried = view;
+  for (int i = 1; i < kTried && view.bank_waves > 1; ++i) {
+    tried.pitch = least + i * unit;
+    if (!unit_fits(config, tried)) break;
+    tried.bank_waves = bank_waves(config, tried, filter_rows);
+    if (tried.bank_waves < view.bank_waves) view = tried;
+  }
+}
+
 // A step has two octets, so the outputs of whole units are an even number of them.
 bool has_whole_steps(const RowsWeightView& view) { return view.octets() * view.tile_rows % 2 == 0; }
 
@@ -99,8 +141,9 @@ double rows_weight_step_cycles(const KernelConfig& config, const RowsWeightView&
   const GemmConfig& gemm = config.gemm;
   const double fragments = rows_weight_layout::fragments(config), loads = view.odd_step ? 6 : 4;
   // A fragment's words are read by four warps; all of them read dy.
-  const double shared =
-      fragments * (4 * loads * 128 + rows_weight_layout::blocks_n(config) * 2048.0) / kSharedBytesPerCycle;
+  const double shared = fragments *
+                        (4 * loads * 128 * view.bank_waves + rows_weight_layout::blocks_n(config) * 2048.0) /
+                        kSharedBytesPerCycle;
   const double issue = kStepInstructions * rows_weight_layout::groups_m(config) + fragments * (2.5 * loads + 5);
   const double products = fragments * std::max(gemm.tile.n / 2.0, 16 + gemm.tile.n / 4.0);
   // WHY not the longest alone: a group does one after the other, and few share a multiprocessor.
@@ -114,7 +157,8 @@ RowsWeightView rows_weight_view(const KernelConfig& config, const ConvProblem& p
   const Spatial out = p.out();
   double best_cycles = 0;
   int64_t least = 0;  // strips that fit
-  for (int64_t strips = 1; strips <= ceil_div(out[2], 8); ++strips) {
+  const int64_t longest = std::clamp<int64_t>((kMaxPitch / 2 - view.run) / view.step + 1, 8, kMaxBox);
+  for (int64_t strips = ceil_div(out[2], longest); strips <= ceil_div(out[2], 8); ++strips) {
     if (least > 0 && strips > least + kMoreStrips) break;
     for (const int64_t rows : kTileRows) {
       if (rows > std::max<int64_t>(out[1], 2)) break;
@@ -126,6 +170,7 @@ RowsWeightView rows_weight_view(const KernelConfig& config, const ConvProblem& p
       if (best.strips == 0 || cycles < best_cycles) best = view, best_cycles = cycles;
     }
   }
+  if (best.strips > 0) spread_rows(best, config, static_cast<int>(p.filter[1]));
   return best;
 }
 

@@ -43,7 +43,7 @@ RowsWeightArguments weight_arguments(const KernelConfig& config, const ConvProbl
   arguments.filter_rows = static_cast<i32>(problem.filter[1]);
   arguments.turned = rows_weight_turns(whole);
   arguments.channels = make_divider(problem.c);
-  arguments.row_words = make_divider(view.row_words);
+  arguments.row_words = static_cast<i32>(view.row_words);
   arguments.words = static_cast<i32>(view.words);
   arguments.shift = static_cast<i32>(view.shift);
   arguments.before = (-arguments.pad & 7) / 2 * 4;

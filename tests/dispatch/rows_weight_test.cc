@@ -2,6 +2,8 @@
 // tests/dispatch/rows_weight_test.cc - weight gradients of few input channels: exact on their edges, and where chosen.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "config/rows_weight_view.h"
 #include "dispatch/candidates.h"
 #include "exact_trial.h"
@@ -128,6 +130,16 @@ TEST(RowsWeightChoice, FewInputChannelsOnly) {
   EXPECT_FALSE(chosen("bwd_weight bf16 n64 c3 k63 i224x224 f7x7 s2 p3"));
 }
 
+TEST(RowsWeightView, LanesCountEveryWordOnce) {
+  for (const int row_words : {1, 3, 8, 11, 24}) {
+    std::set<std::pair<int, int>> seen;
+    for (int i = 0; i < 7 * row_words; ++i) {
+      const auto word = rows_weight_layout::word_of(7, row_words, i);
+      EXPECT_TRUE(word.row < 7 && word.at < row_words && seen.emplace(word.row, word.at).second) << row_words << i;
+    }
+  }
+}
+
 TEST(RowsWeightView, UnitsAreWholeSteps) {
   const ConvProblem problem = problem_of("bwd_weight bf16 n64 c3 k64 i224x224 f7x7 s2 p3");
   for (const KernelConfig& config : weight_kernels(problem)) {
@@ -137,6 +149,7 @@ TEST(RowsWeightView, UnitsAreWholeSteps) {
     EXPECT_EQ(view.octets() * view.tile_rows % 2, 0);
     EXPECT_EQ(view.chunk_rows * view.pitch % 128, 0);
     EXPECT_LE(view.pitch, 1024);
+    EXPECT_LT(view.bank_waves, 1.5);
     EXPECT_LE(rows_weight_parts(config, view, 132) * view.tiles_m * view.tiles_n, 132);
   }
 }

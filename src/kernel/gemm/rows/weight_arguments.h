@@ -33,11 +33,10 @@ struct RowsWeightArguments {
   i32 step, pad;         // elements: between the windows of neighbouring outputs, and before the first pixel of a row
   i32 run, filter_rows;  // elements of a filter row, and how many there are
   i32 turned;
-  Divider channels;   // of the image
-  Divider row_words;  // 32-bit words of a filter row
-  i32 words;          // of the filter
-  i32 shift;          // 1 where the first word of a filter row starts one element before it
-  i32 before;         // bytes of a row in shared memory before the first window's first word
+  Divider channels;      // of the image
+  i32 row_words, words;  // of 32 bits: of a filter row, of the filter
+  i32 shift;             // 1 where the first word of a filter row starts one element before it
+  i32 before;            // bytes of a row in shared memory before the first window's first word
   // Where windows start at even and odd elements in turns: bytes from the word of a pair's first output to those of
   // the one at an even and the one at an odd element.
   i32 odd_step;

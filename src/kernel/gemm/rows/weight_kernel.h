@@ -30,6 +30,10 @@ struct RowsWeightGemm {
     const Shared shared = layout(p);
     let_sum_start<kConfig>();
     if (device::thread_index() == 0) {
+      if (p.units > 0) {
+        device::tma_prefetch(p.gradient);
+        if constexpr (Loads::kInBulk) device::tma_prefetch(p.source);
+      }
       shared.ring.init(Loads::kArrivals, 4 * kGroupsM);
       device::mbarrier_fence_init();
     }
@@ -111,10 +115,9 @@ struct RowsWeightGemm {
     WT_DEVICE Octets(const Params& p, SharedAddress rows, i32 first_word) {
       const int lane = device::lane_index(), warp = device::thread_index() % 128 / 32;
       WT_UNROLL for (int f = 0; f < kFragments; ++f) {
-        u32 index = static_cast<u32>(first_word + 32 * f + 8 * warp + lane / 4);
-        if (index >= static_cast<u32>(p.words)) index = 0;  // the sum is dropped
-        const u32 row = quotient(index, p.row_words);
-        word[f] = static_cast<i32>(row) * p.pitch + static_cast<i32>(index - row * p.row_words.by) * 4 + p.before;
+        const i32 index = first_word + 32 * f + 8 * warp + lane / 4;
+        const auto own = rows_weight_layout::word_of(p.filter_rows, p.row_words, index < p.words ? index : 0);
+        word[f] = own.row * p.pitch + own.at * 4 + p.before;  // beyond the last word the sum is dropped
       }
       ring_bytes = p.ring_chunks * p.chunk_rows * p.pitch;
       row_bytes = p.stride_h * p.pitch;

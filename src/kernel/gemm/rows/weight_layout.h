@@ -33,6 +33,17 @@ constexpr int blocks_n(const KernelConfig& config) { return (config.gemm.tile.n 
 // Vectors of four sums: two positions of two output channels.
 constexpr int tile_vectors(const KernelConfig& config) { return config.gemm.tile.m * config.gemm.tile.n / 4; }
 
+// The words of a filter in the order of lanes, eight by eight: whole octets of filter rows, then what these leave.
+// WHY: eight words of one row lie in different banks for all outputs that a warp reads at once, those of two need not.
+struct Word {
+  int row, at;  // filter row, and word of it
+};
+constexpr Word word_of(int filter_rows, int row_words, int index) {
+  const int octets = row_words / 8, rest = row_words % 8, whole = filter_rows * octets * 8;
+  if (index < whole) return {index / 8 / octets, index / 8 % octets * 8 + index % 8};
+  return {(index - whole) / rest, octets * 8 + (index - whole) % rest};
+}
+
 constexpr long long slots_bytes(const KernelConfig& config, long long block) {
   const long long slots = config.gemm.stages * blocks_n(config) * block;
   const long long sums = groups_k(config) > 1 ? 16LL * tile_vectors(config) : 0;

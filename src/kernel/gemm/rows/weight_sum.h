@@ -16,7 +16,7 @@ namespace wt {
 
 // What a vector of a tile holds: two numbers of a word of the window, for two output channels.
 struct RowsSums {
-  i32 word;     // of the filter
+  i32 word;     // of the filter, as lanes count them
   i32 channel;  // the first
   bool exist;
 };
@@ -98,8 +98,8 @@ struct RowsWeightSum {
 
   WT_DEVICE static void store(const Params& p, const RowsSums& sums, const Four& total) {
     Steps steps;
-    const auto row = static_cast<i32>(quotient(static_cast<u32>(sums.word), p.row_words));
-    const i32 first = 2 * (sums.word - row * static_cast<i32>(p.row_words.by)) - p.shift;
+    const auto word = rows_weight_layout::word_of(p.filter_rows, p.row_words, sums.word);
+    const i32 row = word.row, first = 2 * word.at - p.shift;
     WT_UNROLL for (int i = 0; i < 4; ++i) {
       const i32 element = first + i / 2;
       const i64 channel = sums.channel + i % 2;

@@ -203,10 +203,15 @@ struct RowsGemm {
           pixel(start < 0 ? 0 : start / p.step),
           channel(start < 0 ? 0 : start - pixel * p.step) {}
 
-    WT_DEVICE const Element* next(const Params& p) {
-      const i64 tap = static_cast<i64>(channel * kRows + row) * pixels + pixels - 1 - pixel;
-      if (++channel == p.step) channel = 0, ++pixel;
+    WT_DEVICE const Element* at(const Params& p) const {
+      const i32 tap = (channel * kRows + row) * pixels + pixels - 1 - pixel;
       return static_cast<const Element*>(p.filter) + tap * p.columns;
+    }
+    WT_DEVICE void next(const Params& p, bool moves) {
+      channel += moves;
+      const bool wraps = channel == p.step;
+      channel = wraps ? 0 : channel;
+      pixel += wraps;
     }
   };
 
@@ -229,7 +234,8 @@ struct RowsGemm {
       if constexpr (kTurned) {
         TurnedNumbers from(p, kRows - 1 - row, start);
         WT_UNROLL for (int i = 0; i < kOctet; ++i) {
-          if (start + i >= 0 && start + i < p.run) part.at[i] = device::load_global(from.next(p) + filter);
+          if (start + i >= 0 && start + i < p.run) part.at[i] = device::load_global(from.at(p) + filter);
+          from.next(p, start + i >= 0);
         }
         return part;
       }
@@ -252,17 +258,23 @@ struct RowsGemm {
       const int chunk = index % kFilterChunks, block = index / kFilterChunks % kBlocks;
       const int of_class = index / kFilterChunks / kBlocks, row = chunk / kOctets;
       const i32 column = first_column(p) + block * kOctet, start = chunk % kOctets * kOctet - lead_of(p, of_class);
-      Vector<Element, kOctet> number[kOctet] = {};
-      if (row < kRows && column < p.columns) {
-        TurnedNumbers from(p, kRows - 1 - row, start);
-        WT_UNROLL for (int i = 0; i < kOctet; ++i) {
-          if (start + i < 0 || start + i >= p.run) continue;
-          number[i] = device::load_global(reinterpret_cast<const Vector<Element, kOctet>*>(from.next(p) + column));
-        }
+      const bool exists = row < kRows && column < p.columns;
+      TurnedNumbers from(p, kRows - 1 - row, start);
+      Vector<u32, 4> number[kOctet];
+      // WHY loads of the first number instead of none: between branches each would wait for the one before.
+      WT_UNROLL for (int i = 0; i < kOctet; ++i) {
+        const bool inside = exists && start + i >= 0 && start + i < p.run;
+        const Element* at = inside ? from.at(p) + column : static_cast<const Element*>(p.filter);
+        number[i] = device::load_global(reinterpret_cast<const Vector<u32, 4>*>(at));
+        from.next(p, start + i >= 0);
+        WT_UNROLL for (int word = 0; word < 4; ++word) number[i].at[word] = inside ? number[i].at[word] : 0;
       }
       WT_UNROLL for (int j = 0; j < kOctet; ++j) {
-        Vector<Element, kOctet> part;
-        WT_UNROLL for (int i = 0; i < kOctet; ++i) part.at[i] = number[i].at[j];
+        Vector<u32, 4> part;
+        WT_UNROLL for (int word = 0; word < 4; ++word) {
+          const u32 low = number[2 * word].at[j / 2], high = number[2 * word + 1].at[j / 2];
+          part.at[word] = j % 2 == 0 ? (low & 0xffff) | high << 16 : low >> 16 | (high & 0xffff0000u);
+        }
         device::store_shared(filter + filter_offset(of_class, chunk, block * kOctet + j), part);
       }
     }

@@ -53,12 +53,17 @@ constexpr int stream_ring_bytes(const KernelConfig& config) {
 // A lane's weights in shared memory. WHY odd: eight lanes' vectors of four weights then lie in different banks.
 constexpr int stream_tap_pitch(int taps) { return taps | 1; }
 
+// Words from one tap's sums of a strip to the next, of `width` channels. WHY more: neighbouring taps are then added up
+// from different banks.
+constexpr int stream_sum_pitch(int width) { return width >= 32 ? width + 4 : width; }
+
 // Bytes of dynamic shared memory with `lanes` channel vectors a block.
 constexpr int stream_shared_bytes(const KernelConfig& config, int lanes, int filter_d) {
   const DirectConfig& direct = config.direct;
   const int ring = stream_ring_bytes(config);
   if (config.direction == Direction::kBackwardWeight) {
-    const int sums = direct.block_size * direct.vector_in * direct.filter_w * 4;
+    const int sums =
+        direct.block_size / lanes * stream_sum_pitch(lanes * direct.vector_in) * direct.filter_h * direct.filter_w * 4;
     return ring > sums ? ring : sums;
   }
   return ring + lanes * direct.vector_in * stream_tap_pitch(filter_d * direct.filter_h * direct.filter_w) * 4;

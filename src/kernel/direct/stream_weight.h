@@ -141,18 +141,22 @@ struct StreamWeight {
   }
 
   static constexpr i32 kFewSlots = 16;
+  static constexpr int kRun = kWidth < 4 ? kWidth : 4;  // sums of an access to shared memory
+  using Run = Vector<float, kRun>;
 
   // Adds the upper half of the strips to the lower until few are left, whose number comes back; the order is fixed.
-  WT_DEVICE static i32 fold(const StripThread& at, SharedAddress base, i32 width) {
+  WT_DEVICE static i32 fold(const StripThread& at, SharedAddress mine, i32 pitch) {
     i32 slots = at.slots;
     while (slots > kFewSlots) {
       const i32 half = (slots + 1) / 2;
       if (at.slot < slots - half) {
-        WT_UNROLL for (int s = 0; s < Shape::kCols; ++s) {
-          WT_UNROLL for (int e = 0; e < kWidth; ++e) {
-            const SharedAddress mine = base + 4 * ((at.slot * Shape::kCols + s) * width + at.lane * kWidth + e);
-            device::store_shared(mine, device::load_shared<float>(mine) +
-                                           device::load_shared<float>(mine + 4 * half * Shape::kCols * width));
+        WT_UNROLL for (int tap = 0; tap < Shape::kTaps; ++tap) {
+          WT_UNROLL for (int e = 0; e < kWidth; e += kRun) {
+            const SharedAddress to = mine + 4 * (tap * pitch + e);
+            Run low = device::load_shared<Run>(to);
+            const Run high = device::load_shared<Run>(to + 4 * half * Shape::kTaps * pitch);
+            WT_UNROLL for (int i = 0; i < kRun; ++i) low.at[i] += high.at[i];
+            device::store_shared(to, low);
           }
         }
       }
@@ -162,32 +166,33 @@ struct StreamWeight {
     return slots;
   }
 
-  // A row of taps at a time: every strip of the block lays its sums side by side, then each sum is added up in order.
+  // Every strip of the block lays its sums side by side, then each sum is added up in order.
   WT_DEVICE static void reduce(const Params& p, const StripThread& at, i32 plane, i32 split, const Sums& sum) {
+    const i32 width = p.blocks.lanes * kWidth, first = at.channel - at.lane * kWidth, pitch = stream_sum_pitch(width);
     const SharedAddress base = device::shared_base();
-    const i32 width = p.blocks.lanes * kWidth, first = at.channel - at.lane * kWidth;
-    const i64 taps = static_cast<i64>(p.filter_d) * Shape::kRows * Shape::kCols;
-    auto* partials = static_cast<float*>(p.out) + split * taps * p.channels;
-    WT_UNROLL for (int r = 0; r < Shape::kRows; ++r) {
-      device::sync_block();
-      if (at.slot < at.slots) {
-        WT_UNROLL for (int s = 0; s < Shape::kCols; ++s) {
-          WT_UNROLL for (int e = 0; e < kWidth; ++e) {
-            device::store_shared(base + 4 * ((at.slot * Shape::kCols + s) * width + at.lane * kWidth + e),
-                                 sum[r][s][e]);
-          }
+    const SharedAddress mine = base + 4 * (at.slot * Shape::kTaps * pitch + at.lane * kWidth);
+    device::sync_block();
+    if (at.slot < at.slots) {
+      WT_UNROLL for (int tap = 0; tap < Shape::kTaps; ++tap) {
+        WT_UNROLL for (int e = 0; e < kWidth; e += kRun) {
+          Run run;
+          WT_UNROLL for (int i = 0; i < kRun; ++i) run.at[i] = sum[tap / Shape::kCols][tap % Shape::kCols][e + i];
+          device::store_shared(mine + 4 * (tap * pitch + e), run);
         }
       }
-      device::sync_block();
-      const i32 slots = fold(at, base, width);
-      for (i32 i = device::thread_index(); i < Shape::kCols * width; i += kThreads) {
-        const i32 channel = first + i % width, s = i / width;
-        if (channel >= p.channels) continue;
-        float total = 0;
-        for (i32 slot = 0; slot < slots; ++slot)
-          total += device::load_shared<float>(base + 4 * (slot * Shape::kCols * width + i));
-        device::store_global(partials + channel * taps + (plane * Shape::kRows + r) * Shape::kCols + s, total);
-      }
+    }
+    device::sync_block();
+    const i32 slots = fold(at, mine, pitch);
+    const i64 taps = static_cast<i64>(p.filter_d) * Shape::kTaps;
+    auto* partials = static_cast<float*>(p.out) + split * taps * p.channels + first * taps + plane * Shape::kTaps;
+    const i32 channels = first + width < p.channels ? width : p.channels - first;
+    for (i32 i = device::thread_index(); i < Shape::kTaps * channels; i += kThreads) {
+      const i32 channel = i / Shape::kTaps, tap = i % Shape::kTaps;
+      const SharedAddress from = base + 4 * (tap * pitch + channel);
+      float total = 0;
+      for (i32 slot = 0; slot < slots; ++slot)
+        total += device::load_shared<float>(from + 4 * slot * Shape::kTaps * pitch);
+      device::store_global(partials + channel * taps + tap, total);
     }
   }
 };

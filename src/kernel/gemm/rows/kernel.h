@@ -203,9 +203,8 @@ struct RowsGemm {
           pixel(start < 0 ? 0 : start / p.step),
           channel(start < 0 ? 0 : start - pixel * p.step) {}
 
-    WT_DEVICE const Element* at(const Params& p) const {
-      const i32 tap = (channel * kRows + row) * pixels + pixels - 1 - pixel;
-      return static_cast<const Element*>(p.filter) + tap * p.columns;
+    WT_DEVICE i64 offset(const Params& p) const {
+      return ((channel * kRows + row) * pixels + pixels - 1 - pixel) * p.columns;
     }
     WT_DEVICE void next(const Params& p, bool moves) {
       channel += moves;
@@ -234,7 +233,8 @@ struct RowsGemm {
       if constexpr (kTurned) {
         TurnedNumbers from(p, kRows - 1 - row, start);
         WT_UNROLL for (int i = 0; i < kOctet; ++i) {
-          if (start + i >= 0 && start + i < p.run) part.at[i] = device::load_global(from.at(p) + filter);
+          if (start + i >= 0 && start + i < p.run)
+            part.at[i] = device::load_global(static_cast<const Element*>(p.filter) + from.offset(p) + filter);
           from.next(p, start + i >= 0);
         }
         return part;
@@ -261,12 +261,16 @@ struct RowsGemm {
       const bool exists = row < kRows && column < p.columns;
       TurnedNumbers from(p, kRows - 1 - row, start);
       Vector<u32, 4> number[kOctet];
-      // WHY loads of the first number instead of none: between branches each would wait for the one before.
+      // WHY loads of the first number instead of none, and zeros afterwards: between branches, or used at once, each
+      // would wait for the one before.
       WT_UNROLL for (int i = 0; i < kOctet; ++i) {
-        const bool inside = exists && start + i >= 0 && start + i < p.run;
-        const Element* at = inside ? from.at(p) + column : static_cast<const Element*>(p.filter);
+        const i64 inside = exists && start + i >= 0 && start + i < p.run ? -1 : 0;
+        const Element* at = static_cast<const Element*>(p.filter) + ((from.offset(p) + column) & inside);
         number[i] = device::load_global(reinterpret_cast<const Vector<u32, 4>*>(at));
         from.next(p, start + i >= 0);
+      }
+      WT_UNROLL for (int i = 0; i < kOctet; ++i) {
+        const bool inside = exists && start + i >= 0 && start + i < p.run;
         WT_UNROLL for (int word = 0; word < 4; ++word) number[i].at[word] = inside ? number[i].at[word] : 0;
       }
       WT_UNROLL for (int j = 0; j < kOctet; ++j) {

@@ -141,6 +141,10 @@ TEST_F(TuningTuner, TriesOnlyWhatIsCompiledWhereThatIsAskedFor) {
   const auto none = wt::tuning::tune(device_, problem_, {.precompiled = true}, nullptr);
   ASSERT_FALSE(none.ok());
   EXPECT_THAT(none.status().message(), AllOf(HasSubstr("is compiled"), HasSubstr("WAVETILE_PACK")));
+  ::setenv("WAVETILE_PACK", "/nonexistent.wtpack", 1);
+  const auto absent = wt::tuning::tune(device_, problem_, {.precompiled = true}, nullptr);
+  ASSERT_FALSE(absent.ok());
+  EXPECT_THAT(absent.status().message(), HasSubstr("/nonexistent.wtpack"));
 }
 
 TEST_F(TuningTuner, GoesOnWhereItWasStopped) {

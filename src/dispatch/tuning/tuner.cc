@@ -13,6 +13,7 @@
 #include "dispatch/bind.h"
 #include "dispatch/candidates.h"
 #include "dispatch/kernel_plan.h"
+#include "dispatch/packs.h"
 #include "dispatch/selection.h"
 #include "dispatch/trial.h"
 #include "dispatch/tuning/compile_ahead.h"
@@ -52,6 +53,7 @@ class Tuner {
   }
 
   Result<TuneReport> run(const TuneProgress& progress) {
+    if (options_.precompiled) WT_TRY(installed_packs(info_).status());  // what was named must not be passed over
     find_candidates();
     if (candidates_.empty() && report_.not_compiled > 0) {
       return unsupported(

@@ -45,6 +45,7 @@ def main():
     parser.add_argument("--measured-only", action="store_true",
                         help="report: choose among the kernels that were measured, of layers that were measured in part")
     parser.add_argument("--worst", type=int, default=10, help="report: picks shown")
+    parser.add_argument("--markdown", action="store_true", help="report: the table as docs/ has it")
     parser.add_argument("--json", help="report: write the figures there")
     parser.add_argument("--min-geomean", type=float, default=0.93)
     parser.add_argument("--min-worst", type=float, default=0.75)

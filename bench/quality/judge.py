@@ -87,7 +87,13 @@ def parts_of(rows, is_fitted):
     return {name: part for name, part in parts.items() if part}
 
 
-def print_parts(parts):
+def print_parts(parts, markdown):
+    if markdown:
+        print("| layers | count | geometric mean | worst | a tenth is below | median |\n|---|---:|---:|---:|---:|---:|")
+        for name, part in parts.items():
+            s = summary(part)
+            print(f"| {name} | {s['layers']} | {s['geomean']:.3f} | {s['worst']:.3f} | {s['tenth']:.3f} | {s['median']:.3f} |")
+        return
     print(f"{'layers':24} {'count':>5} {'geomean':>8} {'worst':>7} {'10th %':>7} {'median':>7} {'< 0.75':>7}")
     for name, part in parts.items():
         s = summary(part)
@@ -128,7 +134,7 @@ def report(args):
     is_fitted = any(line.startswith("{") for line in args.output.read_text().splitlines())
     parts, shares = parts_of(rows, is_fitted), control(data)
     print(f"{data.get('device', {}).get('name', '?')}, measured {data.get('date')}: the pick's speed as a part of the best's\n")
-    print_parts(parts)
+    print_parts(parts, args.markdown)
     print_coverage(rows, shares)
     print_worst(rows, args.worst)
     if args.json:

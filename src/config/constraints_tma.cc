@@ -75,13 +75,13 @@ constexpr Constraint kTargetRows[] = {
        return at.config.dims >= 2 && at.config.direction != Direction::kBackwardWeight &&
               size_of(operand_a(at.config)) == 2 && gemm.specialization == Specialization::kFilter3x3 &&
               gemm.swizzle_a == 128 && gemm.staging != Staging::kDirect &&
-              (gemm.tile.k == 32 || gemm.tile.k == 64 || gemm.tile.k == 3 * 64);
+              (gemm.tile.k == 32 || gemm.tile.k == 64 || gemm.tile.k == 3 * 32 || gemm.tile.k == 3 * 64);
      },
      [](const Case& at) {
        return fmt::format(
            "loader_a=tma_halo with dims={} direction={} specialization={} swizzle_a={} staging={} tile.k={}: it takes "
            "two or three dimensions, forward or backward data of 16-bit types, filter3x3, 128, shared or tma_store, "
-           "and 32, 64 or 192",
+           "and 32, 64, 96 or 192",
            at.config.dims, text_of(at.config.direction), text_of(at.config.gemm.specialization),
            at.config.gemm.swizzle_a, text_of(at.config.gemm.staging), at.config.gemm.tile.k);
      }},
@@ -194,11 +194,12 @@ constexpr Constraint kProblemRows[] = {
 
     {"tma-halo-half", "half a row of channels is all there is where half of it is multiplied",
      [](const Case& at) {
-       return is_tma_kernel(at) && at.config.gemm.loader_a == Loader::kTmaHalo && at.config.gemm.tile.k == 32;
+       return is_tma_kernel(at) && at.config.gemm.loader_a == Loader::kTmaHalo && at.config.gemm.tile.k % 64 != 0;
      },
      [](const Case& at) { return depth(at) <= 32; },
      [](const Case& at) {
-       return fmt::format("{} channels are summed over; loader_a=tma_halo with tile.k=32 takes 32", depth(at));
+       return fmt::format("{} channels are summed over; loader_a=tma_halo with tile.k={} takes 32", depth(at),
+                          at.config.gemm.tile.k);
      }},
 
     {"tma-merge-width", "merged groups fill a box of channels and no more",

@@ -305,7 +305,8 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
       problem.filter[0] * ceil_div(forward ? problem.c_per_group() : problem.k_per_group(), tma_layout::box_k(config)));
   const auto units = static_cast<double>(multiprocessors);
   constexpr int kTaps = tma_layout::kHaloFilter * tma_layout::kHaloFilter;
-  const double steps = tma_layout::halo_steps(config) * used_steps(config, problem, facts_of(whole));
+  const bool half = gemm.tile.k % 64 != 0;  // all of which is multiplied
+  const double steps = tma_layout::halo_steps(config) * (half ? 1 : used_steps(config, problem, facts_of(whole)));
   const double products = kTaps * (mma_cycles(gemm, steps * 32) + kStageCycles / tma_layout::halo_stage_taps(config));
   const double bytes = tma_layout::patch_bytes(config) + kTaps * tma_layout::b_box_bytes(config);
   const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));

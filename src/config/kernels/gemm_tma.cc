@@ -295,7 +295,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
       if (shape.n > 64 || shape.m < 128) continue;
       // Up to 32 channels fill half of a row, and half as many matrix instructions do.
       propose_halo(base, shape, configs);
-      configs.back().gemm.tile.k = 32;
+      configs.back().gemm.tile.k /= 2;
       configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
     }
   }

@@ -13,6 +13,9 @@ constexpr int box_k(const KernelConfig& config) { return config.gemm.swizzle_a /
 // Copies a stage holds for each operand.
 constexpr int boxes(const KernelConfig& config) { return (config.gemm.tile.k + box_k(config) - 1) / box_k(config); }
 
+// Taps of a stage of a halo kernel's filter: a row of them, or one, each of a whole row of channels or half of one.
+constexpr int halo_stage_taps(const KernelConfig& config) { return config.gemm.tile.k % (3 * 32) == 0 ? 3 : 1; }
+
 // Warpgroups that multiply. Cooperative ones share a tile's rows; ping-pong ones (wave groups) take a tile each.
 constexpr int consumers(const KernelConfig& config) { return config.gemm.warps.m / 4 * config.gemm.wave_groups; }
 constexpr int rows_of_consumer(const KernelConfig& config) { return config.gemm.tile.m / (config.gemm.warps.m / 4); }
@@ -83,7 +86,10 @@ constexpr int copied_channels(const KernelConfig& config, long long channels) {
 // WHY 1024: a 128-byte swizzle repeats every 8 rows, and every box must start on a repeat.
 constexpr int aligned(int bytes) { return (bytes + 1023) / 1024 * 1024; }
 constexpr int a_bytes(const KernelConfig& config) { return aligned(boxes(config) * a_box_bytes(config)); }
-constexpr int b_bytes(const KernelConfig& config) { return aligned(boxes(config) * b_box_bytes(config)); }
+constexpr int b_bytes(const KernelConfig& config) {
+  const bool halo = config.gemm.loader_a == Loader::kTmaHalo;
+  return aligned((halo ? halo_stage_taps(config) : boxes(config)) * b_box_bytes(config));
+}
 
 // Staging of the output: boxes of 64 columns of 16-bit numbers, 128 bytes a row. Bulk stores read it while the next
 // fragment is made; a warp that copies its rows itself is done with one fragment before the next.
@@ -100,10 +106,6 @@ inline constexpr int kHaloEdge = 8, kHaloFilter = 3, kHaloPitch = kHaloEdge + kH
 constexpr bool is_halo(const KernelConfig& config) { return config.gemm.loader_a == Loader::kTmaHalo; }
 constexpr int halo_tile_height(const KernelConfig& config) { return config.gemm.tile.m / kHaloEdge; }
 constexpr int halo_patch_height(const KernelConfig& config) { return halo_tile_height(config) + kHaloFilter - 1; }
-// Taps of a stage of the filter: a row of them, or one.
-constexpr int halo_stage_taps(const KernelConfig& config) {
-  return config.gemm.tile.k > box_k(config) ? config.gemm.tile.k / box_k(config) : 1;
-}
 // Matrix instructions along a row of 128 bytes: half of them where the channels fill half of it.
 constexpr int halo_steps(const KernelConfig& config) {
   return config.gemm.tile.k / halo_stage_taps(config) * size_of(operand_a(config)) / 32;

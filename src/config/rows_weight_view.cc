@@ -24,6 +24,7 @@ constexpr double kUnitCycles = 150;       // barriers, coordinates
 constexpr double kStepInstructions = 30;  // of a warp: the pixels' addresses, the walk, waits
 constexpr double kBytesPerCycle = 18;     // into one multiprocessor's shared memory, when all of them load
 constexpr double kSharedBytesPerCycle = 128;
+constexpr double kLatencyCycles = 3500;  // from the copy of a unit to its arrival, when all multiprocessors load
 
 // The view before its units are chosen.
 RowsWeightView undivided(const KernelConfig& config, const ConvProblem& p) {
@@ -117,7 +118,8 @@ double part_cycles(const KernelConfig& config, const RowsWeightView& view, int m
   const double chunk = static_cast<double>(view.chunk_rows * view.pitch);
   const double bytes = static_cast<double>(view.block_bytes * rows_weight_layout::blocks_n(config)) + chunk;
   const double more = chunk * static_cast<double>(view.chunks - 1);  // of a walk's first unit
-  const double load = (bytes + more / static_cast<double>(view.walk_units)) / kBytesPerCycle;
+  const double load = std::max((bytes + more / static_cast<double>(view.walk_units)) / kBytesPerCycle,
+                               kLatencyCycles / config.gemm.stages);
   const double unit = std::max(steps * rows_weight_step_cycles(config, view), load) +
                       kUnitCycles / rows_weight_layout::groups_k(config);
   const int64_t of_part = ceil_div(view.units, rows_weight_parts(config, view, multiprocessors));

@@ -34,7 +34,7 @@ struct RowsWeightGemm {
         device::tma_prefetch(p.gradient);
         if constexpr (Loads::kInBulk) device::tma_prefetch(p.source);
       }
-      shared.ring.init(Loads::kArrivals, 4 * kGroupsM);
+      shared.ring.init(Loads::kArrivals, 4 * kGroupsM * kGroupsK);
       device::mbarrier_fence_init();
     }
     device::sync_block();
@@ -66,8 +66,6 @@ struct RowsWeightGemm {
   static constexpr int kVectors = rows_weight_layout::tile_vectors(kConfig);
   static constexpr int kStepBytes = 16 * 128;  // 16 outputs of 64 channels
   static constexpr int kBarrier = 1;           // of the math threads
-  // WHY: a group waits for its next unit before it releases the last one.
-  static_assert(kStages > kGroupsK);
 
   struct Shared {  // addresses
     SharedAddress slots, rows;
@@ -206,53 +204,44 @@ struct RowsWeightGemm {
                         place.tile_m * rows_weight_layout::tile_words(kConfig) + group_m * kFragments * 32);
     RowsWalk walk(p, place.part);
     Cursor slot;
-    // To the group's next unit, past those of other groups, whose image rows its windows may touch.
-    // WHY before its last slot is released: no barrier can be two fills ahead then, which parity would not tell.
-    const auto skip = [&](int units) {
+    // Past units of other groups, whose image rows the next windows may touch. WHY every group releases every slot: no
+    // barrier can be two fills ahead of a group then, which parity would not tell.
+    const auto pass = [&](int units) {
       WT_ROLLED for (int i = 0; i < units && !walk.is_over(); ++i) {
         shared.ring.wait_full(slot);
+        release(shared.ring.empty(slot.slot));
         walk.next(p);
         slot.next();
       }
     };
-    skip(group_k);
-    if constexpr (kGroupsK > 1) device::sync_named(kBarrier, kMathThreads);  // before any slot is released
-    i32 steps = 0;
-    u64 b = 0;  // descriptor
-    const auto enter = [&] {
-      if (walk.is_over()) return;
+    pass(group_k);
+    while (!walk.is_over()) {
       shared.ring.wait_full(slot);
-      b = device::wgmma_descriptor(shared.slots + slot.slot * kBlocksN * p.block_bytes, static_cast<u32>(p.block_bytes),
-                                   1024, device::DescriptorSwizzle::k128);
-      steps = octets.enter(p, walk);
-    };
-    Words<kOdd> words;
-    u32 a[kFragments][4];
-    SharedAddress used_up = 0;  // barrier of the slot before
-    enter();
-    if (steps > 0) octets.read(p, words);
-    while (steps > 0) {
+      u64 b = device::wgmma_descriptor(shared.slots + slot.slot * kBlocksN * p.block_bytes,
+                                       static_cast<u32>(p.block_bytes), 1024, device::DescriptorSwizzle::k128);
+      i32 steps = octets.enter(p, walk);
+      Words<kOdd> words;
+      u32 a[kFragments][4];
+      octets.read(p, words);
+      while (true) {
+        device::wgmma_wait<0>();  // the registers of the step before are read
+        turn<kOdd>(words, a);
+        device::wgmma_fence();
+        WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+          Multiply::template multiply<device::Major::kMn>(d[f], a[f], b, true);
+        }
+        device::wgmma_commit();
+        if (--steps == 0) break;
+        b += kStepBytes / 16;   // descriptors count 16 bytes
+        octets.read(p, words);  // under these products
+      }
       device::wgmma_wait<0>();
-      if (used_up != 0) release(used_up);
-      used_up = 0;
-      turn<kOdd>(words, a);
-      device::wgmma_fence();
-      WT_UNROLL for (int f = 0; f < kFragments; ++f) {
-        Multiply::template multiply<device::Major::kMn>(d[f], a[f], b, true);
-      }
-      device::wgmma_commit();
-      b += kStepBytes / 16;  // descriptors count 16 bytes
-      // The next step's words are read under these products.
-      if (--steps == 0) {
-        used_up = shared.ring.empty(slot.slot);
-        skip(kGroupsK);
-        enter();
-      }
-      if (steps > 0) octets.read(p, words);
+      release(shared.ring.empty(slot.slot));
+      walk.next(p);
+      slot.next();
+      pass(kGroupsK - 1);
     }
-    device::wgmma_wait<0>();
     WT_UNROLL for (int f = 0; f < kFragments; ++f) device::wgmma_hold(d[f]);
-    if (used_up != 0) release(used_up);
     leave(p, shared, place, group_m, group_k, d);
   }
 

@@ -13,13 +13,14 @@ from quality.data import add_row, load, store
 from quality.layers import random_layers
 from quality.prepare import unpacked
 
-CHUNK_SECONDS = 240  # after which a process is ended: a kernel may hang
+# After which a process is ended, since a kernel may hang: where kernels are compiled too, and where a pack has them.
+CHUNK_SECONDS, START_SECONDS, LAYER_SECONDS = 240, 12, 4
 LEAST_SECONDS = 3  # with less, no process is started
 
 
 class Measurement:
-    def __init__(self, args, folder, end):
-        self.args, self.end = args, end
+    def __init__(self, args, folder, end, run):
+        self.args, self.end, self.run = args, end, run
         self.data = load(args.data)
         self.result = Path(folder) / "tune.json"
         self.environment = dict(os.environ, WAVETILE_TUNING_DB=str(Path(folder) / "tuning.db"))  # not the user's own
@@ -30,7 +31,7 @@ class Measurement:
         return self.end - time.monotonic()
 
     def chunk(self, layers, exhaustive):
-        """One process over some layers; False where nothing more should be started."""
+        """One process over some layers; those that are to be tried again one by one, or None where nothing more should be."""
         args, start = self.args, time.monotonic()
         budget = self.left()
         command = [args.binary, "tune", *layers, "--device", args.device, "--no-progress", "--json", str(self.result),
@@ -38,23 +39,28 @@ class Measurement:
         command += ["--exhaustive"] if exhaustive else []
         command += ["--quick"] if args.quick or args.pack else []
         command += ["--precompiled"] if args.pack else []
+        limit = START_SECONDS + LAYER_SECONDS * len(layers) if args.pack else CHUNK_SECONDS
         self.result.unlink(missing_ok=True)
         try:
-            run = subprocess.run(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                 text=True, timeout=min(budget + 15, CHUNK_SECONDS))
+            run = self.run(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                           timeout=min(budget + 15, limit))
         except subprocess.TimeoutExpired:
-            print(f"  no answer in {time.monotonic() - start:.0f} s, passed over: {layers}", file=sys.stderr)
+            again = len(layers) > 1
+            print(f"  no answer in {time.monotonic() - start:.0f} s, {'one by one' if again else 'passed over'}: {layers}",
+                  file=sys.stderr)
+            if again:
+                return layers
             self.data.setdefault("skipped", []).extend(layers)
             store(args.data, self.data)
-            return True
+            return []
         if run.returncode not in (0, 1) or not self.result.exists():
             print(f"  exit code {run.returncode}: {run.stderr[-1000:]}", file=sys.stderr)
         if not self.result.exists():
-            return False
+            return None
         self.add(json.loads(self.result.read_text()), exhaustive)
         print(f"  {len(self.data['layers'])} layers, {time.monotonic() - start:.1f} s for {len(layers)}"
               f"{' with every kernel' if exhaustive else ''}", flush=True)
-        return True
+        return []
 
     def add(self, document, exhaustive):
         args, data = self.args, self.data
@@ -68,25 +74,27 @@ class Measurement:
         store(args.data, data)
 
 
-def measure(args):
+def measure(args, run_process=subprocess.run):
     wanted = random_layers(args.layers, args.seed)
     end = time.monotonic() + args.seconds
     with tempfile.TemporaryDirectory() as folder:
-        run = Measurement(args, folder, end)
+        run = Measurement(args, folder, end, run_process)
         skipped = run.data.get("skipped", [])
         layers = run.data["layers"]
         # All layers first, then every kernel on some of them: what the early end of a search may have missed.
         control = wanted[:: max(1, len(wanted) // args.control)][: args.control] if args.control else []
         parts = [(args.exhaustive, wanted), (True, control)]
         for exhaustive, part in parts:
-            missing = [text for text in part if text not in skipped
-                       and (text not in layers or (exhaustive and not layers[text].get("exhaustive")))]
-            print(f"{len(part) - len(missing)} of {len(part)} layers are there"
+            is_there = lambda text: text in layers and (layers[text].get("exhaustive") or not exhaustive)
+            missing = [text for text in part if not is_there(text) and text not in skipped]
+            print(f"{sum(map(is_there, part))} of {len(part)} layers are there"
                   f"{' with every kernel' if exhaustive else ''}; {run.left():.0f} s are left", flush=True)
-            while missing and run.left() > LEAST_SECONDS:
-                some, missing = missing[:args.chunk], missing[args.chunk:]
-                if not run.chunk(some, exhaustive):
+            chunks = [missing[i:i + args.chunk] for i in range(0, len(missing), args.chunk)]
+            while chunks and run.left() > LEAST_SECONDS:
+                again = run.chunk(chunks.pop(0), exhaustive)
+                if again is None:
                     break
+                chunks += [[text] for text in again]
         print(f"{len(layers)} of {len(wanted)} layers in {args.data}, "
               f"{sum(layer.get('exhaustive', False) for layer in layers.values())} with every kernel")
     return 0 if layers else 4

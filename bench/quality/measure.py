@@ -50,7 +50,7 @@ class Measurement:
                   file=sys.stderr)
             if again:
                 return layers
-            self.data.setdefault("skipped", []).extend(layers)
+            self.data["skipped"].extend(layers)
             store(args.data, self.data)
             return []
         if run.returncode not in (0, 1) or not self.result.exists():
@@ -79,7 +79,7 @@ def measure(args, run_process=subprocess.run):
     end = time.monotonic() + args.seconds
     with tempfile.TemporaryDirectory() as folder:
         run = Measurement(args, folder, end, run_process)
-        skipped = run.data.get("skipped", [])
+        skipped = run.data.setdefault("skipped", [])
         layers = run.data["layers"]
         # All layers first, then every kernel on some of them: what the early end of a search may have missed.
         control = wanted[:: max(1, len(wanted) // args.control)][: args.control] if args.control else []

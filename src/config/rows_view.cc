@@ -23,6 +23,7 @@ constexpr int64_t kTileRows[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 48,
 constexpr double kGatherInstructions = 1.4;  // of a warp for each 32-bit load: its mask and address
 constexpr double kFragmentInstructions = 150;
 constexpr double kPairInstructions = 3.5;  // of a warp for each pair of columns: scale, round, stage, copy
+constexpr double kShown = 0.6;             // of what the longest of shared memory, issue and products hides
 constexpr double kPatchCycles = 150;       // barriers, coordinates
 constexpr double kBytesPerCycle = 18;      // into one multiprocessor's shared memory, when all of them load
 
@@ -99,7 +100,7 @@ double rows_fragment_cycles(const KernelConfig& config, const RowsView& view) {
   const double products = rows_layout::steps(config) * std::max(gemm.tile.n / 2.0, 16 + gemm.tile.n / 4.0);
   // WHY not the longest alone: a warpgroup does one after the other, and few share a multiprocessor.
   const double longest = std::max({shared, issue, products}), all = shared + issue + products;
-  return longest + 0.3 * (all - longest);
+  return longest + kShown * (all - longest);
 }
 
 ConvProblem rows_forward(const ConvProblem& problem) {

@@ -92,7 +92,8 @@ def print_parts(parts, markdown):
         print("| layers | count | geometric mean | worst | a tenth is below | median |\n|---|---:|---:|---:|---:|---:|")
         for name, part in parts.items():
             s = summary(part)
-            print(f"| {name} | {s['layers']} | {s['geomean']:.3f} | {s['worst']:.3f} | {s['tenth']:.3f} | {s['median']:.3f} |")
+            print(f"| {name} | {s['layers']} | "
+                  + " | ".join(f"{s[column]:.3f}" for column in ("geomean", "worst", "tenth", "median")) + " |")
         return
     print(f"{'layers':24} {'count':>5} {'geomean':>8} {'worst':>7} {'10th %':>7} {'median':>7} {'< 0.75':>7}")
     for name, part in parts.items():
@@ -108,8 +109,8 @@ def print_coverage(rows, shares):
     times = sorted(row["best_predicted"] for row in rows if "best_predicted" in row)
     if places:
         at = lambda values, part: values[min(len(values) - 1, int(part * len(values)))]
-        print(f"The best stood at place {at(places, 0.5) + 1} of the predictions in the median, within {at(places, 0.9) + 1} "
-              f"in 9 of 10 layers and at {places[-1] + 1} at the latest; its prediction was {at(times, 0.9):.2f} times the "
+        print(f"The best stood at place {at(places, 0.5) + 1} of the predictions in the median, within "
+              f"{at(places, 0.9) + 1} in 9 of 10 layers and at {places[-1] + 1} at the latest; its prediction was {at(times, 0.9):.2f} times the "
               f"pick's in the ninth tenth, {times[-1]:.2f} at most.")
     if shares:
         print(f"On {len(shares)} layers every compiled kernel was timed: the search that leaves out what cannot win had "
@@ -133,7 +134,8 @@ def report(args):
     # Where nothing was fitted to these layers, all of them are held out.
     is_fitted = any(line.startswith("{") for line in args.output.read_text().splitlines())
     parts, shares = parts_of(rows, is_fitted), control(data)
-    print(f"{data.get('device', {}).get('name', '?')}, measured {data.get('date')}: the pick's speed as a part of the best's\n")
+    device = data.get("device", {}).get("name", "?")
+    print(f"{device}, measured {data.get('date')}: the pick's speed as a part of the best's\n")
     print_parts(parts, args.markdown)
     print_coverage(rows, shares)
     print_worst(rows, args.worst)

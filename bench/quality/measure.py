@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times the kernels of the random layers on a GPU with `wavetile tune`, in processes that a faulting kernel may take along."""
+"""Times the kernels of the random layers with `wavetile tune`, in processes that a faulting kernel may take along."""
 import datetime
 import json
 import os
@@ -31,7 +31,7 @@ class Measurement:
         return self.end - time.monotonic()
 
     def chunk(self, layers, exhaustive):
-        """One process over some layers; those that are to be tried again one by one, or None where nothing more should be."""
+        """One process over some layers. Returns those to be tried again one by one, or None where nothing works."""
         args, start = self.args, time.monotonic()
         budget = self.left()
         command = [args.binary, "tune", *layers, "--device", args.device, "--no-progress", "--json", str(self.result),

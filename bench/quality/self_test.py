@@ -31,9 +31,8 @@ def layers_test():
 
 def data_test():
     data = {"kernels": [], "layers": {}}
-    kernels = [{"kernel": "a", "outcome": "timed", "median_us": 10.0}, {"kernel": "b", "outcome": "slower", "median_us": 30.0},
-               {"kernel": "c", "outcome": "wrong"}, {"kernel": "d", "outcome": "timed", "median_us": 100.0},
-               {"kernel": "e", "outcome": "timed", "median_us": 10.1}]
+    kernels = [{"kernel": name, "outcome": outcome, "median_us": us} for name, outcome, us in (
+        ("a", "timed", 10.0), ("b", "slower", 30.0), ("c", "wrong", None), ("d", "timed", 100.0), ("e", "timed", 10.1))]
     row = {"problem": "fwd bf16 c64 k64 i9x9", "kernels": kernels, "candidates": 9, "tried": 5, "wrong": 1, "failed": 0,
            "kernel": "e", "complete": True}
     assert add_row(data, row, False)

@@ -11,6 +11,7 @@
 #include "config/storage.h"
 #include "kernel/gemm/portable/layout.h"
 #include "kernel/gemm/rows/weight_layout.h"
+#include "kernel/gemm/tma/layout.h"
 
 namespace wt {
 
@@ -181,7 +182,8 @@ constexpr Constraint kRows[] = {
            text(at.config.gemm.mma), at.target.name, text_of(multiply_type(at.config)), kind_of(at.config)->id);
      }},
 
-    {"tile-warps", "warps times mma divide the tile in every direction", is_sound_gemm,
+    {"tile-warps", "warps times mma divide the tile in every direction",
+     [](const Case& at) { return is_sound_gemm(at) && !tma_layout::crosswise(at.config); },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return gemm.tile.m % (gemm.warps.m * mma_rows(at)) == 0 && gemm.tile.n % (gemm.warps.n * gemm.mma.n) == 0 &&

@@ -34,8 +34,10 @@ constexpr Constraint kTargetRows[] = {
     {"tma-roles", "a producer warpgroup and whole consumer warpgroups of 64-row fragments", is_tma_kernel,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
-       return gemm.load_warps == 4 && gemm.persistent && gemm.warps.n == 1 && gemm.warps.m % 4 == 0 &&
-              gemm.tile.m % (gemm.warps.m * 16) == 0 && gemm.wave_groups == (gemm.ping_pong ? 2 : 1) &&
+       const bool groups = gemm.wave_groups == (gemm.ping_pong ? 2 : 1);
+       if (gemm.load_warps != 4 || !gemm.persistent || !groups) return false;
+       if (tma_layout::crosswise(at.config)) return true;  // has a row of its own
+       return gemm.warps.n == 1 && gemm.warps.m % 4 == 0 && gemm.tile.m % (gemm.warps.m * 16) == 0 &&
               (!gemm.ping_pong || gemm.warps.m == 4);
      },
      [](const Case& at) {
@@ -46,6 +48,26 @@ constexpr Constraint kTargetRows[] = {
            "warps.m=4 "
            "for ping_pong",
            gemm.load_warps, gemm.persistent, gemm.warps.m, gemm.warps.n, gemm.wave_groups, gemm.tile.m);
+     }},
+
+    {"tma-crosswise", "crosswise tiles have 64 output channels a warpgroup or a multiple of it, and are stored in bulk",
+     [](const Case& at) { return is_tma_kernel(at) && tma_layout::crosswise(at.config); },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return at.config.direction != Direction::kBackwardWeight && !tma_layout::is_halo(at.config) &&
+              gemm.warps.n % 4 == 0 && gemm.tile.n % (gemm.warps.n * 16) == 0 && gemm.mma.n == gemm.tile.m &&
+              (!gemm.ping_pong || gemm.warps.n == 4) && gemm.staging == Staging::kTmaStore && gemm.swizzle_a == 128 &&
+              size_of(operand_a(at.config)) != 4 && gemm.split_k == SplitK::kNone &&
+              tma_layout::sharing_blocks(at.config) == 1;
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "direction={} tile={}x{} warps=1x{} mma.n={} staging={} swizzle_a={} split_k={} cluster={}x{}: warps.m=1 of "
+           "pipeline tma takes forward and backward data of 8 or 16-bit types without halo, four warps for each 64 "
+           "columns or multiple of it, mma.n=tile.m, tma_store, 128, no split and no cluster",
+           text_of(at.config.direction), gemm.tile.m, gemm.tile.n, gemm.warps.n, gemm.mma.n, text_of(gemm.staging),
+           gemm.swizzle_a, text_of(gemm.split_k), gemm.cluster_m, gemm.cluster_n);
      }},
 
     {"tma-swizzle", "a box of channels is one swizzle span, the same for both operands", is_tma_kernel,

@@ -179,7 +179,7 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   if (gemm.staging == Staging::kTmaStore) {
     const int64_t channels = forward ? problem.k : problem.c;
     TensorMapSpec store = dense_map(problem.output_type(), {channels, regions.front().region.rows}, 128);
-    store.box = {64, 64};
+    store.box = {64, static_cast<uint32_t>(tma_layout::crosswise(config) ? gemm.tile.m : 64)};
     if (gemm.tile.n >= 64) launch.maps.push_back({offsetof(Arguments, out), out, 0, store});
     if (gemm.tile.n % 64 != 0) {
       store.box[0] = static_cast<uint32_t>(gemm.tile.n % 64);

@@ -83,7 +83,9 @@ const Facts& facts_of(const ConvProblem& problem) {
 }
 
 double mma_cycles(const GemmConfig& gemm, double bytes_deep) {
-  return gemm.tile.m / 64.0 * (bytes_deep / 32) * std::max(gemm.tile.n / 2.0, 16 + gemm.tile.n / 4.0);
+  const bool crosswise = gemm.warps.m == 1;
+  const double rows = crosswise ? gemm.tile.n : gemm.tile.m, columns = crosswise ? gemm.tile.m : gemm.tile.n;
+  return rows / 64.0 * (bytes_deep / 32) * std::max(columns / 2.0, 16 + columns / 4.0);
 }
 
 // fp32: three products whose operands all come from shared memory, where three warps part the numbers before, 16 bytes
@@ -129,7 +131,8 @@ double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem
                         (gemm.multicast_b ? shared_tile : 1);
   const double bytes = (rows_a + rows_b) * deep;
   const double fill = bytes / std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::max(1.0, blocks));
-  const double tall = gemm.tile.m > 192 ? kTallTile : gemm.tile.m > 128 ? kThreeConsumers : 1;
+  const bool wide = tma_layout::crosswise(config);
+  const double tall = wide ? 1 : gemm.tile.m > 192 ? kTallTile : gemm.tile.m > 128 ? kThreeConsumers : 1;
   const double ragged = tma_layout::b_is_mn_major(config) && gemm.tile.n % 64 != 0 ? kRaggedColumns : 1;
   const double products = tma_layout::three_products(config)
                               ? three_product_cycles(gemm, deep)

@@ -109,6 +109,29 @@ bool propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Lo
   return true;
 }
 
+// Crosswise: pixels by output channels, so that tiles come in numbers just below a whole wave.
+constexpr Shape kCrosswiseShapes[] = {
+    {80, 128, false, kSearch, kSearch},  {96, 128, false, kSearch, kSearch},  {112, 128, false, kSearch, kSearch},
+    {136, 128, false, kSearch, kSearch}, {152, 128, false, kSearch, kSearch}, {168, 128, false, kSearch, kSearch},
+    {176, 128, false, kSearch, kSearch}, {208, 128, false, kSearch, kSearch}, {240, 128, false, kSearch, kSearch},
+    {80, 256, false, kSearch, kSearch},  {96, 256, false, kSearch, kSearch},  {104, 256, false, kSearch, kSearch},
+    {120, 256, false, kSearch, kSearch}, {152, 256, false, kSearch, kSearch}, {168, 128, true, kSearch, kSearch},
+    {96, 128, true, kSearch, kSearch},
+};
+
+void propose_crosswise(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew || !is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
+  for (const Shape& shape : kCrosswiseShapes) {
+    for (const Loader loader : {Loader::kTmaTiled, Loader::kTmaIm2col}) {
+      propose_shape(base, shape, 128, loader, Staging::kTmaStore, configs);
+      GemmConfig& gemm = configs.back().gemm;
+      gemm.mma = {64, shape.m, gemm.mma.k};
+      gemm.warps = {1, static_cast<short>(shape.ping_pong ? 4 : 8), 1};
+      gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
+    }
+  }
+}
+
 // 3x3 filters with stride 1, whose patches are loaded once for all taps: for few channels and small images.
 constexpr Shape kHaloShapes[] = {
     {256, 32, false, kSearch, kSearch}, {256, 32, true, kSearch, kSearch},   {256, 64, false, kSearch, kSearch},
@@ -322,6 +345,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   }
   propose_splits(base, breadth, configs);
   propose_sharing(base, breadth, configs);
+  propose_crosswise(base, breadth, configs);
   propose_copied(base, breadth, configs);
 }
 

@@ -13,7 +13,7 @@
 #include "kernel/gemm/ring.h"
 #include "kernel/gemm/tma/exchange.h"
 #include "kernel/gemm/tma/operand.h"
-#include "kernel/gemm/tma/output.h"
+#include "kernel/gemm/tma/output_crosswise.h"
 #include "kernel/gemm/tma/remainder.h"
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
@@ -55,6 +55,8 @@ struct TmaGemm {
   static constexpr int kBoxes = tma_layout::boxes(kConfig), kBox = tma_layout::box_k(kConfig);
   static constexpr int kConsumers = tma_layout::consumers(kConfig);
   static constexpr bool kPingPong = kConfig.gemm.ping_pong;
+  static constexpr bool kCrosswise = tma_layout::crosswise(kConfig);
+  static constexpr int kWidth = kCrosswise ? kTileM : kTileN;                    // columns of an instruction
   static constexpr i32 kPastEnd = 1 << 20;                                       // a box of channels that no tensor has
   static constexpr int kFragments = tma_layout::rows_of_consumer(kConfig) / 64;  // of 64 rows, a consumer
   static constexpr int kSteps = kConfig.gemm.swizzle_a / 32;                     // wgmmas along k in a box
@@ -64,12 +66,15 @@ struct TmaGemm {
   static constexpr bool kThree = tma_layout::three_products(kConfig);
   static constexpr bool kSkips = kBoxes == 1 && !kThree && kSteps > 1;
   static constexpr bool kShares = tma_layout::sharing_blocks(kConfig) > 1;
+  static_assert(!kCrosswise || (!kThree && kConfig.gemm.swizzle_a == 128 && kConfig.gemm.split_k == SplitK::kNone &&
+                                kConfig.gemm.staging == Staging::kTmaStore));
   static_assert(!(kClusterSum || kParts) || (!kPingPong && !kShares && kConfig.gemm.staging == Staging::kDirect));
 
   using A = KMajor<kConfig.gemm.swizzle_a>;
   using B = FilterLayout<kConfig>;
   using Last = LastBox<kBox / kSteps, kSteps>;
-  using Multiply = device::Wgmma<wgmma_type(operand_a(kConfig)), wgmma_type(operand_b(kConfig)), kTileN>;
+  static constexpr DataType kTypeA = wgmma_type(operand_a(kConfig)), kTypeB = wgmma_type(operand_b(kConfig));
+  using Multiply = device::Wgmma<kCrosswise ? kTypeB : kTypeA, kCrosswise ? kTypeA : kTypeB, kWidth>;
   using Output = TmaOutput<kConfig, Params>;
   using SlotRing = Ring<kStages>;
   using Cursor = typename SlotRing::Cursor;
@@ -181,7 +186,7 @@ struct TmaGemm {
       if (kPingPong && work.order % kConsumers != consumer) {
         slot.skip(range.count);
       } else {
-        float d[kFragments][kTileN / 2];
+        float d[kFragments][kWidth / 2];
         if (kPingPong) await_turn(consumer);
         multiply(p, shared, slot, range, kPingPong ? 0 : consumer, d);
         if (kPingPong && !work.last) pass_turn(consumer ^ 1);
@@ -217,10 +222,10 @@ struct TmaGemm {
   WT_DEVICE static void pass_turn(int consumer) { device::arrive_named(1 + consumer, 256); }
 
   WT_DEVICE static void multiply(const Params& p, const Shared& shared, Cursor& slot, const Range& range, int part,
-                                 float (&d)[kFragments][kTileN / 2]) {
+                                 float (&d)[kFragments][kWidth / 2]) {
     const i32 stages = range.count;
     if ((kRegions > 1 || kClusterSum || kParts) && stages == 0) {  // no tap reaches these pixels, or an empty part
-      WT_UNROLL for (int i = 0; i < kFragments; ++i) { WT_UNROLL for (int e = 0; e < kTileN / 2; ++e) d[i][e] = 0; }
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) { WT_UNROLL for (int e = 0; e < kWidth / 2; ++e) d[i][e] = 0; }
       return;
     }
     const bool releases = device::lane_index() == 0;
@@ -252,7 +257,7 @@ struct TmaGemm {
   // would serialise the instructions.
   template <int kOfSteps>
   WT_DEVICE static void issue(const Shared& shared, int slot, int part, bool accumulate,
-                              float (&d)[kFragments][kTileN / 2], int before = 0) {
+                              float (&d)[kFragments][kWidth / 2], int before = 0) {
     device::wgmma_fence();
     WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
       WT_UNROLL for (int step = 0; step < kOfSteps; ++step) {
@@ -272,19 +277,27 @@ struct TmaGemm {
     device::wgmma_commit();
   }
 
-  WT_DEVICE static void product(float (&d)[kTileN / 2], SharedAddress a, int rows, SharedAddress b, int step,
+  WT_DEVICE static void product(float (&d)[kWidth / 2], SharedAddress a, int rows, SharedAddress b, int step,
                                 bool accumulate) {
-    Multiply::template multiply<A::kMajor, B::kMajor>(d, A::descriptor(a, rows, step), B::descriptor(b, 0, step),
-                                                      accumulate);
+    if constexpr (kCrosswise) {
+      // A block of 64 output channels takes as many bytes along k as across it.
+      Multiply::template multiply<B::kMajor, A::kMajor>(d, B::descriptor(b + rows, 0, step), A::descriptor(a, 0, step),
+                                                        accumulate);
+    } else {
+      Multiply::template multiply<A::kMajor, B::kMajor>(d, A::descriptor(a, rows, step), B::descriptor(b, 0, step),
+                                                        accumulate);
+    }
   }
 
-  // The fragment's first row in its region.
+  // From the tile's first row, or column, to the consumer's.
+  WT_DEVICE static i32 along_tile(int consumer) { return kPingPong ? 0 : consumer * kFragments * 64; }
+  // The consumer's first row in its region.
   WT_DEVICE static i64 first_row(const TmaRegion& region, const TileIndex& tile, int consumer) {
-    return (tile.m - region.first_tile) * kTileM + (kPingPong ? 0 : consumer * kFragments * 64);
+    return (tile.m - region.first_tile) * kTileM + (kCrosswise ? 0 : along_tile(consumer));
   }
 
   WT_DEVICE static void store_share(const Params& p, const TmaRegion& region, const Work& work, int consumer,
-                                    const float (&d)[kFragments][kTileN / 2], const ColumnBlocks& columns) {
+                                    const float (&d)[kFragments][kWidth / 2], const ColumnBlocks& columns) {
     typename Output::Steps steps;
     const i64 row = first_row(region, work.tile, consumer);
     WT_UNROLL for (int i = 0; i < kFragments; ++i) {
@@ -295,7 +308,7 @@ struct TmaGemm {
   }
 
   WT_DEVICE static void store_part(const Params& p, const TmaRegion& region, const Work& work, int consumer,
-                                   const float (&d)[kFragments][kTileN / 2]) {
+                                   const float (&d)[kFragments][kWidth / 2]) {
     using Parts = TmaOutput<parts_of(kConfig), Params>;
     typename Parts::Steps none;
     const i64 row = first_row(region, work.tile, consumer);
@@ -306,26 +319,29 @@ struct TmaGemm {
   }
 
   WT_DEVICE static void store(const Params& p, const Shared& shared, const TmaRegion& region, const TileIndex& tile,
-                              int consumer, const float (&d)[kFragments][kTileN / 2], bool last) {
+                              int consumer, const float (&d)[kFragments][kWidth / 2], bool last) {
     typename Output::Steps steps;
-    const typename Output::Place place{tile.n * kTileN, tile.group};
+    // Fragments lie one after the other along the rows of A, or along the columns.
+    const i64 column = tile.n * kTileN + (kCrosswise ? along_tile(consumer) : 0);
     const i64 row = first_row(region, tile, consumer);
-    if (kConfig.gemm.cluster_n > 1 && place.column >= p.columns) return;  // of an odd number of tiles, the last one's
-    const auto rows = [&](int fragment) { return RegionRows{region, row + 64 * fragment}; };
+    if (kConfig.gemm.cluster_n > 1 && column >= p.columns) return;  // of an odd number of tiles, the last one's
+    const auto place = [&](int fragment) {
+      return typename Output::Place{column + (kCrosswise ? 64 * fragment : 0), tile.group};
+    };
+    const auto rows = [&](int fragment) { return RegionRows{region, row + (kCrosswise ? 0 : 64 * fragment)}; };
     if constexpr (kConfig.gemm.staging == Staging::kTmaStore) {
-      constexpr int kFragmentBytes = 64 * 128 * tma_layout::out_boxes(kConfig);
-      const SharedAddress staging = shared.out + consumer * kFragments * kFragmentBytes;
+      const SharedAddress staging = shared.out + consumer * kFragments * Output::kFragmentBytes;
       const bool sends = device::thread_index() % 128 == 0;
       if (sends) device::bulk_wait_read<0>();  // the tile before has left the staging buffer
       device::sync_named(3 + consumer, 128);
       WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        Output::stage(p, rows(i), place, d[i], steps, staging + i * kFragmentBytes);
+        Output::stage(p, rows(i), place(i), d[i], steps, staging + i * Output::kFragmentBytes);
       }
       device::fence_async_shared();
       device::sync_named(3 + consumer, 128);
       if (sends) {
         WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-          Output::send(p, row + 64 * i, place, staging + i * kFragmentBytes);
+          Output::send(p, rows(i).first, place(i), staging + i * Output::kFragmentBytes);
         }
         // WHY here and not after the loop: code behind the persistent loop makes ptxas ignore the register moves.
         if (last) device::bulk_wait_read<0>();
@@ -333,11 +349,11 @@ struct TmaGemm {
     } else if constexpr (kConfig.gemm.staging == Staging::kShared) {
       const SharedAddress staging = shared.out + consumer * tma_layout::out_bytes(kConfig) / kConsumers;
       WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        Output::stage(p, rows(i), place, d[i], steps, staging);
-        Output::copy_rows(p, rows(i), place, staging);
+        Output::stage(p, rows(i), place(i), d[i], steps, staging);
+        Output::copy_rows(p, rows(i), place(i), staging);
       }
     } else {
-      WT_UNROLL for (int i = 0; i < kFragments; ++i) { Output::store_direct(p, rows(i), place, d[i], steps); }
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) { Output::store_direct(p, rows(i), place(i), d[i], steps); }
     }
     steps.finish(p.epilogue);
   }

@@ -16,9 +16,21 @@ constexpr int boxes(const KernelConfig& config) { return (config.gemm.tile.k + b
 // Taps of a stage of a halo kernel's filter: a row of them, or one, each of a whole row of channels or half of one.
 constexpr int halo_stage_taps(const KernelConfig& config) { return config.gemm.tile.k % (3 * 32) == 0 ? 3 : 1; }
 
+// Crosswise tiles: the 64 rows of an instruction are output channels and its columns pixels, so that a tile may have
+// any multiple of 8 pixels.
+constexpr bool crosswise(const KernelConfig& config) {
+  return config.gemm.pipeline == Pipeline::kTma && config.gemm.warps.m == 1;
+}
+
 // Warpgroups that multiply. Cooperative ones share a tile's rows; ping-pong ones (wave groups) take a tile each.
-constexpr int consumers(const KernelConfig& config) { return config.gemm.warps.m / 4 * config.gemm.wave_groups; }
-constexpr int rows_of_consumer(const KernelConfig& config) { return config.gemm.tile.m / (config.gemm.warps.m / 4); }
+constexpr int consumers(const KernelConfig& config) {
+  return config.gemm.warps.m * config.gemm.warps.n / 4 * config.gemm.wave_groups;
+}
+// Of the instructions.
+constexpr int rows_of_consumer(const KernelConfig& config) {
+  const GemmConfig& gemm = config.gemm;
+  return crosswise(config) ? gemm.tile.n / (gemm.warps.n / 4) : gemm.tile.m / (gemm.warps.m / 4);
+}
 constexpr int threads(const KernelConfig& config) { return 128 * consumers(config) + 32 * config.gemm.load_warps; }
 
 // Weight gradients sum over pixels, across which tensors lie. wgmma reads 16-bit types so; tiles of 32-bit types are

@@ -65,13 +65,14 @@ constexpr KernelConfig parts_of(KernelConfig config) {
   return config;
 }
 
-// One 64-row fragment of a consumer. Accumulator i: row 16 * warp + lane / 4 + 8 * (i / 2 % 2),
-// column 8 * (i / 4) + 2 * (lane % 4) + i % 2. Rows are RegionRows or alike.
-template <KernelConfig kConfig, class Arguments>
+// One 64-row fragment of a consumer; crosswise ones are those of output_crosswise.h. Accumulator i: row 16 * warp +
+// lane / 4 + 8 * (i / 2 % 2), column 8 * (i / 4) + 2 * (lane % 4) + i % 2. Rows are RegionRows or alike.
+template <KernelConfig kConfig, class Arguments, bool kCrosswise = tma_layout::crosswise(kConfig)>
 struct TmaOutput {
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
   using Element = typename Steps::Element;
   static constexpr int kColumns = kConfig.gemm.tile.n;
+  static constexpr int kFragmentBytes = 64 * 128 * tma_layout::out_boxes(kConfig);  // staged for bulk stores
 
   struct Place {
     i64 column;  // first of the tile, within the group

@@ -25,6 +25,15 @@ const RowCase kTargetCases[] = {
      "tile=128x512x64: a TMA box has at most 256"},
     {"tma-roles", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.load_warps = 1; }); },
      "load_warps=1 persistent=true warps=8x1"},
+    {"tma-crosswise",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.warps = {1, 8, 1};
+         t.gemm.tile.m = 152;
+         t.gemm.mma.n = 144;
+       });
+     },
+     "tile=152x128 warps=1x8 mma.n=144"},
     {"tma-swizzle", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.swizzle_b = 64; }); },
      "swizzle_a=128 and swizzle_b=64 must be equal"},
     {"tma-major",

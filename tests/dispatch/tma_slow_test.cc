@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/dispatch/tma_slow_test.cc - the less usual forms of the Hopper kernels, on the simulator: outputs stored by
-// rows, groups merged, three consumers, two blocks a multiprocessor.
+// rows, groups merged, three consumers, two blocks a multiprocessor, tiles crosswise.
 #include "dispatch/candidates.h"
 #include "exact_trial.h"
+#include "kernel/gemm/tma/layout.h"
 
 namespace wt {
 namespace {
@@ -66,6 +67,18 @@ constexpr Form kForms[] = {
      [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaIm2col && c.gemm.tile.n == 32; }},
     {"bwd_data bf16 n1 c64 k104 i7x7 f3x3 p1", "parts of a sum that start inside a tap",
      [](const KernelConfig& c) { return c.gemm.split_k == SplitK::kCluster; }},
+    {"bwd_data bf16 n2 c40 k208 i9x17 f3x3 p1", "a patch for all taps, more patches than are in flight",
+     [](const KernelConfig& c) { return c.gemm.tile.k == 192 && c.gemm.tile.n == 32; }},
+    {"fwd bf16 n2 c72 k200 i17x13 f1x1", "channels along the instruction's rows",
+     [](const KernelConfig& c) { return tma_layout::crosswise(c) && c.gemm.tile.m == 152; }},
+    {"fwd fp16 n2 c72 k136 i9x10 f3x3 s2 p1 +scale+bias+relu+amax", "crosswise, odd blocks of pixels, tails of both",
+     [](const KernelConfig& c) { return tma_layout::crosswise(c) && c.gemm.tile.m == 104; }},
+    {"bwd_data bf16 n3 c264 k80 i9x10 f3x3 p1 +residual", "crosswise, filter across its channels, a residual",
+     [](const KernelConfig& c) { return tma_layout::crosswise(c) && c.gemm.tile.n == 256; }},
+    {"fwd bf16 n5 c64 k136 i13x13 f1x1 +bias", "crosswise, consumers in turns",
+     [](const KernelConfig& c) { return tma_layout::crosswise(c) && c.gemm.ping_pong; }},
+    {"fwd bf16 n1 g2 c128 k256 i9x10 f3x3 p1", "crosswise groups",
+     [](const KernelConfig& c) { return tma_layout::crosswise(c) && c.gemm.tile.n == 128; }},
     {"fwd bf16 n1 c20 k50 i9x8 f5x5 p2", "copies of whole rows, image and filter",
      [](const KernelConfig& c) { return c.gemm.vector_a == 8 && c.gemm.tile.n == 64; }},
     {"bwd_data bf16 n2 c24 k36 i9x8 f3x3 p1 +relu", "copies of whole rows under a halo",

@@ -112,11 +112,11 @@ bool propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Lo
 // Crosswise: pixels by output channels, so that tiles come in numbers just below a whole wave.
 constexpr Shape kCrosswiseShapes[] = {
     {80, 128, false, kSearch, kSearch},  {96, 128, false, kSearch, kSearch},  {112, 128, false, kSearch, kSearch},
-    {136, 128, false, kSearch, kSearch}, {152, 128, false, kSearch, kSearch}, {168, 128, false, kSearch, kSearch},
-    {176, 128, false, kSearch, kSearch}, {208, 128, false, kSearch, kSearch}, {240, 128, false, kSearch, kSearch},
+    {136, 128, false, kSearch, kSearch}, {152, 128, false, kSearch, kSearch}, {176, 128, false, kSearch, kSearch},
+    {192, 128, false, kSearch, kSearch}, {208, 128, false, kSearch, kSearch}, {240, 128, false, kSearch, kSearch},
     {80, 256, false, kSearch, kSearch},  {96, 256, false, kSearch, kSearch},  {104, 256, false, kSearch, kSearch},
-    {120, 256, false, kSearch, kSearch}, {152, 256, false, kSearch, kSearch}, {168, 128, true, kSearch, kSearch},
-    {96, 128, true, kSearch, kSearch},
+    {120, 256, false, kSearch, kSearch}, {152, 256, false, kSearch, kSearch}, {80, 128, true, kSearch, kSearch},
+    {96, 128, true, kSearch, kSearch},   {112, 128, true, kSearch, kSearch},  {136, 128, true, kSearch, kSearch},
 };
 
 void propose_crosswise(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {

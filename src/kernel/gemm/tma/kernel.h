@@ -309,7 +309,7 @@ struct TmaGemm {
 
   WT_DEVICE static void store_part(const Params& p, const TmaRegion& region, const Work& work, int consumer,
                                    const float (&d)[kFragments][kWidth / 2]) {
-    using Parts = TmaOutput<parts_of(kConfig), Params>;
+    using Parts = TmaOutput<parts_of(kConfig), Params, false>;  // WHY false here: GCC 12 fails to work it out
     typename Parts::Steps none;
     const i64 row = first_row(region, work.tile, consumer);
     WT_UNROLL for (int i = 0; i < kFragments; ++i) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/cache_policy.h"
+
+#include <gtest/gtest.h>
+
+#include "exact_trial.h"
+
+namespace wt {
+namespace {
+
+// Which layers gain was measured: dispatch/cache_policy.cc.
+TEST(CachePolicy, StreamsUnitFiltersThatFitTheCache) {
+  DeviceInfo device;
+  device.l2_bytes = int64_t{60} << 20;
+  const auto streams = [&](const char* text) { return image_policy(problem_of(text), device) == kCacheStream; };
+  EXPECT_TRUE(streams("fwd bf16 n16 c2048 k256 i25x25 f1x1"));
+  EXPECT_TRUE(streams("bwd_data bf16 n64 c256 k1024 i14x14 f1x1"));
+  EXPECT_TRUE(streams("bwd_weight bf16 n16 c2048 k256 i25x25 f1x1"));
+  EXPECT_FALSE(streams("bwd_data bf16 n16 c2048 k256 i25x25 f1x1")) << "the image is read again for every tile";
+  EXPECT_FALSE(streams("fwd bf16 n16 c256 k256 i50x50 f3x3 p1")) << "and here for every tap";
+  EXPECT_FALSE(streams("fwd bf16 n64 c256 k64 i56x56 f1x1")) << "it does not fit";
+}
+
+}  // namespace
+}  // namespace wt

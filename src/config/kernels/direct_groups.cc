@@ -29,8 +29,9 @@ constexpr Variant kForward[] = {
     {3, 1, 8, 8, 256, 64, 2, 6},   {3, 1, 16, 16, 256, 32, 2, 4},  {3, 2, 8, 8, 256, 64, 1, 3},
     {3, 2, 16, 16, 256, 64, 1, 3}, {3, 2, 16, 16, 256, 32, 2, 4},  {3, 2, 16, 8, 256, 64, 1, 3},
     {3, 2, 32, 16, 256, 64, 1, 3}, {3, 2, 32, 8, 256, 32, 2, 4},   {3, 1, 16, 16, 256, 64, 2, 4},
-    {3, 1, 32, 32, 256, 64, 1, 4}, {5, 1, 8, 8, 256, 32, 2, 4},    {5, 1, 16, 8, 256, 32, 1, 4},
-    {7, 1, 8, 8, 256, 32, 1, 4},
+    {3, 1, 32, 32, 256, 64, 1, 4}, {3, 1, 32, 16, 512, 64, 1, 4},  {3, 2, 32, 16, 512, 64, 1, 3},
+    {3, 2, 16, 16, 512, 64, 1, 3}, {3, 1, 32, 8, 256, 112, 1, 4},  {3, 1, 16, 8, 256, 112, 1, 4},
+    {5, 1, 8, 8, 256, 32, 2, 4},   {5, 1, 16, 8, 256, 32, 1, 4},   {7, 1, 8, 8, 256, 32, 1, 4},
 };
 constexpr Variant kData[] = {
     {3, 1, 8, 8, 256, 64, 2, 4},   {3, 1, 16, 8, 256, 64, 2, 4},   {3, 1, 32, 16, 256, 64, 1, 4},
@@ -39,7 +40,9 @@ constexpr Variant kData[] = {
     {3, 1, 8, 8, 256, 128, 1, 4},  {3, 1, 16, 16, 256, 128, 1, 4}, {3, 1, 32, 16, 256, 128, 1, 3},
     {3, 1, 16, 16, 256, 32, 2, 4}, {3, 2, 8, 8, 256, 64, 1, 4},    {3, 2, 16, 8, 256, 64, 1, 4},
     {3, 2, 32, 8, 256, 32, 1, 4},  {3, 1, 16, 16, 256, 64, 2, 4},  {3, 1, 32, 32, 256, 64, 1, 4},
-    {5, 1, 8, 8, 256, 32, 2, 4},   {5, 1, 16, 8, 256, 32, 1, 4},   {7, 1, 8, 8, 256, 32, 1, 4},
+    {3, 1, 32, 16, 512, 64, 1, 4}, {3, 2, 32, 8, 512, 32, 1, 4},   {3, 2, 16, 8, 512, 64, 1, 4},
+    {3, 1, 32, 8, 256, 112, 1, 4}, {3, 1, 16, 8, 256, 112, 1, 4},  {5, 1, 8, 8, 256, 32, 2, 4},
+    {5, 1, 16, 8, 256, 32, 1, 4},  {7, 1, 8, 8, 256, 32, 1, 4},
 };
 constexpr Variant kWeight[] = {
     {3, 1, 8, 8, 256, 64, 2, 4},  {3, 1, 16, 8, 256, 32, 2, 4}, {3, 1, 32, 8, 256, 64, 1, 4},
@@ -64,6 +67,13 @@ constexpr Variant kLineWeight[] = {
 };
 constexpr size_t kFewVariants = 1;  // packs have merged groups of the GEMM family for the rest
 
+// 512 threads of the widest bundles leave no registers for more than a comparison after the products.
+bool fits(const EpilogueConfig& epilogue, const Variant& variant) {
+  if (variant.bundle < 32 || variant.threads < 512) return true;
+  return !epilogue.placed() && !epilogue.amax && !epilogue.scale &&
+         (epilogue.activation == Activation::kNone || epilogue.activation == Activation::kRelu);
+}
+
 std::span<const Variant> variants(Direction direction, int dims) {
   if (dims == 1) return direction == Direction::kBackwardWeight ? std::span(kLineWeight) : std::span(kLine);
   switch (direction) {
@@ -84,6 +94,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   std::span<const Variant> list = variants(base.direction, base.dims);
   if (breadth == Breadth::kFew) list = list.first(kFewVariants);
   for (const Variant& variant : list) {
+    if (!fits(base.epilogue, variant)) continue;
     // Narrower groups share bundles of 8 and 24; backward weight keeps them apart without being compiled for it.
     const bool shares = base.direction != Direction::kBackwardWeight && breadth == Breadth::kAll &&
                         (variant.bundle == 8 || variant.bundle == 24);

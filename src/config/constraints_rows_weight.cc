@@ -12,25 +12,25 @@ namespace {
 bool serves(const Case& at) { return rows_weight_layout::serves(at.config); }
 bool is_sound(const Case& at) {
   const GemmConfig& gemm = at.config.gemm;
-  return serves(at) && gemm.warps.m >= 4 && gemm.warps.k >= 1 && gemm.tile.m >= 64 && gemm.tile.n >= 64;
+  return serves(at) && gemm.warps.m >= 4 && gemm.warps.k >= 1 && gemm.tile.m >= 64 && gemm.tile.n >= 32;
 }
 
 constexpr Constraint kTargetRows[] = {
     {"rows-weight-shape",
-     "fragments of 64 positions for each math warpgroup, 64 or 128 columns, 16 of tile.k for each group along k",
+     "fragments of 64 positions for each math warpgroup, 32, 64 or 128 columns, 16 of tile.k for each group along k",
      serves,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        if (!is_sound(at)) return false;
        return gemm.warps.m % 4 == 0 && gemm.tile.m % (16 * gemm.warps.m) == 0 && gemm.warps.n == 1 &&
-              (gemm.tile.n == 64 || gemm.tile.n == 128) && gemm.mma.n == gemm.tile.n &&
+              (gemm.tile.n == 32 || gemm.tile.n == 64 || gemm.tile.n == 128) && gemm.mma.n == gemm.tile.n &&
               gemm.tile.k == 16 * gemm.warps.k && (gemm.load_warps == 1 || gemm.load_warps == 4);
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
            "tile={}x{}x{} warps={}x{}x{} load_warps={}: weight gradients of pipeline rows have warps.m a "
-           "multiple of 4, tile.m a multiple of 16 a warp, tile.n=64 or 128, tile.k=16 for each of warps.k, "
+           "multiple of 4, tile.m a multiple of 16 a warp, tile.n=32, 64 or 128, tile.k=16 for each of warps.k, "
            "load_warps=1 or 4",
            gemm.tile.m, gemm.tile.n, gemm.tile.k, gemm.warps.m, gemm.warps.n, gemm.warps.k, gemm.load_warps);
      }},

@@ -20,7 +20,7 @@ constexpr int64_t kTileRows[] = {1, 2, 3, 4, 6, 8, 12, 16};
 constexpr int64_t kMoreStrips = 2;  // than the least
 
 // Cycles of a multiprocessor, counted on paper.
-constexpr double kUnitCycles = 150;       // barriers, coordinates
+constexpr double kUnitCycles = 400;       // barriers, coordinates, the first words
 constexpr double kStepInstructions = 30;  // of a warp: the pixels' addresses, the walk, waits
 constexpr double kBytesPerCycle = 18;     // into one multiprocessor's shared memory, when all of them load
 constexpr double kSharedBytesPerCycle = 128;
@@ -143,9 +143,7 @@ double rows_weight_step_cycles(const KernelConfig& config, const RowsWeightView&
   const GemmConfig& gemm = config.gemm;
   const double fragments = rows_weight_layout::fragments(config), loads = view.odd_step ? 6 : 4;
   // A fragment's words are read by four warps; all of them read dy.
-  const double shared = fragments *
-                        (4 * loads * 128 * view.bank_waves + rows_weight_layout::blocks_n(config) * 2048.0) /
-                        kSharedBytesPerCycle;
+  const double shared = fragments * (4 * loads * 128 * view.bank_waves + gemm.tile.n * 32.0) / kSharedBytesPerCycle;
   const double issue = kStepInstructions * rows_weight_layout::groups_m(config) + fragments * (2.5 * loads + 5);
   const double products = fragments * std::max(gemm.tile.n / 2.0, 16 + gemm.tile.n / 4.0);
   // WHY not the longest alone: a group does one after the other, and few share a multiprocessor.

@@ -55,6 +55,8 @@ RowsWeightArguments weight_arguments(const KernelConfig& config, const ConvProbl
   arguments.chunks = static_cast<i32>(view.chunks);
   arguments.ring_chunks = static_cast<i32>(view.ring_chunks);
   arguments.block_bytes = static_cast<i32>(view.block_bytes);
+  arguments.gradient_bytes = static_cast<i32>(view.tile_rows * view.strip * rows_weight_layout::blocks_n(config) *
+                                              rows_weight_layout::box_columns(config) * size_of(problem.y));
   arguments.slots_bytes = static_cast<i32>(rows_weight_layout::slots_bytes(config, view.block_bytes));
   arguments.epilogue = epilogue_arguments(whole);
   return arguments;
@@ -73,7 +75,8 @@ void bind_maps(Launch& launch, const KernelConfig& config, const ConvProblem& wh
     launch.maps.push_back({offsetof(RowsWeightArguments, source), image_of(whole), 0, map});
   }
   TensorMapSpec map = dense_map(problem.y, {problem.k, problem.out()[2], problem.out()[1], problem.n}, 128);
-  map.box = {64, static_cast<uint32_t>(view.strip), static_cast<uint32_t>(view.tile_rows), 1};
+  map.box = {static_cast<uint32_t>(rows_weight_layout::box_columns(config)), static_cast<uint32_t>(view.strip),
+             static_cast<uint32_t>(view.tile_rows), 1};
   launch.maps.push_back({offsetof(RowsWeightArguments, gradient), gradient_of(whole), 0, map});
 }
 

@@ -24,6 +24,7 @@ struct WeightCase {
   const char* problem;
   int positions, groups, load_warps;
   const char* splits;  // WAVETILE_SPLITS; null: as predicted
+  int columns = 0;     // 0: any
 };
 
 class RowsWeightExact : public ::testing::TestWithParam<WeightCase> {};
@@ -35,7 +36,8 @@ TEST_P(RowsWeightExact, OnTheSimulator) {
   const ConvProblem problem = problem_of(at.problem);
   auto kernels = weight_kernels(problem);
   std::erase_if(kernels, [&](const KernelConfig& c) {
-    return c.gemm.load_warps != at.load_warps || c.gemm.tile.m != at.positions || c.gemm.warps.k != at.groups;
+    return c.gemm.load_warps != at.load_warps || c.gemm.tile.m != at.positions || c.gemm.warps.k != at.groups ||
+           (at.columns > 0 && c.gemm.tile.n != at.columns);
   });
   ASSERT_FALSE(kernels.empty());
   if (at.splits) ::setenv("WAVETILE_SPLITS", at.splits, 1);
@@ -59,6 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
         WeightCase{"bwd_weight bf16 n1 c3 k64 i42x56 f14x14 s14", 192, 2, 1, nullptr},  // patches of 14
         WeightCase{"bwd_weight bf16>fp32 n3 c4 k24 i10x14 f3x3 s4x1 p1", 64, 2, 1, "4"},  // rows that no window touches
         WeightCase{"bwd_weight bf16 n1 c7 k8 i5x9 f3x2 p1x0", 64, 2, 4, "2"},
+        WeightCase{"bwd_weight bf16 n1 c3 k40 i9x16 f3x3 s2 p1", 64, 2, 1, "2", 32},      // narrow boxes
         WeightCase{"bwd_weight bf16 n1 c64 k3 i12x16 f3x3 p1 +residual", 64, 2, 1, "3"},  // few output channels
         WeightCase{"bwd_weight fp16 n2 c72 k5 i9x11 f5x2 p0:3x2:0", 64, 2, 4, "2"},       // the same, uneven padding
         WeightCase{"bwd_weight bf16 n1 c16 k2 i6x7 f1x3 p2x4", 64, 2, 4, nullptr},        // padding over the filter

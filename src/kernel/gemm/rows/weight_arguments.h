@@ -43,7 +43,8 @@ struct RowsWeightArguments {
   i32 even_at, odd_at;
   i32 pitch;  // bytes of a row in shared memory
   i32 chunk_rows, chunks, ring_chunks;
-  i32 block_bytes;  // of a unit's 64 channels
+  i32 block_bytes;     // of a unit's 64 channels in shared memory
+  i32 gradient_bytes;  // that a unit's copies bring
   i32 slots_bytes;
   EpilogueArguments epilogue;
 };

@@ -29,6 +29,8 @@ constexpr bool loads_in_bulk(const KernelConfig& config) { return config.gemm.lo
 // A fragment is 64 positions: 32 words of two.
 constexpr int fragments(const KernelConfig& config) { return config.gemm.tile.m / 64; }
 constexpr int tile_words(const KernelConfig& config) { return config.gemm.tile.m / 2; }
+// A unit's output channels lie in rows of 128 bytes, of which 32 fill the half.
+constexpr int box_columns(const KernelConfig& config) { return config.gemm.tile.n < 64 ? config.gemm.tile.n : 64; }
 constexpr int blocks_n(const KernelConfig& config) { return (config.gemm.tile.n + 63) / 64; }
 // Vectors of four sums: two positions of two output channels.
 constexpr int tile_vectors(const KernelConfig& config) { return config.gemm.tile.m * config.gemm.tile.n / 4; }

@@ -37,7 +37,7 @@ struct RowsWeightLoads {
       const i32 first = walk.first_chunk(p);
       if (thread == 0) {
         const i32 copied = kInBulk ? (p.chunks - first) * p.chunk_rows * p.pitch : 0;
-        device::mbarrier_arrive_expect(full, static_cast<u32>(kBlocksN * p.block_bytes + copied));
+        device::mbarrier_arrive_expect(full, static_cast<u32>(p.gradient_bytes + copied));
         if constexpr (kInBulk) copy_chunks(p, to, walk, unit, first, full);
         WT_UNROLL for (int j = 0; j < kBlocksN; ++j) {
           device::tma_load(to.slots + (slot.slot * kBlocksN + j) * p.block_bytes, p.gradient, full, column + 64 * j,

@@ -35,11 +35,16 @@ struct StreamData {
     const i64 out = strip.image * p.to.n + strip.plane * p.to.spatial[0] + at.channel * p.to.channel;
 
     // WHY before the weights: a short walk waits for memory twice otherwise.
-    Step ahead[Shape::kAhead];
+    Step ahead[kRing ? 1 : Shape::kAhead];
     StripCursor next{row - (Shape::kPhaseRows - 1), 0};
+    StepRing<kConfig> ring = StepRing<kConfig>::make();
     WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
-      if (useful) ahead[i].read(p, reader, strip.plane, next.step, next.plane);
-      next.advance<Shape::kPlanes>(p.filter_d);
+      if constexpr (kRing) {
+        if (useful) copy_step(reader, row - (Shape::kPhaseRows - 1) + i, end, ring.at(i));
+      } else {
+        if (useful) ahead[i].read(p, reader, strip.plane, next.step, next.plane);
+        next.advance<Shape::kPlanes>(p.filter_d);
+      }
     }
     StripWeights<kConfig> weights;
     weights.stage(p, at);
@@ -52,7 +57,17 @@ struct StreamData {
       store(p, output, sum, out, step, column);
     };
     // WHY a loop of its own without planes: one for both takes more registers.
-    if constexpr (!Shape::kPlanes) {
+    if constexpr (kRing) {
+      for (i32 step = row - (Shape::kPhaseRows - 1); step < end; ++step) {
+        copy_step(reader, step + Shape::kAhead, end, ring.next());
+        device::copy_async_wait<Shape::kAhead>();
+        Step now;
+        ring.read(ring.at(ring.slot), 0, now.pixel);
+        ring.advance();
+        multiply<true>(now, weights, 0, sum);
+        finish(step);
+      }
+    } else if constexpr (!Shape::kPlanes) {
       for (i32 first = row - (Shape::kPhaseRows - 1); first < end; first += Shape::kAhead) {
         WT_UNROLL for (int i = 0; i < Shape::kAhead; ++i) {
           const i32 step = first + i;
@@ -89,6 +104,7 @@ struct StreamData {
  private:
   static constexpr int kWidth = Shape::kWidth;
   static constexpr int kInputs = Shape::kColumns + Shape::kPhaseCols - 1;
+  static constexpr bool kRing = stream_has_ring(kConfig);
   using Reader = RowReader<Storage<kConfig.y>, kWidth, kInputs>;
   using Sums = float[Shape::kPhaseRows][Shape::kStepRows][Shape::kColumns * Shape::kStepCols][kWidth];
 
@@ -103,6 +119,12 @@ struct StreamData {
       reader.read(pixel, row, exists, at * p.from.spatial[0]);
     }
   };
+
+  // A step's row on its way; a group of copies also where there is none, so that counting them tells which have landed.
+  WT_DEVICE static void copy_step(const Reader& reader, i32 step, i32 end, SharedAddress to) {
+    if (step < end) StepRing<kConfig>::copy(reader, to, 0, step, true, 0);
+    device::copy_async_commit();
+  }
 
   // kFirst: the filter's first plane, where the sums move on.
   template <bool kFirst>

@@ -28,22 +28,29 @@ struct StreamShape {
 
 inline constexpr int kMostStreamLanes = 64;  // channel vectors of a block
 
+// Of the vector that a thread reads of a pixel.
+constexpr int stream_pixel_bytes(const KernelConfig& config) {
+  return config.direct.vector_in * size_of(config.direction == Direction::kBackwardData ? config.y : config.x);
+}
 // Whether rows on their way wait in shared memory, each thread's in places of its own, and not in registers: where they
 // are many. WHY for strides at once: the compiler would load their rows after the products of the step before.
 constexpr bool stream_has_ring(const KernelConfig& config) {
+  const bool data = config.direction == Direction::kBackwardData;
   const bool weight = config.direction == Direction::kBackwardWeight;
   return (config.dims == 2 || (config.dims == 3 && weight)) && config.layout == Layout::kChannelsLast &&
-         (config.direct.stride_h > 1 || config.direct.prefetch > 2) && config.direction != Direction::kBackwardData &&
-         config.direct.vector_in * size_of(config.x) >= 4 && (!weight || size_of(config.x) == size_of(config.y));
+         ((config.direct.stride_h > 1 && !data) || config.direct.prefetch > 2) && stream_pixel_bytes(config) >= 4 &&
+         (!weight || size_of(config.x) == size_of(config.y));
 }
 // Pixels that a thread reads in a step; backward weight reads those of dy after those of x.
 constexpr int stream_step_pixels(const KernelConfig& config) {
   const DirectConfig& direct = config.direct;
+  if (config.direction == Direction::kBackwardData)
+    return direct.sub_w + (direct.filter_w + direct.stride_w - 1) / direct.stride_w - 1;
   return direct.stride_h * ((direct.sub_w - 1) * direct.stride_w + direct.filter_w) +
          (config.direction == Direction::kBackwardWeight ? direct.sub_w : 0);
 }
 constexpr int stream_slot_bytes(const KernelConfig& config) {
-  return stream_step_pixels(config) * config.direct.vector_in * size_of(config.x) * config.direct.block_size;
+  return stream_step_pixels(config) * stream_pixel_bytes(config) * config.direct.block_size;
 }
 // A step more than are on their way: the one that is multiplied.
 constexpr int stream_ring_bytes(const KernelConfig& config) {

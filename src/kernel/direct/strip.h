@@ -107,7 +107,7 @@ struct RowReader {
 template <KernelConfig kConfig>
 struct StepRing {
   static constexpr int kSlots = kConfig.direct.prefetch + 1;
-  static constexpr int kPixelBytes = kConfig.direct.vector_in * size_of(kConfig.x);
+  static constexpr int kPixelBytes = stream_pixel_bytes(kConfig);
   static constexpr u32 kPitch = kPixelBytes * kConfig.direct.block_size;
 
   SharedAddress mine;

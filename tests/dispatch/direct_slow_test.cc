@@ -2,6 +2,7 @@
 // tests/dispatch/direct_slow_test.cc - depthwise kernels on the simulator, exact on small integers, in every direction.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 
@@ -13,6 +14,7 @@
 #include "dispatch/trial.h"
 #include "exact_trial.h"
 #include "kernel/direct/arguments.h"
+#include "kernel/direct/stream_shape.h"
 #include "tests/dispatch/spills.h"
 
 namespace wt {
@@ -111,6 +113,24 @@ TEST(DirectStream, ReadsPlanesAhead) {
     std::erase_if(kernels, [](const RankedCandidate& c) { return c.config.direct.prefetch < 3; });
     ASSERT_FALSE(kernels.empty()) << text;
     expect_exact(*device, problem, kernels.front().config);
+  }
+}
+
+// Steps on their way in shared memory: more of them than a strip has, whole pixels of more channels than a warp's
+// lanes.
+TEST(DirectStream, KeepsStepsAheadInSharedMemory) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  for (const char* text : {"fwd bf16 n1 c144 k144 g144 i5x6 f3x3 p1 +bias", "bwd_data bf16 n2 c24 k24 g24 i4x9 f3x3 p1",
+                           "bwd_weight bf16 n2 c24 k24 g24 i9x6 f3x3 p1", "fwd fp16 n1 c24 k24 g24 i11x9 f5x5 s2 p2",
+                           "bwd_weight bf16 n1 c20 k20 g20 i4x7x6 f3x3x3 s2 p1"}) {
+    const ConvProblem problem = problem_of(text);
+    auto kernels = direct_kernels(problem, Target::kSm90a, kStream);
+    std::erase_if(kernels, [](const RankedCandidate& c) { return !stream_has_ring(c.config); });
+    ASSERT_FALSE(kernels.empty()) << text;
+    expect_exact(*device, problem, std::ranges::max(kernels, {}, [](const RankedCandidate& c) {
+                                     return c.config.direct.prefetch;
+                                   }).config);
   }
 }
 

@@ -53,6 +53,16 @@ INSTANTIATE_TEST_SUITE_P(
                       DataCase{"fwd bf16 n1 c18 k24 i9x20 f1x1 s2", 4},                  // forward, strided
                       DataCase{"fwd bf16 n1 c36 k40 i5x9 f3x3 p1 +bias", 4}));
 
+TEST(RowsDataGroups, TwoOfLongSumsAreExact) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  const ConvProblem problem = problem_of("bwd_data bf16 n2 c136 k36 i5x10 f3x3 p1");
+  auto kernels = rows_kernels(problem);
+  std::erase_if(kernels, [](const RankedCandidate& c) { return c.config.gemm.warps.m != 8; });
+  ASSERT_FALSE(kernels.empty());
+  expect_exact(*device, problem, kernels.front().config);
+}
+
 // Numbers of dy beside a window meet zeros of the filter, which would not stop a NaN.
 TEST(RowsDataNonFinite, StaysInItsReceptiveField) {
   const auto device = open_device("sim:sm_90a");

@@ -10,6 +10,7 @@
 #include "kernel/gemm/portable/layout.h"
 #include "kernel/gemm/tma/layout.h"
 #include "problem/gemm_view.h"
+#include "problem/im2col_limits.h"
 
 namespace wt {
 
@@ -117,14 +118,6 @@ bool tma_strides_fit(const Case& at) {
   return true;
 }
 
-// Corners and offsets of an im2col map have 16, 8 or 5 bits in 1D, 2D or 3D.
-struct Range {
-  int64_t low, high, offsets;
-};
-Range im2col_range(int dims) {
-  static constexpr Range kRanges[] = {{-32768, 32767, 65536}, {-128, 127, 256}, {-16, 15, 32}};
-  return kRanges[dims - 1];
-}
 struct Corner {
   int64_t least, most;  // of the lower corner and of the upper one
   int64_t offset, step;
@@ -143,7 +136,7 @@ Corner im2col_corner(const ConvProblem& p, size_t i) {
   return {low + std::min<int64_t>(0, fewest), high + std::max<int64_t>(0, longest), reach / stride, 1};
 }
 bool corners_fit(const ConvProblem& p) {
-  const Range range = im2col_range(p.dims);
+  const Im2colLimits range = im2col_limits(p.dims);
   return each_dim(p, [&](size_t i) {
     const Corner corner = im2col_corner(p, i);
     return corner.least >= range.low && corner.most <= range.high;
@@ -265,7 +258,7 @@ constexpr Constraint kRows[] = {
      [](const Case& at) { return corners_fit(*at.problem); },
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
-       const Range range = im2col_range(p.dims);
+       const Im2colLimits range = im2col_limits(p.dims);
        return fmt::format(
            "pad={}/{} filter={} dilation={}: corners of an im2col box must lie in {}..{} in {}D; use "
            "pipeline wavelet",
@@ -275,7 +268,7 @@ constexpr Constraint kRows[] = {
 
     {"tma-offset", "offsets of taps fit their bits", has_im2col,
      [](const Case& at) {
-       const int64_t limit = im2col_range(at.problem->dims).offsets;
+       const int64_t limit = im2col_limits(at.problem->dims).offsets;
        return each_dim(*at.problem, [&](size_t i) { return im2col_corner(*at.problem, i).offset < limit; });
      },
      [](const Case& at) {
@@ -283,7 +276,7 @@ constexpr Constraint kRows[] = {
        return fmt::format(
            "filter={} dilation={} reaches {} elements or more, the limit of im2col offsets in {}D; use "
            "pipeline wavelet",
-           text(p, p.filter), text(p, p.dilation), im2col_range(p.dims).offsets, p.dims);
+           text(p, p.filter), text(p, p.dilation), im2col_limits(p.dims).offsets, p.dims);
      }},
 
     {"groups-per-tile", "merged groups divide the groups",

@@ -18,6 +18,7 @@
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/transpose_arguments.h"
 #include "problem/gemm_view.h"
+#include "problem/tap_regions.h"
 
 namespace wt {
 namespace {
@@ -62,6 +63,14 @@ std::vector<HostRegion> forward_regions(const ConvProblem& problem) {
   return {host};
 }
 
+// Long sums first: the blocks that start last then have the least to do.
+void sort_by_taps(std::vector<HostRegion>& regions) {
+  std::stable_sort(regions.begin(), regions.end(), [](const HostRegion& a, const HostRegion& b) {
+    const auto count = [](const TapWalk& walk) { return int64_t{walk.count[0]} * walk.count[1] * walk.count[2]; };
+    return count(a.region.taps) > count(b.region.taps);
+  });
+}
+
 // One region a stride phase. Taps are walked backwards, so that offsets into dy rise.
 std::vector<HostRegion> backward_regions(const ConvProblem& problem) {
   std::vector<HostRegion> regions;
@@ -89,11 +98,30 @@ std::vector<HostRegion> backward_regions(const ConvProblem& problem) {
     }
     regions.push_back(host);
   }
-  // Long sums first: the blocks that start last then have the least to do.
-  std::stable_sort(regions.begin(), regions.end(), [](const HostRegion& a, const HostRegion& b) {
-    const auto count = [](const TapWalk& walk) { return int64_t{walk.count[0]} * walk.count[1] * walk.count[2]; };
-    return count(a.region.taps) > count(b.region.taps);
-  });
+  sort_by_taps(regions);
+  return regions;
+}
+
+// The rectangles of a region that is all of a problem; long sums first, as above.
+std::vector<HostRegion> divided(const HostRegion& whole, const std::vector<TapRegion>& rectangles, int64_t images) {
+  std::vector<HostRegion> regions;
+  for (const TapRegion& rectangle : rectangles) {
+    HostRegion host = whole;
+    TmaRegion& region = host.region;
+    for (size_t i = 0; i < 3; ++i) {
+      const TapSegment& segment = rectangle.dim[i];
+      region.size[i] = static_cast<i32>(segment.count);
+      region.start[i] += static_cast<i32>(segment.first) * region.step[i];
+      region.out_base += segment.first * region.out_stride[i + 1];
+      region.taps.count[i] = static_cast<i32>(segment.tap_count);
+      region.taps.offset[i] = static_cast<i32>(segment.tap_first) * region.taps.step[i];
+      region.taps.filter += static_cast<i32>(segment.tap_first) * region.taps.filter_step[i];
+    }
+    host.has_taps = rectangle.taps() > 0;
+    region.rows = images * rectangle.pixels();
+    regions.push_back(host);
+  }
+  sort_by_taps(regions);
   return regions;
 }
 
@@ -212,9 +240,14 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
 
 Binding bind_groups(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
   if (tma_layout::is_halo(config)) return bind_tma_halo(config, problem, device);
-  if (problem.direction == Direction::kForward)
-    return bind_regions<1>(config, problem, device, forward_regions(problem));
-  return bind_regions<8>(config, problem, device, backward_regions(problem));
+  std::vector<HostRegion> regions =
+      problem.direction == Direction::kForward ? forward_regions(problem) : backward_regions(problem);
+  if (tma_layout::divides_by_taps(config)) {
+    const std::vector<TapRegion> rectangles = tap_regions(problem);
+    if (!rectangles.empty()) regions = divided(regions.front(), rectangles, problem.n);
+  }
+  if (tma_layout::regions(config) == 1) return bind_regions<1>(config, problem, device, std::move(regions));
+  return bind_regions<tma_layout::kMaxRegions>(config, problem, device, std::move(regions));
 }
 
 }  // namespace

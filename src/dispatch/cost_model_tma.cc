@@ -14,6 +14,7 @@
 #include "kernel/gemm/tma/layout.h"
 #include "problem/choice.h"
 #include "problem/gemm_view.h"
+#include "problem/tap_regions.h"
 
 namespace wt {
 namespace {
@@ -55,9 +56,10 @@ struct Rows {
 // What predictions for one problem share.
 struct Facts {
   std::vector<Rows> rows;
-  double crossed = 1;        // see crossed_lines
-  bool whole_boxes = false;  // of 64 channels that are summed over
-  double memory_power = 0;   // cycles that the whole device's memory takes, to the power of kOverlap
+  std::vector<Rows> divided;  // of kernels that leave out taps which miss the image; empty: there are none
+  double crossed = 1;         // see crossed_lines
+  bool whole_boxes = false;   // of 64 channels that are summed over
+  double memory_power = 0;    // cycles that the whole device's memory takes, to the power of kOverlap
 };
 
 // WHY not std::pow: a choice asks some hundred times.
@@ -180,6 +182,8 @@ Facts make_facts(const ConvProblem& problem) {
       facts.rows.push_back({phase.gemm.m, taps});
     }
   }
+  for (const TapRegion& region : tap_regions(problem))
+    facts.divided.push_back({problem.n * region.pixels(), region.taps()});
   const bool forward = problem.direction == Direction::kForward;
   facts.crossed = crossed_lines(forward ? problem.c : problem.k, forward ? problem.x : problem.y);
   facts.whole_boxes = (forward ? problem.c_per_group() : problem.k_per_group()) % 64 == 0;
@@ -195,6 +199,7 @@ double overlapped(double busy, const Facts& facts) {
 struct Tiles {
   int64_t count = 0;
   double mean = 0, longest = 0;
+  double last = 0;  // of a list that begins with the longest
 };
 
 Tiles tiles_of(const KernelConfig& config, const ConvProblem& problem) {
@@ -209,12 +214,16 @@ Tiles tiles_of(const KernelConfig& config, const ConvProblem& problem) {
       ceil_div(columns, gemm.tile.n * gemm.cluster_n) * gemm.cluster_n * std::max<int64_t>(1, problem.g / merged);
   Tiles tiles;
   double stages = 0;
-  for (const Rows& rows : facts_of(problem).rows) {
+  const Facts& facts = facts_of(problem);
+  const bool divides = tma_layout::divides_by_taps(config) && !facts.divided.empty();
+  for (const Rows& rows : divides ? facts.divided : facts.rows) {
     const int64_t part = ceil_div(rows.count, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m * tiles_n;
     const auto deep = static_cast<double>(ceil_div(rows.taps * depth_blocks, boxes));
     tiles.count += part;
     stages += static_cast<double>(part) * deep;
-    if (part > 0) tiles.longest = std::max(tiles.longest, deep);
+    if (part == 0) continue;
+    tiles.last = divides && (tiles.last == 0 || deep < tiles.last) ? deep : tiles.last;
+    tiles.longest = std::max(tiles.longest, deep);
   }
   if (tiles.count > 0) tiles.mean = stages / static_cast<double>(tiles.count);
   return tiles;
@@ -283,9 +292,11 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
   const double blocks = std::min(static_cast<double>(tiles.count), units);
   const double stage = stage_cycles(config, blocks / config.min_blocks, problem, facts) * config.min_blocks;
   const double output = output_cycles(config);
-  // A block takes the mean number of stages, rounded up to whole tiles.
+  // A block takes the mean number of stages, rounded up to whole tiles: to one of the last, where they differ much.
   const double waves = std::ceil(static_cast<double>(tiles.count) / units);
-  const double products = std::max(tiles.longest, waves * tiles.mean) * stage;
+  const double share =
+      tiles.last > 0 ? static_cast<double>(tiles.count) / units * tiles.mean + tiles.last / 2 : waves * tiles.mean;
+  const double products = std::max(tiles.longest, share) * stage;
   // Ping-pong hides every output but the last behind the other group's products.
   const double outputs =
       config.gemm.ping_pong ? output + (waves - 1) * std::max(0.0, output - tiles.mean * stage) : waves * output;

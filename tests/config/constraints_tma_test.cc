@@ -133,7 +133,7 @@ const RowCase kProblemCases[] = {
      "64 output channels per group are not a multiple of tile.n=128", "fwd bf16 n1 g2 c128 k128 i8x8 f3x3"},
     {"tma-store-view", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
      "strided backward data writes 4 interleaved sets", "bwd_data bf16 n1 c64 k64 i8x8 f3x3 s2"},
-    {"tma-regions", hopper, "9 stride phases; this kernel has room for 8", "bwd_data bf16 n1 c64 k64 i9x9 f3x3 s3"},
+    {"tma-regions", hopper, "16 stride phases; this kernel has room for 9", "bwd_data bf16 n1 c64 k64 i12x12 f3x3 s4"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Tma, TargetRow, testing::ValuesIn(kTargetCases));

@@ -176,6 +176,15 @@ constexpr bool copies_rows(const KernelConfig& config) {
   return config.gemm.pipeline == Pipeline::kTma && config.gemm.vector_a > 1;
 }
 
-constexpr int regions(const KernelConfig& config) { return config.direction == Direction::kForward ? 1 : 8; }
+constexpr int kMaxRegions = 9;  // 3x3 rectangles, or the eight phases of a cube
+// Kernels that take a dilated problem by rectangles whose pixels see the same taps (problem/tap_regions.h); they store
+// by rows, which may lie anywhere.
+constexpr bool divides_by_taps(const KernelConfig& config) {
+  return config.gemm.loader_a == Loader::kTmaIm2col && config.gemm.staging == Staging::kShared &&
+         config.gemm.split_k == SplitK::kNone;
+}
+constexpr int regions(const KernelConfig& config) {
+  return config.direction == Direction::kForward && !divides_by_taps(config) ? 1 : kMaxRegions;
+}
 
 }  // namespace wt::tma_layout

@@ -38,14 +38,12 @@ TEST_P(RowsDataExact, OnTheSimulator) {
 
 INSTANTIATE_TEST_SUITE_P(
     Problems, RowsDataExact,
-    ::testing::Values(DataCase{"bwd_data bf16 n2 c128 k3 i10x16 f3x3 p1", 1},           // two classes, in bulk
-                      DataCase{"bwd_data bf16 n1 c64 k3 i11x13 f9x9 p4", 4},            // 18 steps, odd image
-                      DataCase{"bwd_data bf16 n2 c13 k1 i7x9 f5x5 p2 +grad_relu", 4},   // channels left over, a mask
-                      DataCase{"bwd_data fp16 n1 c104 k4 i9x12 f3x3 p1 +residual", 1},  // two tiles of columns
-                      DataCase{"bwd_data bf16 n1 c24 k3 i6x9 f3x3 p4x3", 4},            // padding over the filter
-                      DataCase{"bwd_data bf16 n1 c24 k3 i12x21 f4x4", 4},               // none
-                      DataCase{"bwd_data bf16>fp32 n1 c20 k2 i9x10 f5x3 p1:3x0:1", 4},  // uneven
-                      DataCase{"bwd_data bf16 n1 c40 k8 i9x9 f3x3 p1 +bias+relu", 1},
+    ::testing::Values(DataCase{"bwd_data bf16 n2 c128 k3 i10x16 f3x3 p1", 1},            // two classes, in bulk
+                      DataCase{"bwd_data bf16 n1 c64 k3 i11x13 f9x9 p4", 4},             // 18 steps, odd image
+                      DataCase{"bwd_data bf16 n2 c13 k1 i7x9 f5x5 p2 +grad_relu", 4},    // channels left over, a mask
+                      DataCase{"bwd_data fp16 n1 c104 k4 i9x12 f3x3 p1 +residual", 1},   // two tiles of columns
+                      DataCase{"bwd_data bf16 n1 c24 k3 i6x9 f3x3 p4x3", 4},             // padding over the filter
+                      DataCase{"bwd_data bf16>fp32 n1 c20 k2 i9x10 f5x3 p1:3x0:1", 4},   // uneven
                       DataCase{"bwd_data bf16 n2 c72 k36 i6x10 f3x3 p1", 1},             // 42 octets of k
                       DataCase{"bwd_data bf16 n1 c64 k18 i7x12 f1x1", 1},                // three octets in four
                       DataCase{"bwd_data bf16 n2 c50 k17 i5x7 f1x1 +grad_silu", 4},      // odd, by pairs

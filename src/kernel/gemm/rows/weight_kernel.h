@@ -64,6 +64,7 @@ struct RowsWeightGemm {
   static constexpr int kFragments = rows_weight_layout::fragments(kConfig) / kGroupsM;  // of a group
   static constexpr int kBlocksN = rows_weight_layout::blocks_n(kConfig);
   static constexpr int kVectors = rows_weight_layout::tile_vectors(kConfig);
+  static constexpr int kSet = rows_weight_layout::set_steps(kConfig);
   static constexpr int kStepBytes = 16 * 128;  // 16 outputs of 64 channels
   static constexpr int kBarrier = 1;           // of the math threads
 
@@ -178,19 +179,27 @@ struct RowsWeightGemm {
     }
   };
 
+  // WHY kept: registers that are made between products make the compiler order the products anew.
   template <bool kOdd>
   WT_DEVICE static void turn(const Words<kOdd>& words, u32 (&a)[kFragments][4]) {
     WT_UNROLL for (int f = 0; f < kFragments; ++f) {
       WT_UNROLL for (int half = 0; half < 2; ++half) {
         const auto& at = words.at[f][half];
         if constexpr (kOdd) {
-          a[f][2 * half] = device::permute_bytes(at[0], at[1], words.selectors[half][0]);
-          a[f][2 * half + 1] = device::permute_bytes(at[0], at[2], words.selectors[half][1]);
+          a[f][2 * half] = device::keep(device::permute_bytes(at[0], at[1], words.selectors[half][0]));
+          a[f][2 * half + 1] = device::keep(device::permute_bytes(at[0], at[2], words.selectors[half][1]));
         } else {
-          a[f][2 * half] = device::permute_bytes(at[0], at[1], 0x5410);
-          a[f][2 * half + 1] = device::permute_bytes(at[0], at[1], 0x7632);
+          a[f][2 * half] = device::keep(device::permute_bytes(at[0], at[1], 0x5410));
+          a[f][2 * half + 1] = device::keep(device::permute_bytes(at[0], at[1], 0x7632));
         }
       }
+    }
+  }
+
+  WT_DEVICE static void multiply(float (&d)[kFragments][kColumns / 2], const u32 (&a)[kFragments][4], u64 b, int step) {
+    WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+      // Descriptors count 16 bytes.
+      Multiply::template multiply<device::Major::kMn>(d[f], a[f], b + step * kStepBytes / 16, true);
     }
   }
 
@@ -220,20 +229,29 @@ struct RowsWeightGemm {
       u64 b = device::wgmma_descriptor(shared.slots + slot.slot * kBlocksN * p.block_bytes,
                                        static_cast<u32>(p.block_bytes), 1024, device::DescriptorSwizzle::k128);
       i32 steps = octets.enter(p, walk);
-      Words<kOdd> words;
-      u32 a[kFragments][4];
-      octets.read(p, words);
+      Words<kOdd> words[kSet];
+      u32 a[kSet][kFragments][4];
+      WT_UNROLL for (int i = 0; i < kSet; ++i) octets.read(p, words[i]);
       while (true) {
-        device::wgmma_wait<0>();  // the registers of the step before are read
-        turn<kOdd>(words, a);
-        device::wgmma_fence();
-        WT_UNROLL for (int f = 0; f < kFragments; ++f) {
-          Multiply::template multiply<device::Major::kMn>(d[f], a[f], b, true);
+        device::wgmma_wait<0>();  // the registers of the set before are read
+        WT_UNROLL for (int i = 0; i < kSet; ++i) turn<kOdd>(words[i], a[i]);
+        if (kSet == 1 || steps >= kSet) {
+          device::wgmma_fence();
+          WT_UNROLL for (int i = 0; i < kSet; ++i) multiply(d, a[i], b, i);
+          device::wgmma_commit();
+        } else {
+          WT_UNROLL for (int i = 0; i < kSet - 1; ++i) {
+            if (i >= steps) continue;
+            device::wgmma_fence();
+            multiply(d, a[i], b, i);
+            device::wgmma_commit();
+          }
         }
-        device::wgmma_commit();
-        if (--steps == 0) break;
-        b += kStepBytes / 16;   // descriptors count 16 bytes
-        octets.read(p, words);  // under these products
+        steps -= kSet;
+        if (steps <= 0) break;
+        b += kSet * kStepBytes / 16;
+        // Under these products. Beyond the unit's last step, words of its last row are read and not used.
+        WT_UNROLL for (int i = 0; i < kSet; ++i) octets.read(p, words[i]);
       }
       device::wgmma_wait<0>();
       release(shared.ring.empty(slot.slot));

@@ -35,6 +35,17 @@ constexpr int blocks_n(const KernelConfig& config) { return (config.gemm.tile.n 
 // Vectors of four sums: two positions of two output channels.
 constexpr int tile_vectors(const KernelConfig& config) { return config.gemm.tile.m * config.gemm.tile.n / 4; }
 
+// Steps of 16 outputs that are read and multiplied together: as many as registers hold beside the sums, at most 4.
+// WHY by quarters: each of a multiprocessor's four parts has registers of its own, and warps go to them in turns.
+constexpr int set_steps(const KernelConfig& config) {
+  constexpr int kOther = 44, kOfFragment = 10;  // words as read, three of a pair where the step is odd, and turned
+  const int quarter = (threads(config) / 32 * config.min_blocks + 3) / 4, registers = quarter > 0 ? 512 / quarter : 255;
+  const int own = fragments(config) / (groups_m(config) > 0 ? groups_m(config) : 1);
+  const int left = (registers < 255 ? registers : 255) - kOther - own * config.gemm.tile.n / 2;
+  const int held = own > 0 ? left / (kOfFragment * own) : 1;
+  return held >= 4 ? 4 : held >= 2 ? 2 : 1;
+}
+
 // The words of a filter in the order of lanes, eight by eight: whole octets of filter rows, then what these leave.
 // WHY: eight words of one row lie in different banks for all outputs that a warp reads at once, those of two need not.
 struct Word {

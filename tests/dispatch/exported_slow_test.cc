@@ -80,7 +80,8 @@ std::string few_channels(const KernelConfig& config) {
     return "c3 k64 i16x16 f3x3 s2 p1";
   if (gemm.pipeline == Pipeline::kRows) {
     const int rows = gemm.filter_rows, octets = gemm.tile.k / 8 / rows;
-    const int few = (8 * octets - 1) / rows, many = 64, pad = rows / 2;
+    // Odd numbers of many channels want two filters, for which there may be no room.
+    const int most = (8 * octets - 1) / rows, few = most > 8 ? most / 2 * 2 : most, many = 64, pad = rows / 2;
     const bool forward = config.direction == Direction::kForward;
     return fmt::format("c{} k{} i16x16 f{}x{} p{}", forward ? few : many, forward ? many : few, rows, rows, pad);
   }

@@ -40,11 +40,13 @@ Binding bind_direct_banded(const KernelConfig& config, const ConvProblem& proble
   arguments.channel_blocks = static_cast<i32>(cut.channel_blocks);
   arguments.rows = static_cast<i32>(cut.rows);
   arguments.rows_per_block = static_cast<i32>(cut.rows_per_block);
+  arguments.range_rows = static_cast<i32>(cut.range_rows);
   arguments.epilogue = epilogue_arguments(problem);
 
   Launch launch;
   launch.kernel = name_of(config);
-  launch.shape.grid[0] = static_cast<uint32_t>(cut.grid);
+  launch.shape.grid[0] = static_cast<uint32_t>(cut.grid / cut.range_blocks);
+  launch.shape.grid[1] = static_cast<uint32_t>(cut.range_blocks);
   launch.shape.threads = static_cast<uint32_t>(config.direct.block_size);
   launch.shape.shared_bytes =
       static_cast<uint32_t>(banded::shared_bytes(config, arguments.column_blocks, arguments.group_segments));

@@ -44,7 +44,8 @@ GatherArguments gather_arguments(const ConvProblem& p) {
 void share_weights(const KernelConfig& config, const ConvProblem& p, GatherArguments& arguments, int max_lanes) {
   const int64_t row = gather_row_bytes(config, p.filter[2], p.k_per_group());
   const auto room = static_cast<int>(std::min<int64_t>(max_lanes, kGatherSharedBytes / row));
-  arguments.blocks = channel_blocks(arguments.channels, config.direct.vector_out, config.direct.block_size, room, size_of(p.x));
+  arguments.blocks =
+      channel_blocks(arguments.channels, config.direct.vector_out, config.direct.block_size, room, size_of(p.x));
   arguments.filter_rows = static_cast<i32>(
       std::min<int64_t>(p.filter[0] * p.filter[1], kGatherSharedBytes / (row * arguments.blocks.lanes)));
 }

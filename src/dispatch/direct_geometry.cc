@@ -64,9 +64,18 @@ void spread_rows(Cut& cut, int64_t height, int64_t halo, int64_t capacity) {
       least = steps;
       cut.rows_per_block = share;
     }
+    cut.range_rows = cut.rows_per_block;
+    // The same number of blocks for every group, none of which enters a second one.
+    const int64_t tiles = std::min(height, capacity / (cut.channel_blocks * cut.groups));
+    if (const int64_t share = tiles > 0 ? ceil_div(height, tiles) : 0; share > 0 && share + halo < least) {
+      least = share + halo;
+      cut.rows_per_block = share;
+      cut.range_rows = height;
+      cut.range_blocks = ceil_div(height, share);
+    }
     cut.steps = least;
   }
-  cut.grid = std::max<int64_t>(1, ceil_div(cut.rows, cut.rows_per_block)) * cut.channel_blocks;
+  cut.grid = std::max<int64_t>(1, ceil_div(cut.rows, cut.range_rows)) * cut.range_blocks * cut.channel_blocks;
 }
 
 }  // namespace

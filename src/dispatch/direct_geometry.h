@@ -37,7 +37,8 @@ struct BandedCut {
   int64_t column_blocks = 1, block_rows = 1, group_segments = 1, segment_tiles = 1, segments = 1, groups = 1;
   int64_t channel_blocks = 1;
   int64_t rows = 0, rows_per_block = 1, grid = 0;
-  int64_t steps = 0;  // of the longest walk, halos included
+  int64_t range_rows = 1, range_blocks = 1;  // rows that some blocks of their own share, and how many these are
+  int64_t steps = 0;                         // of the longest walk, halos included
 };
 BandedCut cut_banded(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 
@@ -54,7 +55,8 @@ struct GroupsCut {
   int64_t columns = 1, group_segments = 1, segment_tiles = 1, segments = 1, groups = 1, height = 0;
   int64_t channel_blocks = 1;
   int64_t rows = 0, rows_per_block = 1, grid = 0;
-  int64_t steps = 0;  // of the longest walk, halos included
+  int64_t range_rows = 1, range_blocks = 1;  // rows that some blocks of their own share, and how many these are
+  int64_t steps = 0;                         // of the longest walk, halos included
 };
 GroupsCut cut_groups(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 

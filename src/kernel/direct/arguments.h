@@ -94,6 +94,7 @@ struct BandedArguments {
   i32 window_reciprocal, width_reciprocal;  // kernel/direct/reciprocal.h: of a segment's input and output pixels
   i32 channel_blocks;
   i32 rows, rows_per_block;  // groups x output rows, over which the blocks of a channel block are spread
+  i32 range_rows;            // of the blocks that differ in the grid's y alone
   EpilogueArguments epilogue;
 };
 
@@ -115,6 +116,7 @@ struct GroupsArguments {
   i32 window_reciprocal, width_reciprocal;     // kernel/direct/reciprocal.h: of a segment's input and output pixels
   i32 channel_blocks;
   i32 rows, rows_per_block;  // groups of segments x rows, over which the blocks of a channel block are spread
+  i32 range_rows;            // of the blocks that differ in the grid's y alone
   EpilogueArguments epilogue;
 };
 

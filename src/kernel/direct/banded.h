@@ -23,10 +23,8 @@ struct DirectBanded {
 
   WT_DEVICE static void run(const Params& p) {
     const i32 channel_block = device::block_index().x % p.channel_blocks;
-    const i32 range = device::block_index().x / p.channel_blocks;
-    const i32 first = range * p.rows_per_block;
-    const i32 end = first + p.rows_per_block < p.rows ? first + p.rows_per_block : p.rows;
-    Walk copied{first, end}, walk{first, end};
+    const RowRange range = RowRange::make(p);
+    Walk copied{range.first, range.end}, walk{range.first, range.end};
     Rows rows;
     rows.prepare(p, channel_block, device::shared_base());
     const u32 row_bytes = static_cast<u32>(banded::row_bytes(kConfig, p.column_blocks, p.group_segments));

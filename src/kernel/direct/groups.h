@@ -26,9 +26,7 @@ struct DirectGroups {
 
   WT_DEVICE static void run(const Params& p) {
     const i32 channel_block = device::block_index().x % p.channel_blocks;
-    const i32 range = device::block_index().x / p.channel_blocks;
-    const i32 first = range * p.rows_per_block;
-    const i32 end = first + p.rows_per_block < p.rows ? first + p.rows_per_block : p.rows;
+    const RowRange range = RowRange::make(p);
     const i32 block_channel = channel_block * groups::channels(kConfig);
     const SharedAddress filter = device::keep(device::shared_base()), ring = filter + groups::filter_bytes(kConfig);
     const i32 positions = groups::window(kConfig, p.columns) * p.group_segments;
@@ -38,7 +36,7 @@ struct DirectGroups {
     stage_filter(p, block_channel, filter);
     device::copy_async_commit();
 
-    Walk copied{first, end}, walk{first, end};
+    Walk copied{range.first, range.end}, walk{range.first, range.end};
     Rows rows;
     rows.prepare(p, channel_block);
     // WHY rolled: a short walk waits for its instructions, too, and the code of a copy is long.

@@ -24,16 +24,14 @@ struct DirectGroupsWeight {
 
   WT_DEVICE static void run(const Params& p) {
     const i32 channel_block = device::block_index().x % p.channel_blocks;
-    const i32 range = device::block_index().x / p.channel_blocks;
-    const i32 first = range * p.rows_per_block;
-    const i32 end = first + p.rows_per_block < p.rows ? first + p.rows_per_block : p.rows;
+    const RowRange range = RowRange::make(p);
     const i32 positions = groups::window(kConfig, p.columns) * p.group_segments;
     const u32 row_bytes = static_cast<u32>(groups::in_row_bytes(kConfig, positions));
     const u32 stage_bytes = static_cast<u32>(groups::stage_bytes(kConfig, positions));
     const SharedAddress ring = device::keep(device::shared_base());
     clear_tails(ring, positions, row_bytes, stage_bytes);
 
-    Walk copied{first, end}, walk{first, end};
+    Walk copied{range.first, range.end}, walk{range.first, range.end};
     Rows rows;
     rows.prepare(p, channel_block);
     // WHY rolled: a short walk waits for its instructions, too, and the code of a copy is long.
@@ -58,7 +56,7 @@ struct DirectGroupsWeight {
       ++walk.row;
     }
     let_sum_start<kConfig>();
-    write(p, tile, range, channel_block * groups::channels(kConfig), sum);
+    write(p, tile, RowRange::index(p), channel_block * groups::channels(kConfig), sum);
   }
 
  private:

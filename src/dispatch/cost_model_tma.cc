@@ -109,7 +109,8 @@ double crossed_lines(int64_t channels, DataType type) {
   return pitch % 128 == 0 ? 1 : pitch % 64 == 0 ? kHalfCrossed : kCrossedLines;
 }
 
-// The part of the boxes' steps along k that is multiplied: of a last box that is part full, some quarters.
+// The part of the boxes' steps along k that is multiplied: of a last box that is part full, half, three quarters or
+// all.
 double used_steps(const KernelConfig& config, const ConvProblem& problem, const Facts& facts) {
   const int64_t box = tma_layout::box_k(config);
   if (facts.whole_boxes && box <= 64) return 1;
@@ -117,7 +118,7 @@ double used_steps(const KernelConfig& config, const ConvProblem& problem, const 
   const int64_t depth = (forward ? problem.c_per_group() : problem.k_per_group()) * config.gemm.groups_per_tile;
   const int64_t left = depth % box;
   if (tma_layout::boxes(config) > 1 || left == 0) return 1;
-  const double last = static_cast<double>(ceil_div(left * 4, box)) / 4;
+  const double last = left * 4 > box * 3 ? 1 : left * 2 > box ? 0.75 : 0.5;
   const auto whole = static_cast<double>(depth / box);
   return (whole + last) / (whole + 1);
 }

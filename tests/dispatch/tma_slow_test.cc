@@ -51,9 +51,9 @@ constexpr Form kForms[] = {
      [](const KernelConfig& c) {
        return c.gemm.loader_a == Loader::kTmaHalo && c.gemm.staging == Staging::kTmaStore && c.gemm.ping_pong;
      }},
-    {"bwd_data bf16 n2 c40 k136 i9x7 f3x3 s2 p1", "a last box with eight channels of its own, read across",
+    {"bwd_data bf16 n2 c40 k136 i9x7 f3x3 s2 p1", "a last box with eight channels, read across",
      [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaIm2col && c.gemm.swizzle_a == 128; }},
-    {"fwd bf16 n1 c112 k40 i9x9 f3x3 p1", "a last patch with three steps of its own",
+    {"fwd bf16 n1 c112 k40 i9x9 f3x3 p1", "a last patch of three steps",
      [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaHalo && c.gemm.tile.m == 128; }},
     {"fwd bf16 n1 c80 k72 i9x9 f3x3 p1", "a last box of channels that is a quarter full",
      [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaIm2col && c.gemm.swizzle_a == 128; }},
@@ -91,9 +91,9 @@ constexpr Form kForms[] = {
      [](const KernelConfig& c) { return c.gemm.tile.m == 64 && c.gemm.tile.n == 256 && c.gemm.vector_a == 1; }},
     {"bwd_weight fp16 n2 c72 k24 i9x7 f3x3 s2 p1", "gradient by copies of 24 channels, two consumers",
      [](const KernelConfig& c) { return c.gemm.tile.m == 128 && c.gemm.tile.n == 128; }},
-    {"bwd_weight bf16 n1 c80 k136 i5x9 f3x3 p1 +residual", "gradient whose last blocks start early",
+    {"bwd_weight bf16 n1 c80 k136 i5x9 f3x3 p1 +residual", "gradient whose last blocks hang over",
      [](const KernelConfig& c) { return c.gemm.tile.m == 128 && c.gemm.split_k == SplitK::kNone; }},
-    {"bwd_weight bf16 n1 c100 k72 i6x9 f1x3", "gradient whose last blocks start early, in copies of whole rows",
+    {"bwd_weight bf16 n1 c100 k72 i6x9 f1x3", "gradient whose last blocks hang over, in copies of whole rows",
      [](const KernelConfig& c) { return c.gemm.vector_a == 8 && c.gemm.tile.n == 128; }},
     {"bwd_weight fp16 n2 c17 k33 i7x6 f3x3 p1", "copies of whole rows of odd length, gradient",
      [](const KernelConfig& c) { return c.gemm.vector_a == 8; }},

@@ -58,7 +58,6 @@ struct TmaHaloGemm {
   static_assert(kConfig.gemm.swizzle_a == 128 && kConfig.gemm.staging != Staging::kDirect);
 
   using B = FilterLayout<kConfig>;
-  using Last = LastBox<16, kSteps>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
   using Output = TmaOutput<kConfig, Params>;
   using PatchRing = Ring<tma_layout::halo_patches(kConfig)>;
@@ -116,18 +115,13 @@ struct TmaHaloGemm {
     }
   }
 
-  WT_DEVICE static i32 first_channel(const Params& p, i32 block) {
-    return block * kBox - (block + 1 == p.depth_blocks ? Last(p.depth, p.depth_blocks).channels_before() : 0);
-  }
-
   WT_DEVICE static void produce_patches(const Params& p, const Shared& shared) {
     typename PatchRing::Cursor slot;
     for_tiles(p, [&](const Tile& tile) {
       for_patches(p, [&](i32 plane, i32 block) {
         shared.patches.wait_empty(slot);
         const SharedAddress full = shared.patches.full(slot.slot), to = shared.patch + slot.slot * kPatchStride;
-        const i32 channel = tile.group * p.depth + first_channel(p, block);
-        const i32 w = p.start[2] + tile.w, h = p.start[1] + tile.h;
+        const i32 channel = tile.group * p.depth + block * kBox, w = p.start[2] + tile.w, h = p.start[1] + tile.h;
         device::mbarrier_arrive_expect(full, static_cast<u32>(p.patch_bytes));
         if constexpr (kConfig.dims == 3) {
           device::tma_load(to, p.a, full, channel, w, h, p.start[0] + tile.d + plane, tile.image);
@@ -150,7 +144,7 @@ struct TmaHaloGemm {
           const SharedAddress full = shared.filters.full(slot.slot), to = shared.filter + slot.slot * kBBytes;
           device::mbarrier_arrive_expect(full, static_cast<u32>(kStageTaps * p.filter_bytes));
           WT_UNROLL for (int tap = 0; tap < kStageTaps; ++tap) {
-            TmaLoads<kConfig>::load_b(to + tap * kTapBytes, p.b, full, first_channel(p, block),
+            TmaLoads<kConfig>::load_b(to + tap * kTapBytes, p.b, full, block,
                                       p.filter + (plane * kTaps + first + tap) * p.filter_step, column, first_filter);
           }
           slot.next();
@@ -234,10 +228,12 @@ struct TmaHaloGemm {
                                  typename FilterRing::Cursor& filter, i32 patches, int part,
                                  float (&d)[kFragments][kTileN / 2]) {
     const bool releases = device::lane_index() == 0;
-    const Last last(p.depth, p.depth_blocks);
+    // The last box of channels may be part full: steps along k that hold zeros alone are left out.
+    constexpr int kStepChannels = 16;
+    const i32 last_steps = (p.depth - (p.depth_blocks - 1) * kBox + kStepChannels - 1) / kStepChannels;
     i32 block = 0;
     for (i32 index = 0; index < patches; ++index) {
-      const i32 steps = block + 1 == p.depth_blocks ? last.steps : kSteps;
+      const i32 steps = block + 1 == p.depth_blocks ? last_steps : kSteps;
       block = block + 1 == p.depth_blocks ? 0 : block + 1;
       shared.patches.wait_full(patch);
       const SharedAddress base = shared.patch + patch.slot * kPatchStride;
@@ -250,11 +246,9 @@ struct TmaHaloGemm {
         if (steps == kSteps) {
           issue<kSteps>(first, weights, part, more, d);
         } else if (2 * steps > kSteps) {
-          issue<kSteps - 1>(first, weights, part, more, d, last.before);
-        } else if (4 * steps > kSteps) {
-          issue<kSteps / 2>(first, weights, part, more, d, last.before);
+          issue<kSteps - 1>(first, weights, part, more, d);
         } else {
-          issue<1>(first, weights, part, more, d, last.before);
+          issue<kSteps / 2>(first, weights, part, more, d);
         }
         device::wgmma_wait<1>();  // the stage before this one has been read
         if (releases && more) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
@@ -271,13 +265,11 @@ struct TmaHaloGemm {
     }
   }
 
-  // The products of a stage, whose taps lie in one row of the filter, of steps after the first `before`. WHY with fence
-  // and commit: a condition between them would serialise the instructions.
+  // The products of a stage, whose taps lie in one row of the filter. WHY with fence and commit: a condition between
+  // them would serialise the instructions.
   template <int kOfSteps>
   WT_DEVICE static void issue(SharedAddress pixels, SharedAddress weights, int part, bool accumulate,
-                              float (&d)[kFragments][kTileN / 2], int before = 0) {
-    pixels += before * 32;
-    weights += before * B::kStepBytes;
+                              float (&d)[kFragments][kTileN / 2]) {
     device::wgmma_fence();
     WT_UNROLL for (int tap = 0; tap < kStageTaps; ++tap) {
       WT_UNROLL for (int step = 0; step < kOfSteps; ++step) {

@@ -72,7 +72,6 @@ struct TmaGemm {
 
   using A = KMajor<kConfig.gemm.swizzle_a>;
   using B = FilterLayout<kConfig>;
-  using Last = LastBox<kBox / kSteps, kSteps>;
   static constexpr DataType kTypeA = wgmma_type(operand_a(kConfig)), kTypeB = wgmma_type(operand_b(kConfig));
   using Multiply = device::Wgmma<kCrosswise ? kTypeB : kTypeA, kCrosswise ? kTypeA : kTypeB, kWidth>;
   using Output = TmaOutput<kConfig, Params>;
@@ -124,7 +123,6 @@ struct TmaGemm {
   WT_DEVICE static void produce(const Params& p, const Shared& shared) {
     using Loads = TmaLoads<kConfig>;
     Cursor slot;
-    const i32 before_last = kSkips ? Last(p.depth, p.depth_blocks).channels_before() : 0;
     for_work<kConfig>(p, [&](const Work& work) {
       const TileIndex& tile = work.tile;
       const TmaRegion& region = region_of(p, tile.m);
@@ -146,10 +144,8 @@ struct TmaGemm {
         WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
           // WHY: boxes past the end are loaded from channels past the end, which are zeros in both operands.
           if (kBoxes > 1 && left <= 0) at.box = kPastEnd;
-          const i32 before = at.box + 1 == p.depth_blocks ? before_last : 0;
-          Loads::load_a(shared.a_box(slot.slot, box), region, full, start, row, at, first_channel - before, p.policy);
-          Loads::load_b(shared.b_box(slot.slot, box), p.b, full, at.box * kBox - before, at.filter, column,
-                        first_filter);
+          Loads::load_a(shared.a_box(slot.slot, box), region, full, start, row, at, first_channel, p.policy);
+          Loads::load_b(shared.b_box(slot.slot, box), p.b, full, at.box, at.filter, column, first_filter);
           at.next(region.taps, p.depth_blocks);
           --left;
         }
@@ -229,20 +225,19 @@ struct TmaGemm {
       return;
     }
     const bool releases = device::lane_index() == 0;
-    const Last last(p.depth, p.depth_blocks);
+    // The last box of channels may be part full: steps along k that hold zeros alone are left out.
+    const i32 last_steps = (p.depth - (p.depth_blocks - 1) * kBox + kBox / kSteps - 1) / (kBox / kSteps);
     i32 box_of_tap = kSkips && range.first > 0 ? range.first % p.depth_blocks : 0;
     for (i32 stage = 0; stage < stages; ++stage) {
-      const i32 steps = kSkips && box_of_tap + 1 == p.depth_blocks ? last.steps : kSteps;
+      const i32 steps = kSkips && box_of_tap + 1 == p.depth_blocks ? last_steps : kSteps;
       box_of_tap = box_of_tap + 1 == p.depth_blocks ? 0 : box_of_tap + 1;
       (kThree ? shared.parted : shared.ring).wait_full(slot);
       if (!kSkips || steps == kSteps) {
         issue<kSteps>(shared, slot.slot, part, stage > 0, d);
       } else if (2 * steps > kSteps) {
-        issue<kSteps - 1>(shared, slot.slot, part, stage > 0, d, last.before);
-      } else if (4 * steps > kSteps) {
-        issue<kSteps / 2>(shared, slot.slot, part, stage > 0, d, last.before);
+        issue<kSteps - 1>(shared, slot.slot, part, stage > 0, d);
       } else {
-        issue<1>(shared, slot.slot, part, stage > 0, d, last.before);
+        issue<kSteps / 2>(shared, slot.slot, part, stage > 0, d);
       }
       device::wgmma_wait<1>();  // the stage before this one has been read
       if (stage > 0 && releases) release(shared, slot.previous());
@@ -253,18 +248,16 @@ struct TmaGemm {
     if (releases) release(shared, slot.previous());
   }
 
-  // The products of a slot, of steps after the first `before`. WHY with fence and commit: a condition between them
-  // would serialise the instructions.
+  // The products of a slot. WHY with fence and commit: a condition between them would serialise the instructions.
   template <int kOfSteps>
   WT_DEVICE static void issue(const Shared& shared, int slot, int part, bool accumulate,
-                              float (&d)[kFragments][kWidth / 2], int before = 0) {
+                              float (&d)[kFragments][kWidth / 2]) {
     device::wgmma_fence();
     WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
       WT_UNROLL for (int step = 0; step < kOfSteps; ++step) {
         WT_UNROLL for (int i = 0; i < kFragments; ++i) {
           const int rows = (part * kFragments + i) * 64 * kConfig.gemm.swizzle_a;
-          const SharedAddress a = shared.a_box(slot, box) + before * A::kStepBytes;
-          const SharedAddress b = shared.b_box(slot, box) + before * B::kStepBytes;
+          const SharedAddress a = shared.a_box(slot, box), b = shared.b_box(slot, box);
           const bool more = accumulate || box > 0 || step > 0;
           if constexpr (kThree) {
             product(d[i], a + Shared::kLow, rows, b, step, more);

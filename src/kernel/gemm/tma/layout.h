@@ -83,7 +83,8 @@ constexpr int b_box_bytes(const KernelConfig& config) {
   return b_columns(config) * box_k(config) * size_of(operand_b(config));
 }
 // What copies bring of it: of blocks that are 64 wide no more than is multiplied. WHY: what lies outside the tensor
-// fills shared memory at about a fifth of the rate of what comes from the L2.
+// takes as long to fill as what lies inside; on an H200 half as wide copies of 32 channels took 0.46 and 0.6 of the
+// time.
 constexpr int copied_columns(const KernelConfig& config) { return config.gemm.tile.n < 64 ? config.gemm.tile.n : 64; }
 constexpr int b_copied_bytes(const KernelConfig& config) {
   return b_is_mn_major(config) ? b_box_bytes(config) / 64 * copied_columns(config) : b_box_bytes(config);

@@ -33,10 +33,9 @@ struct KMajor {
 template <int kDepth>
 struct MnMajor {
   static constexpr device::Major kMajor = device::Major::kMn;
-  static constexpr int kStepBytes = 16 * 128;
 
   WT_DEVICE static u64 descriptor(SharedAddress box, int, int step) {
-    return device::wgmma_descriptor(box + step * kStepBytes, kDepth * 128, 1024, device::DescriptorSwizzle::k128);
+    return device::wgmma_descriptor(box + step * 16 * 128, kDepth * 128, 1024, device::DescriptorSwizzle::k128);
   }
 };
 
@@ -118,19 +117,6 @@ struct TapCursor {
   }
 };
 
-// The last box of the channels that are summed over may be part full: only steps along k that hold channels of its own
-// are multiplied. Where there are boxes before it, it starts so much earlier that these steps end it. WHY: what lies
-// outside the tensor fills shared memory at about a fifth of the rate of what comes from the L2.
-template <int kStepChannels, int kSteps>
-struct LastBox {
-  i32 steps, before;  // its own, and those before them
-
-  WT_DEVICE LastBox(i32 depth, i32 boxes)
-      : steps((depth - (boxes - 1) * kSteps * kStepChannels + kStepChannels - 1) / kStepChannels),
-        before(boxes > 1 ? kSteps - steps : 0) {}
-  WT_DEVICE i32 channels_before() const { return before * kStepChannels; }
-};
-
 // The copies of a stage. Where blocks of a cluster share an operand, each issues its share of the tile, which lands in
 // all of them.
 template <KernelConfig kConfig>
@@ -176,35 +162,35 @@ struct TmaLoads {
     }
   }
 
-  // The B box that starts at `channel`, at the filter's tap; map dimensions are {channels of a group, taps, output
-  // channels}, or, turned round, {output channels of a group, channels of a group, taps of all groups}.
-  WT_DEVICE static void load_b(SharedAddress to, const TensorMap& map, SharedAddress full, i32 channel, i32 tap,
-                               i32 column, i32 first_filter) {
+  // The B box of channels `box` at the filter's tap; map dimensions are {channels of a group, taps, output channels},
+  // or, turned round, {output channels of a group, channels of a group, taps of all groups}.
+  WT_DEVICE static void load_b(SharedAddress to, const TensorMap& map, SharedAddress full, i32 box, i32 tap, i32 column,
+                               i32 first_filter) {
     if constexpr (tma_layout::b_is_mn_major(kConfig)) {
       constexpr int kBlockBytes = kBox * 128;
       WT_UNROLL for (int j = 0; j < tma_layout::b_columns(kConfig) / 64; ++j) {
         if constexpr (kShareB) {
           if (j % kM == share_b())
             device::tma_load_multicast(to + j * kBlockBytes, map, full, kEveryBlock, column + 64 * j, tap,
-                                       first_filter + channel);
+                                       first_filter + box * kBox);
         } else {
-          device::tma_load(to + j * kBlockBytes, map, full, column + 64 * j, tap, first_filter + channel);
+          device::tma_load(to + j * kBlockBytes, map, full, column + 64 * j, tap, first_filter + box * kBox);
         }
       }
     } else if constexpr (tma_layout::turns_filter(kConfig)) {
       const int rows = share_b() * tma_layout::b_box_rows(kConfig);
       if constexpr (kShareB) {
-        device::tma_load_multicast(to + rows * kConfig.gemm.swizzle_a, map, full, kEveryBlock, channel, column + rows,
-                                   first_filter + tap);
+        device::tma_load_multicast(to + rows * kConfig.gemm.swizzle_a, map, full, kEveryBlock, box * kBox,
+                                   column + rows, first_filter + tap);
       } else {
-        device::tma_load(to, map, full, channel, column, first_filter + tap);
+        device::tma_load(to, map, full, box * kBox, column, first_filter + tap);
       }
     } else if constexpr (kShareB) {
       const int rows = share_b() * tma_layout::b_box_rows(kConfig);
-      device::tma_load_multicast(to + rows * kConfig.gemm.swizzle_a, map, full, kEveryBlock, channel, tap,
+      device::tma_load_multicast(to + rows * kConfig.gemm.swizzle_a, map, full, kEveryBlock, box * kBox, tap,
                                  first_filter + column + rows);
     } else {
-      device::tma_load(to, map, full, channel, tap, first_filter + column);
+      device::tma_load(to, map, full, box * kBox, tap, first_filter + column);
     }
   }
 };

@@ -174,18 +174,6 @@ struct TmaWeightGemm {
     }
   }
 
-  // The channel that a block's copies start at. A block that would hang over the last channel starts earlier: what it
-  // shares with the one before is multiplied twice and stored once. WHY: what lies outside the tensor fills shared
-  // memory at about a fifth of the rate of what comes from the L2.
-  static constexpr bool kShifts = kBlock == 64 && !kBulk && !kStream;
-  WT_DEVICE static i32 block_start(i32 block, i32 channels) {
-    const i32 first = block * kBlock;
-    if constexpr (!kShifts) return first;
-    constexpr i32 kVector = 8;  // copies start at 16 bytes
-    const i32 last = channels > kBlock ? (channels - kBlock + kVector - 1) / kVector * kVector : 0;
-    return first < last ? first : last;
-  }
-
   WT_DEVICE static void produce(const Params& p, const Shared& shared) {
     Cursor slot;
     for_items(p, [&](const Item& item) {
@@ -195,16 +183,13 @@ struct TmaWeightGemm {
         i32 index = block / p.channel_blocks;
         // WHY: blocks past the last tap are loaded from its first channels; their columns are never stored.
         if (index >= p.taps) index = p.taps - 1;
-        channel[j] = item.tile.group * p.channels + block_start(block % p.channel_blocks, p.channels);
+        channel[j] = item.tile.group * p.channels + block % p.channel_blocks * kBlock;
         WT_UNROLL for (int i = 2; i >= 0; --i) {
           tap[j][i] = index % p.filter[i];
           index /= p.filter[i];
         }
       }
-      i32 row[kBlocksM];
-      WT_UNROLL for (int i = 0; i < kBlocksM; ++i) {
-        row[i] = item.tile.group * p.rows + block_start(static_cast<i32>(item.tile.m) * kBlocksM + i, p.rows);
-      }
+      const i32 row = item.tile.group * p.rows + static_cast<i32>(item.tile.m) * kTileM;
       i32 pixel = item.first * kDepth;
       PixelWalk walk(p, pixel);
       for (i32 block = 0; block < item.count; ++block) {
@@ -213,7 +198,8 @@ struct TmaWeightGemm {
         // What copies leave of their blocks is read too: rows and columns of sums that are never stored.
         device::mbarrier_arrive_expect(full, static_cast<u32>(p.copied_bytes));
         WT_UNROLL for (int i = 0; i < kBlocksM; ++i) {
-          device::tma_load(shared.a + slot.slot * kABytes + i * kBlockBytes, p.dy, full, row[i], pixel, p.policy);
+          device::tma_load(shared.a + slot.slot * kABytes + i * kBlockBytes, p.dy, full, row + kBlock * i, pixel,
+                           p.policy);
         }
         WT_UNROLL for (int j = 0; j < kBlocksN; ++j) {
           load_x(shared.b + slot.slot * kBBytes + j * kBlockBytes, p, full, walk, channel[j], tap[j]);
@@ -346,20 +332,16 @@ struct TmaWeightGemm {
     Steps steps;
     const int thread = device::thread_index() % 128, lane = thread % 32;
     WT_UNROLL for (int half = 0; half < 2; ++half) {
-      const i32 own_row = static_cast<i32>(item.tile.m) * kTileM + first_row;
-      const i32 start = kShifts ? block_start(own_row / kBlock, p.rows) : own_row;
-      const i32 row = start + thread / 32 * 16 + lane / 4 + 8 * half;
-      if (row >= p.rows || row < own_row) continue;
+      const i32 row = static_cast<i32>(item.tile.m) * kTileM + first_row + thread / 32 * 16 + lane / 4 + 8 * half;
+      if (row >= p.rows) continue;
       const i64 channel = static_cast<i64>(item.tile.group) * p.rows + row;
       WT_UNROLL for (int j = 0; j < kBlocksN; ++j) {
         const i32 block = static_cast<i32>(item.tile.n) * kBlocksN + j;
-        const i32 tap = block / p.channel_blocks, in_tap = block % p.channel_blocks;
-        const i32 first = block_start(in_tap, p.channels) + 2 * (lane % 4);
+        const i32 tap = block / p.channel_blocks, first = block % p.channel_blocks * kBlock + 2 * (lane % 4);
         if (tap >= p.taps) break;
         const i64 offset = (channel * p.taps + tap) * p.channels;
         WT_UNROLL for (int e = 0; e < kBlock / 8; ++e) {
           const int i = 4 * (kBlock / 8 * j + e) + 2 * half;
-          if (kShifts && first + 8 * e < in_tap * kBlock) continue;
           store_pair(p, item, offset, first + 8 * e, channel, d[i], d[i + 1], steps);
         }
       }

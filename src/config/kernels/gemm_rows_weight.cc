@@ -25,7 +25,7 @@ struct Shape {
 };
 constexpr Shape kShapes[] = {
     {192, 64, 1, 2, 6, true, false},  {64, 64, 1, 2, 6, true, true},    {64, 64, 1, 3, 6, false, false},
-    {64, 32, 1, 2, 6, false, false},  {64, 32, 1, 3, 6, false, false},  {128, 64, 1, 2, 6, false, false},
+    {64, 32, 1, 2, 6, true, false},   {64, 32, 1, 3, 6, false, false},  {128, 64, 1, 2, 6, false, false},
     {192, 64, 3, 1, 6, false, false}, {192, 64, 3, 2, 6, false, false}, {192, 128, 3, 1, 4, false, false},
     {64, 128, 1, 2, 4, false, false}, {256, 64, 2, 1, 6, false, false},
 };

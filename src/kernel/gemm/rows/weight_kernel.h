@@ -253,10 +253,11 @@ struct RowsWeightGemm {
         // Under these products. Beyond the unit's last step, words of its last row are read and not used.
         WT_UNROLL for (int i = 0; i < kSet; ++i) octets.read(p, words[i]);
       }
-      device::wgmma_wait<0>();
-      release(shared.ring.empty(slot.slot));
+      const SharedAddress used_up = shared.ring.empty(slot.slot);
       walk.next(p);
       slot.next();
+      device::wgmma_wait<0>();
+      release(used_up);
       pass(kGroupsK - 1);
     }
     WT_UNROLL for (int f = 0; f < kFragments; ++f) device::wgmma_hold(d[f]);

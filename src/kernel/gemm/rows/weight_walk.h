@@ -17,6 +17,7 @@ struct RowsUnit {
 
 struct RowsWalk {
   u32 index, end;
+  i32 image, strip;
   i32 in_walk;  // units since the top of the image
   i32 newest;   // chunk of the ring
   bool starts;  // at the top of the image, or first of the part
@@ -24,25 +25,31 @@ struct RowsWalk {
   WT_DEVICE RowsWalk(const RowsWeightArguments& p, u32 part) {
     index = part * p.units_of_part;
     end = p.units - index < p.units_of_part ? p.units : index + p.units_of_part;
-    in_walk = static_cast<i32>(index - quotient(index, p.walk_units) * p.walk_units.by);
+    const u32 line = quotient(index, p.walk_units);
+    in_walk = static_cast<i32>(index - line * p.walk_units.by);
+    image = static_cast<i32>(quotient(line, p.strips));
+    strip = static_cast<i32>(line) - image * static_cast<i32>(p.strips.by);
     newest = p.chunks - 1;
     starts = true;
   }
   WT_DEVICE void next(const RowsWeightArguments& p) {
     ++index;
     starts = ++in_walk == static_cast<i32>(p.walk_units.by);
-    if (starts) in_walk = 0;
     newest += starts ? p.chunks : 1;
     if (newest >= p.ring_chunks) newest -= p.ring_chunks;
+    if (!starts) return;
+    in_walk = 0;
+    if (++strip < static_cast<i32>(p.strips.by)) return;
+    strip = 0;
+    ++image;
   }
   WT_DEVICE bool is_over() const { return index >= end; }
 
   WT_DEVICE RowsUnit unit(const RowsWeightArguments& p) const {
-    const u32 line = quotient(index, p.walk_units), image = quotient(line, p.strips);
     RowsUnit unit;
-    unit.image = static_cast<i32>(image);
+    unit.image = image;
     unit.row = in_walk * p.tile_rows;
-    unit.column = static_cast<i32>(line - image * p.strips.by) * p.strip;
+    unit.column = strip * p.strip;
     unit.rows = p.out[0] - unit.row < p.tile_rows ? p.out[0] - unit.row : p.tile_rows;
     unit.columns = p.out[1] - unit.column < p.strip ? p.out[1] - unit.column : p.strip;
     return unit;

@@ -160,6 +160,10 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   arguments.groups = static_cast<i32>(problem.g);
   arguments.depth = static_cast<i32>(forward ? problem.c_per_group() : problem.k_per_group());
   arguments.depth_blocks = static_cast<i32>(ceil_div(arguments.depth, tma_layout::box_k(config)));
+  arguments.box_channels = tma_layout::copied_depth(config, arguments.depth);
+  arguments.stage_bytes =
+      tma_layout::boxes(config) * arguments.box_channels *
+      (gemm.tile.m * size_of(operand_a(config)) + tma_layout::b_copied_bytes(config) / tma_layout::box_k(config));
   arguments.columns = static_cast<i32>(forward ? problem.k_per_group() : problem.c_per_group());
   arguments.group_filter = static_cast<i32>(tma_layout::turns_filter(config)    ? pixels(problem.filter)
                                             : tma_layout::b_is_mn_major(config) ? arguments.depth
@@ -187,11 +191,10 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
     TensorMapSpec map;
     if (gemm.loader_a == Loader::kTmaTiled) {
       map = dense_map(image.type, {image.channels, region.rows}, gemm.swizzle_a);
-      map.box = {static_cast<uint32_t>(tma_layout::box_k(config)),
-                 static_cast<uint32_t>(tma_layout::a_box_rows(config))};
+      map.box = {static_cast<uint32_t>(arguments.box_channels), static_cast<uint32_t>(tma_layout::a_box_rows(config))};
     } else {
       map = im2col_map(problem, image, Walk{region.size, region.start, region.step}, config.gemm.swizzle_a,
-                       tma_layout::box_k(config), tma_layout::a_box_rows(config));
+                       arguments.box_channels, tma_layout::a_box_rows(config));
     }
     const size_t offset = offsetof(Arguments, regions) + i * sizeof(TmaRegion) + offsetof(TmaRegion, a);
     launch.maps.push_back({static_cast<uint32_t>(offset), a, 0, map});
@@ -201,8 +204,10 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   const bool turned = tma_layout::turns_filter(config);
   const int64_t parts_bytes = parts ? arguments.splits * arguments.part_elements * int64_t{sizeof(float)} : 0;
   const auto filter_at = static_cast<uint64_t>(ceil_div(parts_bytes, kMapAlignment) * kMapAlignment);
-  launch.maps.push_back({offsetof(Arguments, b), turned ? Tensor::kWorkspace : Tensor::kW, turned ? filter_at : 0,
-                         filter_map(config, problem)});
+  TensorMapSpec filter = filter_map(config, problem);
+  filter.box[tma_layout::b_is_mn_major(config) ? 2 : 0] = static_cast<uint32_t>(arguments.box_channels);
+  launch.maps.push_back(
+      {offsetof(Arguments, b), turned ? Tensor::kWorkspace : Tensor::kW, turned ? filter_at : 0, filter});
 
   if (gemm.staging == Staging::kTmaStore) {
     const int64_t channels = forward ? problem.k : problem.c;

@@ -17,7 +17,7 @@ namespace {
 // The filter in copies of what is multiplied alone.
 TensorMapSpec halo_filter_map(const KernelConfig& config, const ConvProblem& problem, int64_t depth) {
   TensorMapSpec map = filter_map(config, problem);
-  const auto channels = static_cast<uint32_t>(tma_layout::halo_channels(config, depth));
+  const auto channels = static_cast<uint32_t>(tma_layout::copied_depth(config, depth));
   map.box[tma_layout::b_is_mn_major(config) ? 2 : 0] = channels;
   return map;
 }
@@ -30,7 +30,8 @@ TmaHaloArguments halo_arguments(const KernelConfig& config, const ConvProblem& p
   arguments.depth = static_cast<i32>(forward ? problem.c_per_group() : problem.k_per_group());
   arguments.depth_blocks = static_cast<i32>(ceil_div(arguments.depth, tma_layout::box_k(config)));
   arguments.columns = static_cast<i32>(forward ? problem.k_per_group() : problem.c_per_group());
-  const int channels = tma_layout::halo_channels(config, arguments.depth);
+  const int channels = tma_layout::copied_depth(config, arguments.depth);
+  arguments.box_channels = channels;
   arguments.patch_bytes =
       tma_layout::halo_patch_height(config) * tma_layout::kHaloPitch * channels * size_of(operand_a(config));
   arguments.filter_bytes = tma_layout::b_copied_bytes(config) / tma_layout::box_k(config) * channels;
@@ -67,8 +68,7 @@ Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& problem, co
   const int64_t channels = forward ? problem.c : problem.k;
   TensorMapSpec patch = config.dims == 3 ? dense_map(type, {channels, image[2], image[1], image[0], problem.n}, 128)
                                          : dense_map(type, {channels, image[2], image[1], problem.n}, 128);
-  patch.box = {static_cast<uint32_t>(tma_layout::halo_channels(config, arguments.depth)),
-               static_cast<uint32_t>(tma_layout::kHaloPitch),
+  patch.box = {static_cast<uint32_t>(arguments.box_channels), static_cast<uint32_t>(tma_layout::kHaloPitch),
                static_cast<uint32_t>(tma_layout::halo_patch_height(config)), 1, 1};
   Launch launch;
   launch.kernel = name_of(config);

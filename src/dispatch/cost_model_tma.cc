@@ -110,29 +110,35 @@ double crossed_lines(int64_t channels, DataType type) {
   return pitch % 128 == 0 ? 1 : pitch % 64 == 0 ? kHalfCrossed : kCrossedLines;
 }
 
-// The part of the boxes' steps along k that is multiplied: of a last box that is part full, half, three quarters or
-// all.
-double used_steps(const KernelConfig& config, const ConvProblem& problem, const Facts& facts) {
+// The parts of whole boxes of channels that are copied and that are multiplied, of which kernels leave out quarters.
+struct BoxParts {
+  double copied = 1, multiplied = 1;
+};
+BoxParts box_parts(const KernelConfig& config, const ConvProblem& problem, const Facts& facts) {
   const int64_t box = tma_layout::box_k(config);
-  if (facts.whole_boxes && box <= 64) return 1;
+  if (facts.whole_boxes && box <= 64) return {};
   const bool forward = problem.direction == Direction::kForward;
   const int64_t depth = (forward ? problem.c_per_group() : problem.k_per_group()) * config.gemm.groups_per_tile;
-  const int64_t left = depth % box;
-  if (tma_layout::boxes(config) > 1 || left == 0) return 1;
-  const double last = left * 4 > box * 3 ? 1 : left * 2 > box ? 0.75 : 0.5;
-  const auto whole = static_cast<double>(depth / box);
-  return (whole + last) / (whole + 1);
+  if (!(tma_layout::is_halo(config) || tma_layout::skips_steps(config)) || depth % box == 0) return {};
+  const int64_t copied = tma_layout::copied_depth(config, depth), count = ceil_div(depth, box);
+  const auto quarters = [&](int64_t channels) {
+    return static_cast<double>(channels * 4 > box * 3 ? 4 : channels * 2 > box ? 3 : 2);
+  };
+  const auto before = static_cast<double>(count - 1);
+  return {static_cast<double>(copied) / static_cast<double>(box),
+          (before * quarters(copied) + quarters(depth - (count - 1) * copied)) / (4 * (before + 1))};
 }
 
 // One stage of the ring: products against copies, whichever takes longer.
 double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem& problem, const Facts& facts) {
   const GemmConfig& gemm = config.gemm;
   const double deep = gemm.tile.k * size_of(operand_a(config));
-  const double narrow = std::max(1.0, kLeastRowBytes / gemm.swizzle_a);
+  const BoxParts parts = box_parts(config, problem, facts);
+  const double narrow = std::max(parts.copied, kLeastRowBytes / gemm.swizzle_a);
   // Of a tile that two blocks share, each fetches half. It was seen to gain only where rows cross lines.
   const double crossed = facts.crossed, shared_tile = crossed > 1 ? 0.7 : 1;
   const double rows_a = gemm.tile.m * narrow * crossed * (gemm.multicast_a ? shared_tile : 1);
-  const double rows_b = tma_layout::b_columns(config) * (tma_layout::b_is_mn_major(config) ? 1 : narrow) *
+  const double rows_b = tma_layout::b_columns(config) * (tma_layout::b_is_mn_major(config) ? parts.copied : narrow) *
                         (gemm.multicast_b ? shared_tile : 1);
   const double bytes = (rows_a + rows_b) * deep;
   const double fill = bytes / std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::max(1.0, blocks));
@@ -143,9 +149,8 @@ double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem
                       : gemm.tile.m > 128           ? 1
                                                     : kShortCrossed;
   const double ragged = tma_layout::b_is_mn_major(config) && gemm.tile.n % 64 != 0 ? kRaggedColumns : 1;
-  const double products = tma_layout::three_products(config)
-                              ? three_product_cycles(gemm, deep)
-                              : mma_cycles(gemm, deep) * used_steps(config, problem, facts);
+  const double products =
+      tma_layout::three_products(config) ? three_product_cycles(gemm, deep) : mma_cycles(gemm, deep) * parts.multiplied;
   return std::max(products, fill) * (1 + kShallowRing / gemm.stages) * tall * ragged;
 }
 
@@ -327,7 +332,8 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
   const auto units = static_cast<double>(multiprocessors);
   constexpr int kTaps = tma_layout::kHaloFilter * tma_layout::kHaloFilter;
   const bool half = gemm.tile.k % 64 != 0;  // all of which is multiplied
-  const double steps = tma_layout::halo_steps(config) * (half ? 1 : used_steps(config, problem, facts_of(whole)));
+  const double steps =
+      tma_layout::halo_steps(config) * (half ? 1 : box_parts(config, problem, facts_of(whole)).multiplied);
   const double products = kTaps * (mma_cycles(gemm, steps * 32) + kStageCycles / tma_layout::halo_stage_taps(config));
   const double bytes = tma_layout::patch_bytes(config) + kTaps * tma_layout::b_box_bytes(config);
   const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));

@@ -14,6 +14,7 @@ struct TmaHaloArguments {
   i32 groups;
   i32 depth;         // channels that are summed over, of a group
   i32 depth_blocks;  // depth / box, rounded up
+  i32 box_channels;  // of a copy
   i32 columns;       // output channels of a group
   i32 patch_bytes;   // that a copy of a patch brings, and those of a tap's filter
   i32 filter_bytes;

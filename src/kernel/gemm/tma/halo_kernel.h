@@ -121,7 +121,8 @@ struct TmaHaloGemm {
       for_patches(p, [&](i32 plane, i32 block) {
         shared.patches.wait_empty(slot);
         const SharedAddress full = shared.patches.full(slot.slot), to = shared.patch + slot.slot * kPatchStride;
-        const i32 channel = tile.group * p.depth + block * kBox, w = p.start[2] + tile.w, h = p.start[1] + tile.h;
+        const i32 channel = tile.group * p.depth + block * p.box_channels, w = p.start[2] + tile.w,
+                  h = p.start[1] + tile.h;
         device::mbarrier_arrive_expect(full, static_cast<u32>(p.patch_bytes));
         if constexpr (kConfig.dims == 3) {
           device::tma_load(to, p.a, full, channel, w, h, p.start[0] + tile.d + plane, tile.image);
@@ -144,7 +145,7 @@ struct TmaHaloGemm {
           const SharedAddress full = shared.filters.full(slot.slot), to = shared.filter + slot.slot * kBBytes;
           device::mbarrier_arrive_expect(full, static_cast<u32>(kStageTaps * p.filter_bytes));
           WT_UNROLL for (int tap = 0; tap < kStageTaps; ++tap) {
-            TmaLoads<kConfig>::load_b(to + tap * kTapBytes, p.b, full, block,
+            TmaLoads<kConfig>::load_b(to + tap * kTapBytes, p.b, full, block * p.box_channels,
                                       p.filter + (plane * kTaps + first + tap) * p.filter_step, column, first_filter);
           }
           slot.next();
@@ -228,12 +229,13 @@ struct TmaHaloGemm {
                                  typename FilterRing::Cursor& filter, i32 patches, int part,
                                  float (&d)[kFragments][kTileN / 2]) {
     const bool releases = device::lane_index() == 0;
-    // The last box of channels may be part full: steps along k that hold zeros alone are left out.
+    // Boxes may be narrower than their room, and the last one part full: other steps along k are left out.
     constexpr int kStepChannels = 16;
-    const i32 last_steps = (p.depth - (p.depth_blocks - 1) * kBox + kStepChannels - 1) / kStepChannels;
+    const i32 all_steps = p.box_channels / kStepChannels;
+    const i32 last_steps = (p.depth - (p.depth_blocks - 1) * p.box_channels + kStepChannels - 1) / kStepChannels;
     i32 block = 0;
     for (i32 index = 0; index < patches; ++index) {
-      const i32 steps = block + 1 == p.depth_blocks ? last_steps : kSteps;
+      const i32 steps = block + 1 == p.depth_blocks ? last_steps : all_steps;
       block = block + 1 == p.depth_blocks ? 0 : block + 1;
       shared.patches.wait_full(patch);
       const SharedAddress base = shared.patch + patch.slot * kPatchStride;

@@ -64,7 +64,7 @@ struct TmaGemm {
   static constexpr bool kClusterSum = kConfig.gemm.split_k == SplitK::kCluster;
   static constexpr bool kParts = kConfig.gemm.split_k == SplitK::kWorkspace;
   static constexpr bool kThree = tma_layout::three_products(kConfig);
-  static constexpr bool kSkips = kBoxes == 1 && !kThree && kSteps > 1;
+  static constexpr bool kSkips = tma_layout::skips_steps(kConfig);
   static constexpr bool kShares = tma_layout::sharing_blocks(kConfig) > 1;
   static_assert(!kCrosswise || (!kThree && kConfig.gemm.swizzle_a == 128 && kConfig.gemm.split_k == SplitK::kNone &&
                                 kConfig.gemm.staging == Staging::kTmaStore));
@@ -140,12 +140,13 @@ struct TmaGemm {
       for (i32 stage = range.count; stage > 0; --stage) {
         shared.ring.wait_empty(slot);
         const SharedAddress full = shared.ring.full(slot.slot);
-        device::mbarrier_arrive_expect(full, kBoxes * (kABox + tma_layout::b_copied_bytes(kConfig)));
+        device::mbarrier_arrive_expect(full, static_cast<u32>(p.stage_bytes));
         WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
           // WHY: boxes past the end are loaded from channels past the end, which are zeros in both operands.
           if (kBoxes > 1 && left <= 0) at.box = kPastEnd;
-          Loads::load_a(shared.a_box(slot.slot, box), region, full, start, row, at, first_channel, p.policy);
-          Loads::load_b(shared.b_box(slot.slot, box), p.b, full, at.box, at.filter, column, first_filter);
+          const i32 channel = at.box * p.box_channels;
+          Loads::load_a(shared.a_box(slot.slot, box), region, full, start, row, at, first_channel + channel, p.policy);
+          Loads::load_b(shared.b_box(slot.slot, box), p.b, full, channel, at.filter, column, first_filter);
           at.next(region.taps, p.depth_blocks);
           --left;
         }
@@ -225,11 +226,13 @@ struct TmaGemm {
       return;
     }
     const bool releases = device::lane_index() == 0;
-    // The last box of channels may be part full: steps along k that hold zeros alone are left out.
-    const i32 last_steps = (p.depth - (p.depth_blocks - 1) * kBox + kBox / kSteps - 1) / (kBox / kSteps);
+    // Boxes may be narrower than their room, and the last one part full: other steps along k are left out.
+    constexpr int kStepChannels = kBox / kSteps;
+    const i32 all_steps = p.box_channels / kStepChannels;
+    const i32 last_steps = (p.depth - (p.depth_blocks - 1) * p.box_channels + kStepChannels - 1) / kStepChannels;
     i32 box_of_tap = kSkips && range.first > 0 ? range.first % p.depth_blocks : 0;
     for (i32 stage = 0; stage < stages; ++stage) {
-      const i32 steps = kSkips && box_of_tap + 1 == p.depth_blocks ? last_steps : kSteps;
+      const i32 steps = box_of_tap + 1 == p.depth_blocks ? last_steps : all_steps;
       box_of_tap = box_of_tap + 1 == p.depth_blocks ? 0 : box_of_tap + 1;
       (kThree ? shared.parted : shared.ring).wait_full(slot);
       if (!kSkips || steps == kSteps) {

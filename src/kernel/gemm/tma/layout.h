@@ -96,6 +96,19 @@ constexpr int copied_channels(const KernelConfig& config, long long channels) {
   const long long whole = (channels + vector - 1) / vector * vector;
   return turns_tiles(config) || whole > box_k(config) ? box_k(config) : static_cast<int>(whole);
 }
+// The same of the channels that are summed over: `depth` of them evenly in as few boxes as there must be, each of whole
+// steps along k, of which kernels multiply at least half a box's.
+constexpr bool skips_steps(const KernelConfig& config) {
+  return boxes(config) == 1 && !three_products(config) && config.gemm.swizzle_a > 32;
+}
+constexpr int copied_depth(const KernelConfig& config, long long depth) {
+  const int box = box_k(config), step = 32 / size_of(operand_a(config));
+  const bool halo = config.gemm.loader_a == Loader::kTmaHalo;
+  if (depth <= 0 || !(halo || skips_steps(config))) return box;
+  const long long count = (depth + box - 1) / box, each = (depth + count - 1) / count;
+  const int whole = static_cast<int>((each + step - 1) / step * step);
+  return whole > box / 2 ? whole : box / 2;
+}
 // WHY 1024: a 128-byte swizzle repeats every 8 rows, and every box must start on a repeat.
 constexpr int aligned(int bytes) { return (bytes + 1023) / 1024 * 1024; }
 constexpr int a_bytes(const KernelConfig& config) { return aligned(boxes(config) * a_box_bytes(config)); }
@@ -124,10 +137,6 @@ constexpr int halo_steps(const KernelConfig& config) {
   return config.gemm.tile.k / halo_stage_taps(config) * size_of(operand_a(config)) / 32;
 }
 constexpr int patch_bytes(const KernelConfig& config) { return halo_patch_height(config) * kHaloPitch * 128; }
-// Channels that copies of a halo kernel bring, of `depth` that are summed over: no more than are multiplied.
-constexpr int halo_channels(const KernelConfig& config, long long depth) {
-  return depth > 48 ? box_k(config) : depth > 32 ? 48 : 32;
-}
 // Patches in flight: of a small image, all that it has.
 constexpr int halo_patches(const KernelConfig& config) {
   constexpr int kMost = 4, kRoom = 96 * 1024;

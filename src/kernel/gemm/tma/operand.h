@@ -130,10 +130,10 @@ struct TmaLoads {
   WT_DEVICE static int share_b() { return kShareB ? static_cast<int>(device::cluster_rank()) % kM : 0; }
   static constexpr u16 kEveryBlock = (1 << kM * kN) - 1;  // clusters are 2x1 or 1x2: all of it shares
 
-  // The A box at the cursor's tap and channels; `start` and `row` are those of this block's share of the tile's rows.
+  // The A box at the cursor's tap, from `channel` on; `start` and `row` are those of this block's share of the tile's
+  // rows.
   WT_DEVICE static void load_a(SharedAddress to, const TmaRegion& region, SharedAddress full, const WalkStart& start,
-                               i64 row, const TapCursor& at, i32 first_channel, CachePolicy policy) {
-    const i32 channel = first_channel + at.box * kBox;
+                               i64 row, const TapCursor& at, i32 channel, CachePolicy policy) {
     const auto w = static_cast<u16>(at.offset[2]), h = static_cast<u16>(at.offset[1]),
                d = static_cast<u16>(at.offset[0]);
     if constexpr (kShareA) {
@@ -162,35 +162,35 @@ struct TmaLoads {
     }
   }
 
-  // The B box of channels `box` at the filter's tap; map dimensions are {channels of a group, taps, output channels},
+  // The B box from `channel` on at the filter's tap; map dimensions are {channels of a group, taps, output channels},
   // or, turned round, {output channels of a group, channels of a group, taps of all groups}.
-  WT_DEVICE static void load_b(SharedAddress to, const TensorMap& map, SharedAddress full, i32 box, i32 tap, i32 column,
-                               i32 first_filter) {
+  WT_DEVICE static void load_b(SharedAddress to, const TensorMap& map, SharedAddress full, i32 channel, i32 tap,
+                               i32 column, i32 first_filter) {
     if constexpr (tma_layout::b_is_mn_major(kConfig)) {
       constexpr int kBlockBytes = kBox * 128;
       WT_UNROLL for (int j = 0; j < tma_layout::b_columns(kConfig) / 64; ++j) {
         if constexpr (kShareB) {
           if (j % kM == share_b())
             device::tma_load_multicast(to + j * kBlockBytes, map, full, kEveryBlock, column + 64 * j, tap,
-                                       first_filter + box * kBox);
+                                       first_filter + channel);
         } else {
-          device::tma_load(to + j * kBlockBytes, map, full, column + 64 * j, tap, first_filter + box * kBox);
+          device::tma_load(to + j * kBlockBytes, map, full, column + 64 * j, tap, first_filter + channel);
         }
       }
     } else if constexpr (tma_layout::turns_filter(kConfig)) {
       const int rows = share_b() * tma_layout::b_box_rows(kConfig);
       if constexpr (kShareB) {
-        device::tma_load_multicast(to + rows * kConfig.gemm.swizzle_a, map, full, kEveryBlock, box * kBox,
-                                   column + rows, first_filter + tap);
+        device::tma_load_multicast(to + rows * kConfig.gemm.swizzle_a, map, full, kEveryBlock, channel, column + rows,
+                                   first_filter + tap);
       } else {
-        device::tma_load(to, map, full, box * kBox, column, first_filter + tap);
+        device::tma_load(to, map, full, channel, column, first_filter + tap);
       }
     } else if constexpr (kShareB) {
       const int rows = share_b() * tma_layout::b_box_rows(kConfig);
-      device::tma_load_multicast(to + rows * kConfig.gemm.swizzle_a, map, full, kEveryBlock, box * kBox, tap,
+      device::tma_load_multicast(to + rows * kConfig.gemm.swizzle_a, map, full, kEveryBlock, channel, tap,
                                  first_filter + column + rows);
     } else {
-      device::tma_load(to, map, full, box * kBox, tap, first_filter + column);
+      device::tma_load(to, map, full, channel, tap, first_filter + column);
     }
   }
 };

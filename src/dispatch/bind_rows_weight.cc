@@ -108,9 +108,10 @@ Binding bind_rows_weight(const KernelConfig& config, const ConvProblem& problem,
   sum.pointers.push_back({offsetof(RowsWeightArguments, partials), Tensor::kWorkspace, 0});
   sum.pointers.push_back({offsetof(RowsWeightArguments, dw), Tensor::kW, 0});
   bind_epilogue(sum, problem, offsetof(RowsWeightArguments, epilogue));
-  sum.shape.grid[0] = static_cast<uint32_t>(tiles * rows_weight_layout::tile_vectors(config) / kRowsSumVectors);
-  sum.shape.threads = kRowsSumThreads;
-  sum.shape.shared_bytes = kRowsSumThreads * 16;
+  sum.shape.grid[0] =
+      static_cast<uint32_t>(tiles * rows_weight_layout::tile_vectors(config) / rows_weight_layout::sum_vectors(config));
+  sum.shape.threads = rows_weight_layout::kSumThreads;
+  sum.shape.shared_bytes = rows_weight_layout::kSumThreads * 16;
   sum.shape.programmatic = true;  // as kernel/direct/overlap.h has it
   set_params(sum, arguments);
   binding.launches.push_back(std::move(launch));

@@ -10,9 +10,6 @@
 
 namespace wt {
 
-inline constexpr int kRowsSumThreads = 256;
-inline constexpr int kRowsSumVectors = 16;  // of four sums, of a block; its threads share their parts
-
 // Where the output channels are few, dy is the image and x has the outputs' place: dw (k, r, s, c) is the gradient of
 // (c, R-1-r, S-1-s, k), so `turned` only says where a sum goes.
 struct RowsWeightArguments {

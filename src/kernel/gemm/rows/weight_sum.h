@@ -35,7 +35,7 @@ WT_DEVICE RowsSums rows_sums(const RowsWeightArguments& p, i32 tile_m, i32 tile_
 template <KernelConfig kConfig>
 struct RowsWeightSum {
   using Params = RowsWeightArguments;
-  static constexpr int kThreads = kRowsSumThreads;
+  static constexpr int kThreads = rows_weight_layout::kSumThreads;
   static constexpr int kMinBlocks = 1;
 
   WT_DEVICE static void run(const Params& p) {
@@ -63,8 +63,8 @@ struct RowsWeightSum {
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
   using Element = typename Steps::Element;
   static constexpr int kVectors = rows_weight_layout::tile_vectors(kConfig);
-  static constexpr int kLanes = kRowsSumVectors, kSlices = kThreads / kLanes;
-  static constexpr int kBatch = 9;  // loads in flight: 16 slices have 132 parts at once
+  static constexpr int kLanes = rows_weight_layout::sum_vectors(kConfig), kSlices = kThreads / kLanes;
+  static constexpr int kBatch = 9;  // loads in flight: 16 slices have 132 parts at once, 8 in two rounds
 
   WT_DEVICE static void add(Four& total, const Four& part) {
     WT_UNROLL for (int i = 0; i < 4; ++i) total.at[i] += part.at[i];

@@ -124,16 +124,17 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.split_k != SplitK::kNone; },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
-       if (at.config.direction == Direction::kBackwardWeight) return gemm.split_k == SplitK::kWorkspace;
+       const bool weight = at.config.direction == Direction::kBackwardWeight;
+       if (weight && gemm.split_k == SplitK::kWorkspace) return true;
        return gemm.split_k != SplitK::kAtomic && gemm.staging == Staging::kDirect && !gemm.ping_pong &&
               gemm.groups_per_tile == 1 && at.config.min_blocks == 1;
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
-           "split_k={} with direction={} staging={} ping_pong={} groups_per_tile={} min_blocks={}: weight gradients "
-           "take "
-           "workspace; others cluster or workspace, with staging=direct, no ping_pong, 1 and 1",
+           "split_k={} with direction={} staging={} ping_pong={} groups_per_tile={} min_blocks={}: parts go to the "
+           "workspace or over a cluster, with staging=direct, no ping_pong, 1 and 1; weight gradients of the workspace "
+           "have them all",
            text_of(gemm.split_k), text_of(at.config.direction), text_of(gemm.staging), gemm.ping_pong,
            gemm.groups_per_tile, at.config.min_blocks);
      }},

@@ -10,6 +10,7 @@
 #include "dispatch/bind_tma.h"
 #include "dispatch/cache_policy.h"
 #include "dispatch/conv_arguments.h"
+#include "dispatch/cost_model.h"
 #include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
 #include "kernel/gemm/tma/layout.h"
@@ -79,18 +80,19 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
   TmaWeightArguments arguments = weight_arguments(config, problem);
   arguments.policy = image_policy(whole, device);
   const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
-  const bool split = gemm.split_k == SplitK::kWorkspace;
-  const int64_t wanted = split ? split_count({.tiles = tiles,
-                                              .blocks = arguments.pixel_blocks,
-                                              .tile_m = gemm.tile.m,
-                                              .tile_n = gemm.tile.n,
-                                              .tile_k = gemm.tile.k,
-                                              .multiprocessors = device.multiprocessors,
-                                              .elements = arguments.elements})
-                               : 1;
+  const bool split = gemm.split_k == SplitK::kWorkspace, cluster_sum = gemm.split_k == SplitK::kCluster;
+  const int64_t wanted = cluster_sum ? planned_splits(config, whole, device.multiprocessors)
+                         : split     ? split_count({.tiles = tiles,
+                                                    .blocks = arguments.pixel_blocks,
+                                                    .tile_m = gemm.tile.m,
+                                                    .tile_n = gemm.tile.n,
+                                                    .tile_k = gemm.tile.k,
+                                                    .multiprocessors = device.multiprocessors,
+                                                    .elements = arguments.elements})
+                                     : 1;
   arguments.blocks_per_split = static_cast<i32>(std::max<int64_t>(1, ceil_div(arguments.pixel_blocks, wanted)));
-  arguments.splits =
-      static_cast<i32>(std::max<int64_t>(1, ceil_div(arguments.pixel_blocks, arguments.blocks_per_split)));
+  arguments.splits = static_cast<i32>(
+      cluster_sum ? wanted : std::max<int64_t>(1, ceil_div(arguments.pixel_blocks, arguments.blocks_per_split)));
 
   Launch launch;
   launch.kernel = name_of(config);
@@ -125,8 +127,11 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
     }
     bind_epilogue(launch, problem, offsetof(TmaWeightArguments, epilogue));
   }
-  launch.shape.grid[0] =
-      static_cast<uint32_t>(stream ? arguments.stream_blocks : std::min(tiles * arguments.splits, most));
+  const int64_t clusters = cluster_sum ? std::min(tiles, resident_clusters(most, arguments.splits)) : 0;
+  launch.shape.grid[0] = static_cast<uint32_t>(stream        ? arguments.stream_blocks
+                                               : cluster_sum ? clusters * arguments.splits
+                                                             : std::min(tiles * arguments.splits, most));
+  if (cluster_sum) launch.shape.cluster[0] = static_cast<uint32_t>(arguments.splits);
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
   set_params(launch, arguments);

@@ -43,6 +43,7 @@ constexpr double kHalfCrossed = 1.2;           // and where every other one does
 constexpr double kCopyCycles = 1100;           // copying staged rows: for a tile, and for 64 rows of 64 columns
 constexpr double kCopiedBlockCycles = 4400;    // of the latter, divided by the elements of a vector
 constexpr double kMemoryBytesPerCycle = 2424;  // of the whole device, read plus write
+constexpr double kExchangeBytesPerCycle = 12, kExchangeCycles = 700;  // of sums between the blocks of a cluster
 constexpr double kTileCycles = 215;  // per tile of a persistent block: coordinates, barriers, drained pipeline
 constexpr double kParts = 1.3;       // what sums in parts took of their prediction, the median of 69 timed runs
 // Blocks of a stream-K grid stand at different depths, so that none finds in the L2 what another one has read.
@@ -245,7 +246,6 @@ struct Busy {
 // The sums of `splits` parts each. Figures of the exchange and of the workspace are those of microbenchmarks.
 Busy split_cycles(const KernelConfig& config, const ConvProblem& problem, const Tiles& tiles, int64_t splits,
                   int multiprocessors) {
-  constexpr double kExchangeBytesPerCycle = 12, kExchangeCycles = 700;
   constexpr double kPartBytesPerCycle = 32, kPartCycles = 3500, kSumCycles = 4000;
   const GemmConfig& gemm = config.gemm;
   const bool cluster = gemm.split_k == SplitK::kCluster;
@@ -359,7 +359,8 @@ double stream_cycles(const KernelConfig& config, int64_t tiles, int64_t depth, d
   return kLaunchCycles + kFirstDataCycles + kStreamLocality * overlapped(busy, facts) + sum;
 }
 
-double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
+// `members` of a cluster, where they divide the sums.
+double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64_t members, int multiprocessors) {
   const GemmConfig& gemm = config.gemm;
   const ConvProblem problem = merged_problem(config, whole);
   const int block = tma_layout::box_k(config);
@@ -368,11 +369,15 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int m
       ceil_div(problem.k_per_group(), gemm.tile.m) * ceil_div(blocks_n, gemm.tile.n / block) * problem.g;
   const int64_t depth = ceil_div(problem.n * pixels(problem.out()), gemm.tile.k);
   const bool split = gemm.split_k == SplitK::kWorkspace, bulk = gemm.staging == Staging::kTmaStore;
+  const bool cluster = gemm.split_k == SplitK::kCluster;
   const SplitInput input{tiles, depth, gemm.tile.m, gemm.tile.n, gemm.tile.k, multiprocessors, problem.w_elements()};
-  const int64_t splits = split ? split_count(input) : 1;
+  const int64_t splits = cluster ? members : split ? split_count(input) : 1;
   const auto units = static_cast<double>(multiprocessors);
   const auto items = static_cast<double>(tiles * splits);
-  const double waves = std::ceil(items / units);
+  const double waves =
+      cluster ? std::ceil(static_cast<double>(tiles) /
+                          static_cast<double>(resident_clusters(multiprocessors, static_cast<int>(members))))
+              : std::ceil(items / units);
   // Not fitted as those above: rates of microbenchmarks, a guess for a tile.
   constexpr double kFill = 67, kStore = 30, kTile = 700;
   const double deep = gemm.tile.k * size_of(operand_a(config));
@@ -386,13 +391,17 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int m
   const double products =
       tma_layout::three_products(config) ? three_product_cycles(gemm, deep) : mma_cycles(gemm, deep);
   const double stage = std::max({products, turning, fill});
-  const double output =
-      double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2) * (split || bulk ? 1 : kDirectSumPenalty) / kStore;
+  const auto parts = static_cast<double>(members);
+  const double exchange =
+      cluster ? double{4} * gemm.tile.m * gemm.tile.n * (parts - 1) / parts / kExchangeBytesPerCycle + kExchangeCycles
+              : 0;
+  const double output = exchange + double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2) / parts *
+                                       (split || bulk ? 1 : kDirectSumPenalty) / kStore;
   if (gemm.stream_k != StreamK::kOff)
     return stream_cycles(config, tiles, depth, stage, output, multiprocessors, facts_of(whole));
   const double busy =
       waves * (std::ceil(static_cast<double>(depth) / static_cast<double>(splits)) * stage + output + kTile);
-  double cycles = kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(whole));
+  double cycles = kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(whole)) * (cluster ? kParts : 1);
   if (split) {
     const double bytes = static_cast<double>(problem.w_elements()) * 4 * (static_cast<double>(splits) + 1);
     cycles += kLaunchCycles / 2 + bytes / kMemoryBytesPerCycle;
@@ -400,12 +409,29 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int m
   return cycles;
 }
 
+int64_t best_members(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  const int64_t depth = ceil_div(problem.n * pixels(problem.out()), config.gemm.tile.k);
+  const int64_t most = std::clamp<int64_t>(depth, 2, tma_layout::kMaxCluster);
+  if (const int64_t asked = requested_splits()) return std::clamp<int64_t>(asked, 2, most);
+  int64_t best = 2;
+  double least = weight_cycles(config, problem, best, multiprocessors);
+  for (int64_t members = 3; members <= most; ++members) {
+    const double cycles = weight_cycles(config, problem, members, multiprocessors);
+    if (cycles >= least) continue;
+    least = cycles;
+    best = members;
+  }
+  return best;
+}
+
 }  // namespace
 
 double predicted_tma_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
   double cycles = 0;
   if (problem.direction == Direction::kBackwardWeight) {
-    cycles = weight_cycles(config, problem, multiprocessors);
+    const bool cluster = config.gemm.split_k == SplitK::kCluster;
+    const int64_t members = cluster ? planned_splits(config, problem, multiprocessors) : 1;
+    cycles = weight_cycles(config, problem, members, multiprocessors);
   } else if (tma_layout::is_halo(config)) {
     cycles = halo_cycles(config, problem, multiprocessors);
   } else {
@@ -423,6 +449,7 @@ double predicted_tma_us(const KernelConfig& config, const ConvProblem& problem, 
 }
 
 int64_t planned_splits(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  if (problem.direction == Direction::kBackwardWeight) return best_members(config, problem, multiprocessors);
   return best_splits(config, problem, tiles_of(config, problem), multiprocessors);
 }
 

@@ -275,6 +275,8 @@ void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<Kerne
     if (shape.other < least) continue;
     for (const SplitK split : {SplitK::kWorkspace, SplitK::kNone}) propose_weight_shape(base, shape, split, 1, configs);
     if (least != kSearch) continue;
+    if (shape.m * shape.n <= 128 * 128 && propose_weight_shape(base, shape, SplitK::kCluster, 1, configs))
+      configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
     // Stream-K, where neither tiles nor whole parts of them fill the last wave.
     if (!propose_weight_shape(base, shape, SplitK::kNone, 1, configs)) continue;
     configs.back().gemm.stream_k = StreamK::kLinear;

@@ -5,13 +5,15 @@
 //
 // GEMM rows are output channels, columns are blocks of 64 input channels of a tap, k runs over the pixels of all
 // images. Of 32-bit types blocks have 32 channels, and warps beside the producer turn them round (turn.h). With
-// split_k=workspace the pixels are divided among blocks and the partial sums added by kernel/split_sum.h; else the
-// gradient leaves in pairs from registers, or by bulk stores of 64 channels of a tap.
+// split_k=workspace the pixels are divided among blocks and the partial sums added by kernel/split_sum.h, with
+// split_k=cluster among the blocks of a cluster, which add their sums themselves (exchange.h); else the gradient leaves
+// in pairs from registers, or by bulk stores of 64 channels of a tap.
 #pragma once
 
 #include "kernel/direct/overlap.h"
 #include "kernel/epilogue.h"
 #include "kernel/gemm/ring.h"
+#include "kernel/gemm/tma/exchange.h"
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/gemm/tma/operand.h"
 #include "kernel/gemm/tma/output.h"
@@ -39,6 +41,7 @@ struct TmaWeightGemm {
           }
           if constexpr (kTurns) shared.turned.init(kTurnWarps, 1);
           shared.ring.init(1, 4 * kConsumers);
+          if constexpr (kClusterSum) shared.sum().init();
         },
         [&](int warp) {
           if (warp == 0) {
@@ -62,6 +65,7 @@ struct TmaWeightGemm {
   static constexpr int kBlocksM = kTileM / kBlock, kBlocksN = kTileN / kBlock;
   static constexpr int kABytes = kBlocksM * kBlockBytes, kBBytes = kBlocksN * kBlockBytes;
   static constexpr bool kSplit = kConfig.gemm.split_k == SplitK::kWorkspace;
+  static constexpr bool kClusterSum = kConfig.gemm.split_k == SplitK::kCluster;
   static constexpr int kLow = kStages * (kABytes + kBBytes);  // from a slot's tiles to their low parts
   static_assert(kConsumers <= 2 && kTileN % 64 == 0 && kTileM % 64 == 0);
   static_assert(!kTurns || kBlockBytes == kTurnedBoxBytes);
@@ -87,19 +91,24 @@ struct TmaWeightGemm {
   struct Shared {  // addresses
     SharedAddress a, b, out;
     SlotRing ring, turned;  // turned: full where the slot's boxes have been turned round
+    SharedAddress exchange, cluster;
+    WT_DEVICE ClusterSum<kConfig> sum() const { return {exchange, cluster}; }
   };
   struct Item {  // one tile of one split
     TileIndex tile;
     i32 first, count;  // blocks of pixels
     i32 split;         // or the slot of a piece
-    bool last;         // of the block
+    int order;         // among the block's items
+    bool last;         // of them
   };
 
   WT_DEVICE static Shared layout() {
     const SharedAddress a = (device::shared_base() + 1023) & ~1023u;
     const SharedAddress b = a + kStages * kABytes, out = a + (kThree ? 2 : 1) * kLow;
-    const SharedAddress barriers = out + tma_layout::out_bytes(kConfig);
-    return {a, b, out, {barriers}, {barriers + SlotRing::kBytes}};
+    const SharedAddress exchange = out + tma_layout::out_bytes(kConfig);
+    const SharedAddress barriers = exchange + tma_layout::exchange_bytes(kConfig);
+    const SharedAddress turned = barriers + SlotRing::kBytes;
+    return {a, b, out, {barriers}, {turned}, exchange, kTurns ? turned + SlotRing::kBytes : turned};
   }
 
   template <class Body>
@@ -108,11 +117,13 @@ struct TmaWeightGemm {
     for_work<kConfig>(p, [&](const Work& work) {
       Item item;
       item.split = work.part;
+      item.order = work.order;
       item.tile = work.tile;
       item.last = work.last;
       item.first = item.split * p.blocks_per_split;
       const i32 left = p.pixel_blocks - item.first;
       item.count = left < p.blocks_per_split ? left : p.blocks_per_split;
+      if (kClusterSum && item.count < 0) item.count = 0;  // there are as many parts as blocks in the cluster
       body(item);
     });
   }
@@ -129,6 +140,7 @@ struct TmaWeightGemm {
           static_cast<u32>(tile), static_cast<u32>(p.tiles_m), static_cast<u32>(p.tiles_n));
       item.first = static_cast<i32>(unit - tile * cut.depth);
       item.count = p.pixel_blocks > 0 ? static_cast<i32>(stop - unit) : 0;
+      item.order = 0;
       item.split = stop - unit == cut.depth ? kWhole : static_cast<i32>(cut.slot(block, tile));
       item.last = stop == end;
       body(item);
@@ -239,8 +251,13 @@ struct TmaWeightGemm {
         send(p, shared, item, consumer, d);
       } else if (kStream && item.split != kWhole) {
         WT_UNROLL for (int i = 0; i < kFragments; ++i) store_piece(p, item, (consumer * kFragments + i) * 64, d[i]);
+      } else if constexpr (kClusterSum) {
+        const ColumnBlocks columns = shared.sum().sum(d, consumer, item.order, item.last);
+        WT_UNROLL for (int i = 0; i < kFragments; ++i) store(p, item, (consumer * kFragments + i) * 64, d[i], columns);
       } else {
-        WT_UNROLL for (int i = 0; i < kFragments; ++i) store(p, item, (consumer * kFragments + i) * 64, d[i]);
+        WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+          store(p, item, (consumer * kFragments + i) * 64, d[i], AllColumns{});
+        }
       }
     });
   }
@@ -327,8 +344,10 @@ struct TmaWeightGemm {
     }
   }
 
-  // One fragment of 64 rows to dw or, split, to the partial sums.
-  WT_DEVICE static void store(const Params& p, const Item& item, int first_row, const float (&d)[kTileN / 2]) {
+  // One fragment of 64 rows, or the wanted columns of it, to dw or, split, to the partial sums.
+  template <class Columns>
+  WT_DEVICE static void store(const Params& p, const Item& item, int first_row, const float (&d)[kTileN / 2],
+                              const Columns& wanted) {
     Steps steps;
     const int thread = device::thread_index() % 128, lane = thread % 32;
     WT_UNROLL for (int half = 0; half < 2; ++half) {
@@ -341,6 +360,7 @@ struct TmaWeightGemm {
         if (tap >= p.taps) break;
         const i64 offset = (channel * p.taps + tap) * p.channels;
         WT_UNROLL for (int e = 0; e < kBlock / 8; ++e) {
+          if (!wanted.contains(kBlock / 8 * j + e)) continue;
           const int i = 4 * (kBlock / 8 * j + e) + 2 * half;
           store_pair(p, item, offset, first + 8 * e, channel, d[i], d[i + 1], steps);
         }

@@ -95,7 +95,7 @@ struct RowsWeightGemm {
   template <bool kOdd>
   struct Words {
     static constexpr int kPerPair = kOdd ? 3 : 2;
-    u32 at[kFragments][2][kPerPair];
+    u32 at[kFragments][2][kPerPair] = {};
     u32 selectors[kOdd ? 2 : 1][2];
   };
 
@@ -106,6 +106,7 @@ struct RowsWeightGemm {
     SharedAddress address[kFragments];  // the same for this row of outputs
     SharedAddress end;                  // of the ring
     i32 ring_bytes, row_bytes, step_bytes;
+    bool has_last;  // whether any lane of the warp has a word in the last fragment
     i32 octet, rows_left;
     // Bytes along the row: of the lane's first output in this octet, in the row's first, and of the last that exists;
     // of the last that may be first in a pair.
@@ -118,6 +119,7 @@ struct RowsWeightGemm {
         const auto own = rows_weight_layout::word_of(p.filter_rows, p.row_words, index < p.words ? index : 0);
         word[f] = own.row * p.pitch + own.at * 4 + p.before;  // beyond the last word the sum is dropped
       }
+      has_last = first_word + 32 * (kFragments - 1) + 8 * warp < p.words;
       ring_bytes = p.ring_chunks * p.chunk_rows * p.pitch;
       row_bytes = p.stride_h * p.pitch;
       step_bytes = 2 * p.step;
@@ -145,6 +147,7 @@ struct RowsWeightGemm {
           const i32 low = at < last_pair ? at : last_pair;
           const i32 even = low + p.even_at, odd = low + p.odd_at;
           WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+            if (f == kFragments - 1 && !has_last) continue;
             to.at[f][half][0] = device::load_shared<u32>(address[f] + even);
             to.at[f][half][1] = device::load_shared<u32>(address[f] + odd);
             to.at[f][half][2] = device::load_shared<u32>(address[f] + odd + 4);
@@ -157,6 +160,7 @@ struct RowsWeightGemm {
         } else {
           const i32 low = at < limit ? at : limit, high = second < limit ? second : limit;
           WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+            if (f == kFragments - 1 && !has_last) continue;
             to.at[f][half][0] = device::load_shared<u32>(address[f] + low);
             to.at[f][half][1] = device::load_shared<u32>(address[f] + high);
           }

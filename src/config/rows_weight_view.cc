@@ -15,6 +15,7 @@ namespace {
 constexpr int64_t kReservedBytes = 1024;  // of a block, by the hardware
 constexpr int64_t kMaxPitch = 1024;       // 256 words of a bulk copy
 constexpr int64_t kMaxBox = 256;
+constexpr int64_t kMaxUnits = 0x7fffffff;  // that the kernel can divide
 // What is tried. WHY not every number: a choice asks for some dozen kernels, and these are near enough to any.
 constexpr int64_t kTileRows[] = {1, 2, 3, 4, 6, 8, 12, 16};
 constexpr int64_t kMoreStrips = 2;  // than the least
@@ -68,7 +69,7 @@ bool unit_fits(const KernelConfig& config, const RowsWeightView& view) {
   const TargetInfo& target = info_of(config.target);
   const int64_t room = std::min<int64_t>(target.shared_per_block,
                                          target.shared_per_unit / std::max<int>(config.min_blocks, 1) - kReservedBytes);
-  return view.pitch <= kMaxPitch && view.strip <= kMaxBox && view.chunk_rows <= kMaxBox &&
+  return view.units <= kMaxUnits && view.pitch <= kMaxPitch && view.strip <= kMaxBox && view.chunk_rows <= kMaxBox &&
          rows_weight_shared_bytes(config, view) <= room;
 }
 

@@ -11,6 +11,7 @@
 #include "kernel/direct/banded_shape.h"
 #include "kernel/direct/gather_tile_shape.h"
 #include "kernel/direct/groups_shape.h"
+#include "kernel/direct/stream_shape.h"
 
 namespace wt {
 namespace {
@@ -27,10 +28,17 @@ constexpr double kTileShare = 0.41;           // 72 instructions of 100 multiply
 constexpr double kMatrixProductsPerUs = 720;  // m16n8k16 of one multiprocessor, a third less than it can
 // Bytes once, as far as each design stays behind the device's rate; and what sharing columns between strips adds.
 constexpr double kStreamBytes = 1.15;
+constexpr double kPlaneBytes = 0.95;  // the same of planes with stride 1, which start later
+constexpr double kPlaneUs = 1;
 constexpr double kHaloBytes = 0.95;
-constexpr double kBandedBytes = 1.1;
+constexpr double kRingBytes = 1.25;  // where a strided step's rows wait in shared memory
+constexpr double kRingHalo = 0.2;
+constexpr double kAheadBytes = 0.87;  // of a step of stride 1 with its rows there
+constexpr double kAheadUs = 1;
+constexpr double kBandedBytes = 1.0;
+constexpr double kBandedUs = 1;
 // The same of the kernels for small groups.
-constexpr double kGroupsBytes = 1.2;
+constexpr double kGroupsBytes = 1.0;
 constexpr double kEnteredSteps = 1.4;
 constexpr double kApartBytes = 0.8;  // more where a thread reads one pixel of one channel at a time
 
@@ -59,7 +67,12 @@ double stream_factor(const KernelConfig& config, const ConvProblem& p) {
   const auto x = static_cast<double>(p.x_elements()), y = static_cast<double>(p.y_elements());
   const double share = (data ? y : x) / (x + y);  // of the input that strips share
   const int bytes = direct.vector_in * size_of(data ? p.y : p.x);
-  return kStreamBytes + kHaloBytes * 2 * share * again +
+  if (stream_has_ring(config) && direct.stride_h > 1)
+    return (kRingBytes + kRingHalo * 2 * share * again + narrow(bytes)) * (config.min_blocks > 2   ? 0.93
+                                                                           : config.min_blocks < 2 ? 1.02
+                                                                                                   : 1);
+  const bool plane = p.dims == 2 && direct.stride_h == 1;
+  return (plane ? kPlaneBytes : kStreamBytes) + kHaloBytes * 2 * share * again +
          (config.layout == Layout::kChannelsLast ? narrow(bytes) : kApartBytes);
 }
 
@@ -91,8 +104,11 @@ double stream_us(const KernelConfig& config, const ConvProblem& p, int multiproc
   const double passes = p.direction == Direction::kBackwardWeight ? static_cast<double>(p.filter[0]) : 1;
   const double memory = passes * bytes_us(p) * stream_factor(config, p);
   const double products = multiply_us(p, multiprocessors, stream_share(config, p));
+  const bool ahead = stream_has_ring(config) && config.direct.stride_h == 1;
   // Of variants that the terms above do not tell apart, the first of config/kernels/direct_stream.cc.
-  return std::max(memory, products) * std::clamp(idle, 1.0, 4.0);
+  const bool weight = p.direction == Direction::kBackwardWeight;
+  const double busy = std::max(ahead && !weight ? kAheadBytes * memory : memory, products) * std::clamp(idle, 1.0, 4.0);
+  return busy + (ahead ? kAheadUs : 0) + (p.dims == 2 && config.direct.stride_h == 1 ? kPlaneUs : 0);
 }
 
 double gather_us(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
@@ -130,15 +146,18 @@ double gather_tile_us(const KernelConfig& config, const ConvProblem& p, int mult
 double banded_us(const KernelConfig& config, const ConvProblem& p, int multiprocessors) {
   const BandedCut cut = cut_banded(config, p, multiprocessors);
   const auto rows = static_cast<double>(cut.steps);
-  const double capacity = static_cast<double>(multiprocessors) * config.min_blocks;
-  const double waves = std::ceil(static_cast<double>(cut.grid) / capacity);
   // Of one multiprocessor, all its blocks together.
-  const double products = waves * config.min_blocks * rows * banded::depth(config) * config.direct.filter_h *
+  const double blocks = std::ceil(static_cast<double>(cut.grid) / multiprocessors);
+  const double products = blocks * rows * banded::depth(config) * config.direct.filter_h *
                           (config.direct.block_size / 32.0) * config.direct.vector_in / kMatrixProductsPerUs;
   // WHY: mbv2_144_56 with 32 bytes a pixel and block took a sixth more of its bytes' time than layers with 64.
   const double narrow_blocks = config.direct.filter_h == 3 && banded::pixel_bytes(config) < 64 ? 0.15 : 0;
-  return (kBandedBytes + narrow_blocks) * bytes_us(p) * waves * capacity / static_cast<double>(cut.grid) + products +
-         0.01 * config.direct.prefetch;
+  const double busy =
+      (kBandedBytes + narrow_blocks) * bytes_us(p) * blocks * multiprocessors / static_cast<double>(cut.grid) +
+      products;
+  // WHY: filters of 5 and more took a twentieth longer with one block of 8 warps than with two of 4.
+  const double lone = config.min_blocks == 1 && (config.direct.filter_h > 3 || p.dims == 3) ? 1.08 : 1;
+  return lone * busy + 0.01 * config.direct.prefetch;
 }
 
 // Copies, and the matrix products of whole tiles of positions, of which half is taken to be hidden. Every layer of the
@@ -161,62 +180,77 @@ double groups_us(const KernelConfig& config, const ConvProblem& p, int multiproc
   double bytes = bytes_us(p);
   if (p.direction == Direction::kBackwardWeight)
     bytes += 8.0 * static_cast<double>(p.w_elements() * (cut.grid / cut.channel_blocks)) / kBytesPerUs;
-  const double memory = kGroupsBytes * bytes * waves * capacity / static_cast<double>(cut.grid);
+  // Neighbouring segments read the columns between them twice. On an H200, 16 warps of one block were a little faster
+  // than 8 at stride 2.
+  const double columns =
+      static_cast<double>(groups::window(config, static_cast<int>(cut.columns))) / static_cast<double>(cut.columns);
+  const bool lone = config.min_blocks == 1 && config.direct.stride_h == 1 && p.direction != Direction::kBackwardWeight;
+  const bool short_rows = config.direct.tile_w < 64 && config.direct.stride_h == 1 && p.dims == 2;
+  const double warps = config.direct.block_size > 256 ? 0.93 : lone || short_rows ? 1.08 : 1;
+  const double memory = kGroupsBytes * warps * bytes * columns * waves * capacity / static_cast<double>(cut.grid);
   const double multiply = waves * config.min_blocks * rows * products / kMatrixProductsPerUs;
   // In one dimension every step enters another segment; not measured.
   const double entered = p.dims == 1 ? kEnteredSteps : 1;
   return entered * (std::max(memory, multiply) + std::min(memory, multiply) / 2) + 0.01 * config.direct.prefetch;
 }
 
-}  // namespace
-
-namespace {
-
-// Planes of a three-dimensional filter come from the L2 again; seen on eight kernels of one layer, 108 channels of
-// 16x28x28, where strips of 4 columns of 4 channels were slowest.
+// Planes of a three-dimensional filter come from the L2 again; seen on the kernels of one layer, 108 channels of
+// 16x28x28. Backward weight of design stream has counted them as passes.
 double planes_factor(const KernelConfig& config, const ConvProblem& problem) {
   if (problem.filter[0] == 1) return 1;
+  const bool wide = config.direct.sub_w * config.direct.vector_in > 8;
+  if (config.direct.design == DirectDesign::kBanded) return 2.3;
   if (config.direct.design != DirectDesign::kStream) return 1.8;
-  return config.direct.sub_w * config.direct.vector_in > 8 ? 2.35 : 1.45;
+  if (problem.direction == Direction::kBackwardWeight) return wide ? 0.9 : 0.65;
+  return wide ? 2.35 : 1.45;
+}
+
+double busy_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  switch (config.direct.design) {
+    case DirectDesign::kStream:
+      return stream_us(config, problem, multiprocessors);
+    case DirectDesign::kBanded:
+      return banded_us(config, problem, multiprocessors);
+    case DirectDesign::kGroups:
+      return groups_us(config, problem, multiprocessors);
+    case DirectDesign::kGather:
+      break;
+  }
+  if (config.direct.prefetch > 1) return gather_tile_us(config, problem, multiprocessors);
+  // WHY: measured once, on one input channel of 32 outputs, whose image is read again for each.
+  const double outputs = static_cast<double>(problem.k_per_group()) / static_cast<double>(problem.c_per_group());
+  return gather_us(config, problem, multiprocessors) * (1 + std::max(0.0, outputs - 1) / 4);
+}
+
+// What a weight gradient takes: two launches and the sums of warps at a block's end, and how much longer than the terms
+// above say; fitted to the layers of the depthwise suite and of grouped ResNets.
+struct Gradient {
+  double start, slope;
+};
+Gradient gradient_of(const KernelConfig& config) {
+  switch (config.direct.design) {
+    case DirectDesign::kStream:
+      return {10.8, 0.97};
+    case DirectDesign::kBanded:
+      return {9.3, 1.42};
+    case DirectDesign::kGroups:
+      return {7.5, groups::bundle(config) > 8 ? 1.45 : 1.05};
+    case DirectDesign::kGather:
+      break;
+  }
+  return {kLaunchUs + kFirstDataUs + kSumUs, 1};
 }
 
 }  // namespace
 
 double predicted_direct_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
-  const double sum = problem.direction == Direction::kBackwardWeight ? kSumUs : 0;
-  const auto busy = [&] {
-    switch (config.direct.design) {
-      case DirectDesign::kStream:
-        return stream_us(config, problem, multiprocessors);
-      case DirectDesign::kBanded:
-        return banded_us(config, problem, multiprocessors);
-      case DirectDesign::kGroups:
-        return groups_us(config, problem, multiprocessors);
-      case DirectDesign::kGather:
-        break;
-    }
-    if (config.direct.prefetch > 1) return gather_tile_us(config, problem, multiprocessors);
-    // WHY: measured once, on one input channel of 32 outputs, whose image is read again for each.
-    const double outputs = static_cast<double>(problem.k_per_group()) / static_cast<double>(problem.c_per_group());
-    return gather_us(config, problem, multiprocessors) * (1 + std::max(0.0, outputs - 1) / 4);
-  };
   if (problem.output_elements() == 0) return kLaunchUs;
-  // What weight gradients took of the time above, medians of 88 timed runs: the sums of warps at a block's end.
-  const auto gradient = [&] {
-    if (problem.direction != Direction::kBackwardWeight) return 1.0;
-    switch (config.direct.design) {
-      case DirectDesign::kStream:
-        return 1.17;
-      case DirectDesign::kBanded:
-        return 1.38;
-      case DirectDesign::kGroups:
-        return 1.2;
-      case DirectDesign::kGather:
-        break;
-    }
-    return 1.0;
-  };
-  return (kLaunchUs + kFirstDataUs + sum + busy() * planes_factor(config, problem)) * gradient();
+  const double busy = busy_us(config, problem, multiprocessors) * planes_factor(config, problem);
+  if (problem.direction == Direction::kBackwardWeight) {
+    const Gradient gradient = gradient_of(config);
+    return gradient.start + gradient.slope * busy;
+  }
+  return kLaunchUs + kFirstDataUs + (config.direct.design == DirectDesign::kBanded ? kBandedUs : 0) + busy;
 }
 
 }  // namespace wt

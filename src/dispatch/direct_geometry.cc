@@ -167,7 +167,10 @@ void cut_rows(const KernelConfig& config, const ConvProblem& p, const Walked& al
       splits = ceil_div(groups, rounds);
     }
     const int64_t waves = ceil_div(splits * fixed, capacity);
-    const double steps = static_cast<double>(waves * rounds * (rows + all.halo + kStripRows)) * piece;
+    // Of equal walks, those that occupy less.
+    const double filled = static_cast<double>(splits * fixed) / static_cast<double>(waves * capacity);
+    const double steps =
+        static_cast<double>(waves * rounds * (rows + all.halo + kStripRows)) * piece * (1 + 0.05 * filled);
     if (steps >= cut.row_steps) continue;
     cut.row_steps = steps;
     cut.blocks = {static_cast<i32>(lanes), static_cast<i32>(channel_blocks)};

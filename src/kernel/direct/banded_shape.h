@@ -37,11 +37,9 @@ constexpr int reads(const KernelConfig& config) {
   return kBandedRows * 2 * kBandedPixels * (pixel_bytes(config) / chunk_bytes(config)) / config.direct.block_size;
 }
 constexpr int writes(const KernelConfig& config) { return reads(config) / 2; }
-// Whether a thread keeps in shared memory where its copies begin: the few registers decide how many blocks a
-// multiprocessor takes, unless the filter is small.
-constexpr bool offsets_in_shared(const KernelConfig& config) {
-  return depth(config) > 1 || config.direct.filter_h > 3 || config.direction == Direction::kBackwardWeight;
-}
+// Whether a thread keeps in shared memory where its copies begin: beside the filter's planes there are no registers for
+// that. WHY not always: 7x7 filters took a tenth longer on an H200.
+constexpr bool offsets_in_shared(const KernelConfig& config) { return depth(config) > 1; }
 constexpr int table_bytes(const KernelConfig& config) {
   return offsets_in_shared(config) ? (reads(config) + writes(config)) * config.direct.block_size * 4 : 0;
 }

@@ -44,8 +44,8 @@ constexpr Offer kSearch = Offer::kSearch, kCommon = Offer::kCommon, kCore = Offe
 
 constexpr Shape kShapes[] = {
     {128, 128, false, kCore, kCommon},     {128, 256, false, kCore, kSearch},     {256, 128, false, kSearch, kCommon},
-    {128, 64, false, kCore, kCore},        {64, 64, false, kCommon, kSearch},     {128, 128, true, kCommon, kSearch},
-    {128, 40, false, kSearch, kCommon},    {256, 64, false, kSearch, kSearch},    {192, 128, false, kSearch, kSearch},
+    {128, 64, false, kCore, kCore},        {64, 64, false, kSearch, kSearch},     {128, 128, true, kCommon, kSearch},
+    {128, 40, false, kSearch, kSearch},    {256, 64, false, kSearch, kSearch},    {192, 128, false, kSearch, kSearch},
     {64, 256, true, kSearch, kSearch},     {128, 16, false, kSearch, kSearch},    {64, 128, false, kSearch, kSearch},
     {64, 32, false, kSearch, kSearch},     {64, 40, false, kSearch, kSearch},     {64, 96, false, kSearch, kSearch},
     {64, 160, false, kSearch, kSearch},    {64, 192, false, kSearch, kSearch},    {128, 32, false, kSearch, kSearch},

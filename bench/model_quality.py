@@ -5,6 +5,7 @@
     python3 bench/model_quality.py prepare --pack build/model.wtpack.xz    # anywhere: compiles what will be timed
     python3 bench/model_quality.py measure --pack build/model.wtpack.xz    # on a GPU; goes on where it stopped
     python3 bench/model_quality.py report                                  # anywhere
+    python3 bench/model_quality.py collect --tuned tune.json --data suites.json    # of other layers that were tuned
     python3 bench/model_quality.py fit                                     # writes a correction of the model
 
 The layers are random, drawn as networks have them and fixed by a seed. `measure` times the kernels of the pack on each,
@@ -20,14 +21,14 @@ from pathlib import Path
 
 from quality.fit import fit
 from quality.judge import report
-from quality.measure import measure
+from quality.measure import collect, measure
 from quality.prepare import ROOT, prepare
 from quality.self_test import self_test
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", nargs="?", choices=["prepare", "measure", "report", "fit"])
+    parser.add_argument("action", nargs="?", choices=["prepare", "measure", "collect", "report", "fit"])
     parser.add_argument("--data", type=Path, default=ROOT / "bench/results/model_h200.json")
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/wavetile"))
     parser.add_argument("--pack", type=Path, help="of compiled kernels, compressed where its name ends in .xz")
@@ -42,6 +43,7 @@ def main():
     parser.add_argument("--control", type=int, default=24, help="measure: layers on which every kernel is timed at last")
     parser.add_argument("--exhaustive", action="store_true", help="measure: every kernel on every layer")
     parser.add_argument("--quick", action="store_true", help="measure: fewer runs of each kernel, as with a pack")
+    parser.add_argument("--tuned", type=Path, nargs="+", default=[], help="collect: files of `wavetile tune --json`")
     parser.add_argument("--measured-only", action="store_true",
                         help="report: choose among the kernels that were measured, of layers that were measured in part")
     parser.add_argument("--worst", type=int, default=10, help="report: picks shown")
@@ -56,11 +58,11 @@ def main():
     if args.self_test:
         return self_test()
     if not args.action:
-        parser.error("say prepare, measure, report or fit")
+        parser.error("say prepare, measure, collect, report or fit")
     if args.action == "prepare" and not args.pack:
         parser.error("prepare needs --pack FILE to write")
     args.command = "python3 " + " ".join([os.path.relpath(__file__, ROOT)] + sys.argv[1:])
-    return {"prepare": prepare, "measure": measure, "report": report, "fit": fit}[args.action](args)
+    return {"prepare": prepare, "measure": measure, "collect": collect, "report": report, "fit": fit}[args.action](args)
 
 
 if __name__ == "__main__":

@@ -74,6 +74,20 @@ class Measurement:
         store(args.data, data)
 
 
+def collect(args):
+    """What `wavetile tune --json` wrote of other layers, suites say, as a file that report and fit read."""
+    data = {"kernels": [], "layers": {}}
+    for path in args.tuned:
+        document = json.loads(path.read_text())
+        for row in document["rows"]:
+            add_row(data, row, False)
+        data.update({"date": document["date"], "program": document["program"], "device": document["device"],
+                     "command": document["command"]})
+    store(args.data, data)
+    print(f"{len(data['layers'])} layers in {args.data}")
+    return 0 if data["layers"] else 2
+
+
 def measure(args, run_process=subprocess.run):
     wanted = random_layers(args.layers, args.seed)
     end = time.monotonic() + args.seconds

@@ -33,8 +33,8 @@ constexpr double kTallTile = 1.15;              // stages of 256 rows took so mu
 constexpr double kThreeConsumers = 1.08;        // the same of 192 rows
 constexpr double kWideCrosswise = 1.15;         // and of crosswise tiles of 256 channels, the median of 20
 constexpr double kPingPongCrosswise = 0.93;     // or of consumers in turns, the median of 13
-constexpr double kShortCrossed = 1.15;          // of up to 128 rows that cross lines, against taller ones
-constexpr double kRaggedColumns = 1.3;          // and of columns read across, where the last block of 64 is not full
+constexpr double kShortCrossed = 1.15;  // of tiles of up to 128 rows, and of crosswise ones, whose rows cross lines
+constexpr double kRaggedColumns = 1.3;  // and of columns read across, where the last block of 64 is not full
 constexpr double kStoreBytesPerCycle = 40;
 constexpr double kDirectStorePenalty = 9;      // stores of two columns instead of whole rows
 constexpr double kDirectSumPenalty = 2.5;      // the same of weight gradients, whose tiles are few
@@ -145,10 +145,9 @@ double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem
   const double fill = bytes / std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::max(1.0, blocks));
   const double crosswise = gemm.tile.n > 128 ? kWideCrosswise : gemm.ping_pong ? kPingPongCrosswise : 1;
   const double square = gemm.tile.m > 192 ? kTallTile : gemm.tile.m > 128 ? kThreeConsumers : 1;
-  const double tall = tma_layout::crosswise(config) ? crosswise
-                      : crossed == 1                ? square
-                      : gemm.tile.m > 128           ? 1
-                                                    : kShortCrossed;
+  // Rows that cross lines want tall tiles, where few columns share them.
+  const double lines = crossed == 1 || gemm.tile.n > 64 ? square : gemm.tile.m > 128 ? 1 : kShortCrossed;
+  const double tall = !tma_layout::crosswise(config) ? lines : crossed == 1 ? crosswise : crosswise * kShortCrossed;
   const double ragged = tma_layout::b_is_mn_major(config) && gemm.tile.n % 64 != 0 ? kRaggedColumns : 1;
   const double products =
       tma_layout::three_products(config) ? three_product_cycles(gemm, deep) : mma_cycles(gemm, deep) * parts.multiplied;

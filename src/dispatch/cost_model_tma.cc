@@ -32,7 +32,8 @@ constexpr double kShallowRing = 0.46;           // of a stage's time is lost, di
 constexpr double kTallTile = 1.15;              // stages of 256 rows took so much longer than predicted
 constexpr double kThreeConsumers = 1.08;        // the same of 192 rows
 constexpr double kWideCrosswise = 1.15;         // and of crosswise tiles of 256 channels, the median of 20
-constexpr double kPingPongCrosswise = 0.93;     // or of consumers in turns, the median of 13
+constexpr double kPingPongCrosswise = 0.88;     // of crosswise tiles in turns, one or two a block: medians of 203 runs
+constexpr double kPingPongWaves = 1.06;         // of consumers in turns over more tiles: medians of 342
 constexpr double kShortCrossed = 1.15;  // of tiles of up to 128 rows, and of crosswise ones, whose rows cross lines
 constexpr double kRaggedColumns = 1.3;  // and of columns read across, where the last block of 64 is not full
 constexpr double kStoreBytesPerCycle = 40;
@@ -143,7 +144,7 @@ double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem
                         (gemm.multicast_b ? shared_tile : 1);
   const double bytes = (rows_a + rows_b) * deep;
   const double fill = bytes / std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::max(1.0, blocks));
-  const double crosswise = gemm.tile.n > 128 ? kWideCrosswise : gemm.ping_pong ? kPingPongCrosswise : 1;
+  const double crosswise = gemm.tile.n > 128 ? kWideCrosswise : 1;
   const double square = gemm.tile.m > 192 ? kTallTile : gemm.tile.m > 128 ? kThreeConsumers : 1;
   // Rows that cross lines want tall tiles, where few columns share them.
   const double lines = crossed == 1 || gemm.tile.n > 64 ? square : gemm.tile.m > 128 ? 1 : kShortCrossed;
@@ -312,12 +313,15 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
   // Where filling is not the limit, operands that two blocks share cost a little: the median of 568 timed pairs.
   constexpr double kSharing = 1.03;
   const double shared = tma_layout::sharing_blocks(config) > 1 ? kSharing : 1;
-  return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts) * shared;
+  const double few = tma_layout::crosswise(config) ? kPingPongCrosswise : 1;
+  const double turns = !config.gemm.ping_pong ? 1 : waves > 2 ? kPingPongWaves : few;
+  return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts) * shared * turns;
 }
 
 // A patch of the image and nine taps of the filter at a time; tiles are 8 pixels wide and hang over the edges.
 double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
-  constexpr double kStageCycles = 110;  // beside its products; fitted by hand on eight timed runs
+  // Beside the products of a tap, and what a stage of three of them makes of it; fitted by hand.
+  constexpr double kStageCycles = 110, kTapsOfStage = 2;
   const ConvProblem problem = merged_problem(config, whole);
   const GemmConfig& gemm = config.gemm;
   const bool forward = problem.direction == Direction::kForward;
@@ -333,7 +337,8 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
   const bool half = gemm.tile.k % 64 != 0;  // all of which is multiplied
   const double steps =
       tma_layout::halo_steps(config) * (half ? 1 : box_parts(config, problem, facts_of(whole)).multiplied);
-  const double products = kTaps * (mma_cycles(gemm, steps * 32) + kStageCycles / tma_layout::halo_stage_taps(config));
+  const double products = kTaps * (mma_cycles(gemm, steps * 32) +
+                                   kStageCycles / (tma_layout::halo_stage_taps(config) > 1 ? kTapsOfStage : 1));
   const double bytes = tma_layout::patch_bytes(config) + kTaps * tma_layout::b_box_bytes(config);
   const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));
   const double waves = std::ceil(static_cast<double>(tiles) / units);
@@ -377,12 +382,12 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
       cluster ? std::ceil(static_cast<double>(tiles) /
                           static_cast<double>(resident_clusters(multiprocessors, static_cast<int>(members))))
               : std::ceil(items / units);
-  // Not fitted as those above: rates of microbenchmarks, a guess for a tile.
-  constexpr double kFill = 67, kStore = 30, kTile = 700;
+  // Fill by 400 timed runs; the others are not fitted: a rate of a microbenchmark, a guess for a tile.
+  constexpr double kFill = 77, kFillAll = 8900, kStore = 30, kTile = 700;
   const double deep = gemm.tile.k * size_of(operand_a(config));
   const double rows =
       gemm.tile.m * crossed_lines(problem.k, problem.y) + gemm.tile.n * crossed_lines(problem.c, problem.x);
-  const double fill = rows * deep / std::min(kFill, kFillBytesPerCycleAll / std::min(items, units));
+  const double fill = rows * deep / std::min(kFill, kFillAll / std::min(items, units));
   // Three warps turn boxes of 32-bit numbers round, a box in so many cycles; an estimate.
   constexpr double kTurnCycles = 250;
   const double turning =
@@ -400,7 +405,11 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
     return stream_cycles(config, tiles, depth, stage, output, multiprocessors, facts_of(whole));
   const double busy =
       waves * (std::ceil(static_cast<double>(depth) / static_cast<double>(splits)) * stage + output + kTile);
-  double cycles = kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(whole)) * (cluster ? kParts : 1);
+  // Of unit filters, parts of tiles with 128 rows and columns took longer than those of narrow ones; why is not known.
+  constexpr double kSquareParts = 1.12;
+  const bool square = split && problem.filter_taps() == 1 && gemm.tile.m >= 128 && gemm.tile.n >= 128;
+  const double factor = cluster ? kParts : square ? kSquareParts : 1;
+  double cycles = kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(whole)) * factor;
   if (split) {
     const double bytes = static_cast<double>(problem.w_elements()) * 4 * (static_cast<double>(splits) + 1);
     cycles += kLaunchCycles / 2 + bytes / kMemoryBytesPerCycle;

@@ -292,7 +292,11 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
     const int64_t splits = best_splits(config, problem, tiles, multiprocessors);
     const Busy busy = split_cycles(config, problem, tiles, splits, multiprocessors);
     const double launches = tma_layout::turns_filter(config) ? 1.5 : 1;
-    return kLaunchCycles * launches + kFirstDataCycles + (overlapped(busy.overlapped, facts) + busy.after) * kParts;
+    // Phases have sums of different lengths, and parts of the short ones are next to nothing.
+    constexpr double kPhasesInParts = 1.2;
+    const double phases = facts.rows.size() > 1 ? kPhasesInParts : 1;
+    return kLaunchCycles * launches + kFirstDataCycles +
+           (overlapped(busy.overlapped, facts) + busy.after) * kParts * phases;
   }
   // Blocks of one multiprocessor share its rates, and one's output hides behind the other's products.
   const auto units = static_cast<double>(multiprocessors) * config.min_blocks;
@@ -405,9 +409,11 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
     return stream_cycles(config, tiles, depth, stage, output, multiprocessors, facts_of(whole));
   const double busy =
       waves * (std::ceil(static_cast<double>(depth) / static_cast<double>(splits)) * stage + output + kTile);
-  // Of unit filters, parts of tiles with 128 rows and columns took longer than those of narrow ones; why is not known.
+  // Of unit filters, parts of 128 or 256 rows by 64 columns took least, those of fewer rows or more columns longer than
+  // predicted; why is not known.
   constexpr double kSquareParts = 1.12;
-  const bool square = split && problem.filter_taps() == 1 && gemm.tile.m >= 128 && gemm.tile.n >= 128;
+  const bool low = gemm.tile.m == 64 && problem.k_per_group() > 64;
+  const bool square = split && problem.filter_taps() == 1 && (low || (gemm.tile.m >= 128 && gemm.tile.n >= 128));
   const double factor = cluster ? kParts : square ? kSquareParts : 1;
   double cycles = kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(whole)) * factor;
   if (split) {

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cstdlib>
+#include <string>
 
 #include "base/files.h"
 
@@ -17,7 +20,8 @@ using ::testing::HasSubstr;
 class Selection : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) / "wavetile_selection";
+    // WHY: tests run side by side, a process each.
+    folder_ = std::filesystem::path(::testing::TempDir()) / ("wavetile_selection." + std::to_string(::getpid()));
     ASSERT_TRUE(write_file(folder_ / "small.txt",
                            "# two layers\n"
                            "a.one: fwd fp32 n1 c4 k4 i5x5 f3x3 p1\n"

@@ -389,8 +389,12 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
   // Fill by 400 timed runs; the others are not fitted: a rate of a microbenchmark, a guess for a tile.
   constexpr double kFill = 77, kFillAll = 8900, kStore = 30, kTile = 700;
   const double deep = gemm.tile.k * size_of(operand_a(config));
-  const double rows =
-      gemm.tile.m * crossed_lines(problem.k, problem.y) + gemm.tile.n * crossed_lines(problem.c, problem.x);
+  // Rows that cross lines cost more here than forward, where the other operand is mostly the filter.
+  constexpr double kCrossedMore = 2.5;
+  const auto crossed = [](int64_t channels, DataType type) {
+    return 1 + kCrossedMore * (crossed_lines(channels, type) - 1);
+  };
+  const double rows = gemm.tile.m * crossed(problem.k, problem.y) + gemm.tile.n * crossed(problem.c, problem.x);
   const double fill = rows * deep / std::min(kFill, kFillAll / std::min(items, units));
   // Three warps turn boxes of 32-bit numbers round, a box in so many cycles; an estimate.
   constexpr double kTurnCycles = 250;

@@ -3,21 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "config/rows_view.h"
-#include "dispatch/candidates.h"
-#include "exact_trial.h"
+#include "rows_kernels.h"
 
 namespace wt {
 namespace {
-
-bool is_rows(const KernelConfig& config) {
-  return config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kRows;
-}
-
-std::vector<RankedCandidate> rows_kernels(const ConvProblem& problem) {
-  auto kernels = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
-  std::erase_if(kernels, [](const RankedCandidate& c) { return !c.accepts() || !is_rows(c.config); });
-  return kernels;
-}
 
 struct DataCase {
   const char* problem;
@@ -26,15 +15,7 @@ struct DataCase {
 
 class RowsDataExact : public ::testing::TestWithParam<DataCase> {};
 
-TEST_P(RowsDataExact, OnTheSimulator) {
-  const auto device = open_device("sim:sm_90a");
-  ASSERT_TRUE(device.ok()) << device.status().message();
-  const ConvProblem problem = problem_of(GetParam().problem);
-  auto kernels = rows_kernels(problem);
-  std::erase_if(kernels, [](const RankedCandidate& c) { return c.config.gemm.load_warps != GetParam().load_warps; });
-  ASSERT_FALSE(kernels.empty());
-  expect_exact(*device, problem, kernels.front().config);
-}
+TEST_P(RowsDataExact, OnTheSimulator) { expect_exact_rows(GetParam().problem, GetParam().load_warps); }
 
 INSTANTIATE_TEST_SUITE_P(
     Problems, RowsDataExact,

@@ -3,19 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "config/rows_view.h"
-#include "dispatch/candidates.h"
-#include "exact_trial.h"
+#include "rows_kernels.h"
 
 namespace wt {
 namespace {
-
-std::vector<RankedCandidate> rows_kernels(const ConvProblem& problem) {
-  std::vector<RankedCandidate> kernels = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
-  std::erase_if(kernels, [](const RankedCandidate& c) {
-    return !c.accepts() || c.config.family != Family::kGemm || c.config.gemm.pipeline != Pipeline::kRows;
-  });
-  return kernels;
-}
 
 struct RowsCase {
   const char* problem;
@@ -24,15 +15,7 @@ struct RowsCase {
 
 class RowsExact : public ::testing::TestWithParam<RowsCase> {};
 
-TEST_P(RowsExact, OnTheSimulator) {
-  const auto device = open_device("sim:sm_90a");
-  ASSERT_TRUE(device.ok()) << device.status().message();
-  const ConvProblem problem = problem_of(GetParam().problem);
-  auto kernels = rows_kernels(problem);
-  std::erase_if(kernels, [](const RankedCandidate& c) { return c.config.gemm.load_warps != GetParam().load_warps; });
-  ASSERT_FALSE(kernels.empty());
-  expect_exact(*device, problem, kernels.front().config);
-}
+TEST_P(RowsExact, OnTheSimulator) { expect_exact_rows(GetParam().problem, GetParam().load_warps); }
 
 INSTANTIATE_TEST_SUITE_P(
     Problems, RowsExact,

@@ -109,18 +109,22 @@ void add_search(CLI::App& app, Action& action) {
   command->callback([&action] { action = [] { return run_search(options); }; });
 }
 
+// Which rows of the suites, and in which directions.
+void add_row_options(CLI::App& command, std::string& filter, std::string& direction) {
+  command.add_option("--filter", filter, "only rows whose name matches, with * ? and [...]")->type_name("GLOB");
+  command
+      .add_option("--direction", direction,
+                  "fwd, bwd_data, bwd_weight or all (default: suites in all three, problems as written)")
+      ->type_name("DIR")
+      ->check(CLI::IsMember({"fwd", "bwd_data", "bwd_weight", "all"}));
+}
+
 void add_bench(CLI::App& app, Action& action) {
   static BenchOptions options;
   CLI::App* command = app.add_subcommand("bench", "Verify and time suites of problems, as a table");
   command->add_option("SUITE", options.what, "suites by name, suite files, or problems in quotes")->required();
   command->add_option("--device", options.device, kDeviceHelp)->type_name("ID")->capture_default_str();
-  command->add_option("--filter", options.filter, "only rows whose name matches, with * ? and [...]")
-      ->type_name("GLOB");
-  command
-      ->add_option("--direction", options.direction,
-                   "fwd, bwd_data, bwd_weight or all (default: suites in all three, problems as written)")
-      ->type_name("DIR")
-      ->check(CLI::IsMember({"fwd", "bwd_data", "bwd_weight", "all"}));
+  add_row_options(*command, options.filter, options.direction);
   command
       ->add_option("--compare", options.compare, "also time cuDNN, on a GPU: its autotuned best and its first choice")
       ->type_name("cudnn")
@@ -160,13 +164,7 @@ void add_tune(CLI::App& app, Action& action) {
       app.add_subcommand("tune", "Measure the kernels of problems, verify them and remember the fastest");
   command->add_option("SUITE|PROBLEM", options.what, "suites by name, suite files, or problems in quotes")->required();
   command->add_option("--device", options.device, kDeviceHelp)->type_name("ID")->capture_default_str();
-  command->add_option("--filter", options.filter, "only rows whose name matches, with * ? and [...]")
-      ->type_name("GLOB");
-  command
-      ->add_option("--direction", options.direction,
-                   "fwd, bwd_data, bwd_weight or all (default: suites in all three, problems as written)")
-      ->type_name("DIR")
-      ->check(CLI::IsMember({"fwd", "bwd_data", "bwd_weight", "all"}));
+  add_row_options(*command, options.filter, options.direction);
   command->add_option("--budget", options.budget, "seconds for everything (default: as long as it takes)")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);

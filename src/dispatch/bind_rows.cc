@@ -25,15 +25,7 @@ RowsArguments rows_arguments(const ConvProblem& problem, const RowsView& view) {
   arguments.tile_rows = static_cast<i32>(view.tile_rows);
   arguments.classes = static_cast<i32>(view.classes);
   arguments.class_strip = make_divider(view.class_strip);
-  arguments.out[0] = static_cast<i32>(problem.out()[1]);
-  arguments.out[1] = static_cast<i32>(problem.out()[2]);
-  arguments.in_rows = static_cast<i32>(problem.in[1]);
-  arguments.row_elements = static_cast<i32>(problem.in[2] * problem.c);
-  arguments.stride_h = static_cast<i32>(problem.stride[1]);
-  arguments.pad_h = static_cast<i32>(problem.pad_lower[1]);
-  arguments.step = static_cast<i32>(view.step);
-  arguments.pad = static_cast<i32>(problem.pad_lower[2] * problem.c);
-  arguments.run = static_cast<i32>(view.run);
+  set_image_rows(arguments, problem, view);
   arguments.lead = static_cast<i32>(view.lead);
   arguments.pitch = static_cast<i32>(view.pitch);
   arguments.patch_rows = static_cast<i32>(view.patch_rows);

@@ -5,6 +5,7 @@
 
 #include "config/fields.h"
 #include "config/rows_weight_view.h"
+#include "dispatch/bind_rows.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
@@ -31,15 +32,7 @@ RowsWeightArguments weight_arguments(const KernelConfig& config, const ConvProbl
   arguments.strip = static_cast<i32>(view.strip);
   arguments.octets = static_cast<i32>(view.octets());
   arguments.tile_rows = static_cast<i32>(view.tile_rows);
-  arguments.out[0] = static_cast<i32>(problem.out()[1]);
-  arguments.out[1] = static_cast<i32>(problem.out()[2]);
-  arguments.in_rows = static_cast<i32>(problem.in[1]);
-  arguments.row_elements = static_cast<i32>(problem.in[2] * problem.c);
-  arguments.stride_h = static_cast<i32>(problem.stride[1]);
-  arguments.pad_h = static_cast<i32>(problem.pad_lower[1]);
-  arguments.step = static_cast<i32>(view.step);
-  arguments.pad = static_cast<i32>(problem.pad_lower[2] * problem.c);
-  arguments.run = static_cast<i32>(view.run);
+  set_image_rows(arguments, problem, view);
   arguments.filter_rows = static_cast<i32>(problem.filter[1]);
   arguments.turned = rows_weight_turns(whole);
   arguments.channels = make_divider(problem.c);

@@ -102,6 +102,8 @@ std::vector<HostRegion> backward_regions(const ConvProblem& problem) {
   return regions;
 }
 
+static_assert(kMaxTapRegions <= tma_layout::kMaxRegions);
+
 // The rectangles of a region that is all of a problem; long sums first, as above.
 std::vector<HostRegion> divided(const HostRegion& whole, const std::vector<TapRegion>& rectangles, int64_t images) {
   std::vector<HostRegion> regions;

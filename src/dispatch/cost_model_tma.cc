@@ -89,20 +89,22 @@ const Facts& facts_of(const ConvProblem& problem) {
   return last->facts;
 }
 
-double mma_cycles(const GemmConfig& gemm, double bytes_deep) {
-  const bool crosswise = gemm.warps.m == 1;
+double mma_cycles(const KernelConfig& config, double bytes_deep) {
+  const GemmConfig& gemm = config.gemm;
+  const bool crosswise = tma_layout::crosswise(config);
   const double rows = crosswise ? gemm.tile.n : gemm.tile.m, columns = crosswise ? gemm.tile.m : gemm.tile.n;
   return rows / 64.0 * (bytes_deep / 32) * std::max(columns / 2.0, 16 + columns / 4.0);
 }
 
 // fp32: three products whose operands all come from shared memory, where three warps part the numbers before, 16 bytes
 // a thread at a time: read once and written twice. Not timed; rates are those of the manual.
-double three_product_cycles(const GemmConfig& gemm, double bytes_deep) {
+double three_product_cycles(const KernelConfig& config, double bytes_deep) {
+  const GemmConfig& gemm = config.gemm;
   constexpr double kSharedBytesPerCycle = 128, kVectorCycles = 24;
   const double tiles = (gemm.tile.m + gemm.tile.n) * bytes_deep;
   const double read = 3 * gemm.tile.m / 64.0 * (64 + gemm.tile.n) * bytes_deep;
   const double parting = tiles / 16 / tma_layout::kRemainderThreads * kVectorCycles;
-  return std::max({3 * mma_cycles(gemm, bytes_deep), (read + 3 * tiles) / kSharedBytesPerCycle, parting});
+  return std::max({3 * mma_cycles(config, bytes_deep), (read + 3 * tiles) / kSharedBytesPerCycle, parting});
 }
 
 // What rows of an image cost more where the pixels' pitch is not whole lines.
@@ -150,8 +152,8 @@ double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem
   const double lines = crossed == 1 || gemm.tile.n > 64 ? square : gemm.tile.m > 128 ? 1 : kShortCrossed;
   const double tall = !tma_layout::crosswise(config) ? lines : crossed == 1 ? crosswise : crosswise * kShortCrossed;
   const double ragged = tma_layout::b_is_mn_major(config) && gemm.tile.n % 64 != 0 ? kRaggedColumns : 1;
-  const double products =
-      tma_layout::three_products(config) ? three_product_cycles(gemm, deep) : mma_cycles(gemm, deep) * parts.multiplied;
+  const double products = tma_layout::three_products(config) ? three_product_cycles(config, deep)
+                                                             : mma_cycles(config, deep) * parts.multiplied;
   return std::max(products, fill) * (1 + kShallowRing / gemm.stages) * tall * ragged;
 }
 
@@ -341,7 +343,7 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
   const bool half = gemm.tile.k % 64 != 0;  // all of which is multiplied
   const double steps =
       tma_layout::halo_steps(config) * (half ? 1 : box_parts(config, problem, facts_of(whole)).multiplied);
-  const double products = kTaps * (mma_cycles(gemm, steps * 32) +
+  const double products = kTaps * (mma_cycles(config, steps * 32) +
                                    kStageCycles / (tma_layout::halo_stage_taps(config) > 1 ? kTapsOfStage : 1));
   const double bytes = tma_layout::patch_bytes(config) + kTaps * tma_layout::b_box_bytes(config);
   const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));
@@ -401,7 +403,7 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
   const double turning =
       tma_layout::turns_tiles(config) ? std::ceil((gemm.tile.m + gemm.tile.n) / 32.0 / 3) * kTurnCycles : 0;
   const double products =
-      tma_layout::three_products(config) ? three_product_cycles(gemm, deep) : mma_cycles(gemm, deep);
+      tma_layout::three_products(config) ? three_product_cycles(config, deep) : mma_cycles(config, deep);
   const double stage = std::max({products, turning, fill});
   const auto parts = static_cast<double>(members);
   const double exchange =

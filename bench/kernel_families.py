@@ -5,7 +5,7 @@
     python3 bench/kernel_families.py retinanet37 --direction bwd_weight
 
 One row a layer: the best time of the TMA kernels, of those whose load and math warps are apart (wavelet), and of all
-others, in us. A dash: no such kernel accepts the layer, or none was timed.
+others, in us. A dash: no such kernel accepts the layer, or none was timed. --self-test needs no suite.
 """
 import argparse
 import json
@@ -51,12 +51,29 @@ def table(suite, direction, best):
         yield f"| {name} | " + " | ".join(cells) + f" | {min(times, key=times.get) if times else '-'} |"
 
 
+def self_test():
+    (name, problem), *others = suite_layers("retinanet37", "bwd_data")
+    kernels = ["wt_bwd_data_sm90a_gemm_tma_a", "wt_bwd_data_sm90a_gemm_wavelet_b", "wt_bwd_data_sm90a_gemm_tma_c"]
+    best = best_times({"kernels": kernels, "layers": {problem: {"kept": [[0, 5.0], [1, 3.0], [2, 4.0]]}}})
+    lines = list(table("retinanet37", "bwd_data", best))
+    assert problem.startswith("bwd_data ") and best[problem] == {"tma": 4.0, "wavelet": 3.0}, best
+    assert lines[2] == f"| {name} | 4.0 | 3.0 | - | wavelet |", lines[2]
+    assert len(lines) == 3 + len(others) and lines[3].endswith("| - | - | - | - |"), lines[3]
+    print("kernel_families: the table of made-up timings is right")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suite")
+    parser.add_argument("suite", nargs="?")
     parser.add_argument("--direction", choices=("fwd", "bwd_data", "bwd_weight"), default="fwd")
     parser.add_argument("--data", type=Path, default=ROOT / "bench/results/model_suites_h200.json")
+    parser.add_argument("--self-test", action="store_true", help="check the table on made-up timings")
     options = parser.parse_args()
+    if options.self_test:
+        return self_test()
+    if not options.suite:
+        parser.error("which suite?")
     for line in table(options.suite, options.direction, best_times(json.loads(options.data.read_text()))):
         print(line)
     return 0

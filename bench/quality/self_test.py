@@ -70,7 +70,7 @@ rows = [dict(problem=text, candidates=9, tried=3 if every else 2, complete=True,
     dict(kernel=k, outcome="timed", median_us=us) for k, us in (("a", 10.0), ("b", 8.0))[: 2 if every else 1]])
     for text in layers]
 with open(arguments[arguments.index("--json") + 1], "w") as file:
-    json.dump(dict(program="stub", device=dict(name="none"), rows=rows), file)
+    json.dump(dict(program="self-test", device=dict(name="none"), rows=rows), file)
 """
 
 

@@ -47,8 +47,11 @@ constexpr EnumName kSplitKs[] = {
 constexpr EnumName kStreamKs[] = {{"off", "kOff"}, {"linear", "kLinear"}, {"tree", "kTree"}};
 constexpr EnumName kRasters[] = {{"along_m", "kAlongM"}, {"along_n", "kAlongN"}};
 constexpr EnumName kStagings[] = {{"direct", "kDirect"}, {"shared", "kShared"}, {"tma_store", "kTmaStore"}};
-constexpr EnumName kDirectDesigns[] = {
-    {"gather", "kGather"}, {"stream", "kStream"}, {"banded", "kBanded"}, {"groups", "kGroups"}};
+constexpr EnumName kDirectDesigns[] = {{"gather", "kGather"},
+                                       {"stream", "kStream"},
+                                       {"banded", "kBanded"},
+                                       {"groups", "kGroups"},
+                                       {"stacked", "kStacked"}};
 
 // Each list reaches its enumeration's last value.
 template <class Enum, size_t kCount>
@@ -62,7 +65,7 @@ static_assert(reaches(kPipelines, Pipeline::kRows) && reaches(kSchedulers, Sched
 static_assert(reaches(kLoaders, Loader::kBufferLane) && reaches(kSpecializations, Specialization::kPatch));
 static_assert(reaches(kSplitKs, SplitK::kAtomic) && reaches(kStreamKs, StreamK::kTree));
 static_assert(reaches(kRasters, Raster::kAlongN) && reaches(kStagings, Staging::kTmaStore));
-static_assert(reaches(kDirectDesigns, DirectDesign::kGroups));
+static_assert(reaches(kDirectDesigns, DirectDesign::kStacked));
 
 }  // namespace
 

@@ -81,10 +81,11 @@ enum class Staging : unsigned char {
 
 // How a kernel of the direct family walks its output.
 enum class DirectDesign : unsigned char {
-  kGather,  // every tap looked up: any filter, stride, dilation, multiplier, layout
-  kStream,  // a thread takes a strip of columns and walks down the rows; filter and stride at compile time
-  kBanded,  // matrix instructions over a banded filter
-  kGroups,  // matrix instructions over small groups, the halo in shared memory
+  kGather,   // every tap looked up: any filter, stride, dilation, multiplier, layout
+  kStream,   // a thread takes a strip of columns and walks down the rows; filter and stride at compile time
+  kBanded,   // matrix instructions over a banded filter
+  kGroups,   // matrix instructions over small groups, the halo in shared memory
+  kStacked,  // the same on wgmma: a row of pixels meets every row of the filter in one instruction
 };
 
 struct Extent3 {

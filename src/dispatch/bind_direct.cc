@@ -50,6 +50,8 @@ Binding bind_direct(const KernelConfig& config, const ConvProblem& problem, cons
       return bind_direct_banded(config, problem, device);
     case DirectDesign::kGroups:
       return bind_direct_groups(config, problem, device);
+    case DirectDesign::kStacked:
+      break;
   }
   WT_CHECK(false, "no launch for {}", name_of(config));
 }

@@ -221,6 +221,7 @@ double busy_us(const KernelConfig& config, const ConvProblem& problem, int multi
       return banded_us(config, problem, multiprocessors);
     case DirectDesign::kGroups:
       return groups_us(config, problem, multiprocessors);
+    case DirectDesign::kStacked:
     case DirectDesign::kGather:
       break;
   }
@@ -243,6 +244,7 @@ Gradient gradient_of(const KernelConfig& config) {
       return {9.3, 1.42};
     case DirectDesign::kGroups:
       return {7.5, groups::bundle(config) > 8 ? 1.45 : 1.05};
+    case DirectDesign::kStacked:
     case DirectDesign::kGather:
       break;
   }

@@ -327,6 +327,15 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
 // A patch of the image and nine taps of the filter at a time; tiles are 8 pixels wide and hang over the edges.
 double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
   // Beside the products of a tap, and what a stage of three of them makes of it; fitted by hand.
+// The products of a tap. Pixels in registers are read once for a column of the filter, two rows more than outputs have;
+// an estimate from the rates of shared memory.
+double halo_product_cycles(const KernelConfig& config, double steps) {
+  if (!tma_layout::halo_in_registers(config)) return mma_cycles(config, steps * 32);
+  const double columns = config.gemm.tile.n, fragments = tma_layout::rows_of_consumer(config) / 64.0;
+  const double pixels = 16 * (fragments + 1) / fragments / tma_layout::kHaloFilter;
+  return config.gemm.tile.m / 64.0 * steps * std::max(columns / 2, pixels + columns / 4);
+}
+
   constexpr double kStageCycles = 110, kTapsOfStage = 2;
   const ConvProblem problem = merged_problem(config, whole);
   const GemmConfig& gemm = config.gemm;
@@ -343,7 +352,7 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
   const bool half = gemm.tile.k % 64 != 0;  // all of which is multiplied
   const double steps =
       tma_layout::halo_steps(config) * (half ? 1 : box_parts(config, problem, facts_of(whole)).multiplied);
-  const double products = kTaps * (mma_cycles(config, steps * 32) +
+  const double products = kTaps * (halo_product_cycles(config, steps) +
                                    kStageCycles / (tma_layout::halo_stage_taps(config) > 1 ? kTapsOfStage : 1));
   const double bytes = tma_layout::patch_bytes(config) + kTaps * tma_layout::b_box_bytes(config);
   const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));

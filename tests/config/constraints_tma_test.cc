@@ -70,6 +70,8 @@ const RowCase kTargetCases[] = {
      "groups_per_tile=4 with split_k=none"},
     {"tma-halo", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.loader_a = Loader::kTmaHalo; }); },
      "loader_a=tma_halo with dims=2 direction=fwd specialization=default"},
+    {"tma-halo-registers", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.filter_rows = 3; }); },
+     "filter_rows=3 with loader_a=tma_im2col tile.k=64 staging=tma_store: pipeline tma has pixels in registers"},
     {"tma-weight-store",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {
@@ -118,6 +120,20 @@ const RowCase kProblemCases[] = {
        });
      },
      "64 channels are summed over; loader_a=tma_halo with tile.k=32 takes 32", "fwd bf16 n1 c64 k64 i8x8 f3x3 p1"},
+    {"tma-halo-boxes",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.loader_a = Loader::kTmaHalo;
+         t.gemm.specialization = Specialization::kFilter3x3;
+         t.gemm.tile = {128, 40, 192};
+         t.gemm.mma.n = 40;
+         t.gemm.filter_rows = 3;
+         t.gemm.staging = Staging::kShared;
+         t.gemm.vector_c = 4;
+       });
+     },
+     "72 channels are summed over; loader_a=tma_halo with filter_rows=3 takes multiples of 64",
+     "fwd bf16 n1 c72 k36 i8x8 f3x3 p1"},
     {"tma-merge-width",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {

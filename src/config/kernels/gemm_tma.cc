@@ -12,12 +12,12 @@ namespace {
 constexpr Pipeline kPipelines[] = {Pipeline::kTma};
 constexpr Target kTargets[] = {Target::kSm90a};
 constexpr std::string_view kReadFields[] = {
-    "gemm.tile",           "gemm.warps",      "gemm.mma",           "gemm.pipeline",    "gemm.stages",
-    "gemm.wave_groups",    "gemm.loader_a",   "gemm.loader_b",      "gemm.ping_pong",   "gemm.swizzle_a",
-    "gemm.swizzle_b",      "gemm.raster",     "gemm.block_swizzle", "gemm.persistent",  "gemm.staging",
-    "gemm.specialization", "gemm.load_warps", "gemm.split_k",       "gemm.vector_c",    "gemm.groups_per_tile",
-    "gemm.cluster_m",      "gemm.cluster_n",  "gemm.multicast_a",   "gemm.multicast_b", "gemm.stream_k",
-    "gemm.vector_a",       "finite_only"};
+    "gemm.tile",           "gemm.warps",       "gemm.mma",           "gemm.pipeline",    "gemm.stages",
+    "gemm.wave_groups",    "gemm.loader_a",    "gemm.loader_b",      "gemm.ping_pong",   "gemm.swizzle_a",
+    "gemm.swizzle_b",      "gemm.raster",      "gemm.block_swizzle", "gemm.persistent",  "gemm.staging",
+    "gemm.specialization", "gemm.load_warps",  "gemm.split_k",       "gemm.vector_c",    "gemm.groups_per_tile",
+    "gemm.cluster_m",      "gemm.cluster_n",   "gemm.multicast_a",   "gemm.multicast_b", "gemm.stream_k",
+    "gemm.vector_a",       "gemm.filter_rows", "finite_only"};
 
 constexpr int64_t kSharedBytes = 228 * 1024;  // of a multiprocessor
 constexpr int64_t kReservedBytes = 1024;      // of them, for each block
@@ -155,6 +155,26 @@ void propose_halo(const KernelConfig& base, const Shape& shape, std::vector<Kern
 }
 
 // Small groups, as many together as fill a box of channels. Rows wait for copies, so that tall tiles are best.
+// The same with pixels in registers, which narrow tiles read less often from shared memory than their descriptors
+// would.
+constexpr Shape kHaloRegisterShapes[] = {
+    {128, 40, true, kSearch, kSearch}, {256, 40, false, kSearch, kSearch}, {128, 40, false, kSearch, kSearch},
+    {64, 32, false, kSearch, kSearch}, {128, 64, true, kSearch, kSearch},  {256, 64, false, kSearch, kSearch},
+    {128, 32, true, kSearch, kSearch}, {256, 32, false, kSearch, kSearch}, {128, 16, true, kSearch, kSearch},
+};
+
+void propose_halo_registers(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew) return;
+  for (const Shape& shape : kHaloRegisterShapes) {
+    propose_shape(base, shape, 128, Loader::kTmaHalo, Staging::kShared, configs);
+    GemmConfig& gemm = configs.back().gemm;
+    gemm.specialization = Specialization::kFilter3x3;
+    gemm.filter_rows = tma_layout::kHaloFilter;
+    gemm.tile.k = 3 * 64;
+    gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
+  }
+}
+
 constexpr Shape kMergedShapes[] = {
     {256, 64, false, kSearch, kSearch}, {128, 64, false, kSearch, kSearch}, {128, 64, true, kSearch, kSearch}};
 
@@ -364,4 +384,5 @@ extern const KernelKind kGemmTma = {.id = "gemm-tma",
                                     .generic = false,
                                     .propose = propose};
 
+    propose_halo_registers(base, breadth, configs);
 }  // namespace wt

@@ -8,11 +8,13 @@
 // A fragment of 64 rows is 8x8 output pixels; fragments of a tile lie below each other. A pixel's 64 channels are one
 // swizzled row of 128 bytes, so that a tap is a start address some rows further on, and the next 8 rows of a fragment
 // lie one row of the patch further on. Two producer warps, one for each ring, run ahead independently. Forward and
-// backward data, which turns the filter round.
+// backward data, which turns the filter round. With `filter_rows=3`, narrow tiles have their pixels in registers
+// (halo_fragments.h): stages then are columns of the filter, and a warp's rows lie below each other.
 #pragma once
 
 #include "kernel/gemm/ring.h"
 #include "kernel/gemm/tma/halo_arguments.h"
+#include "kernel/gemm/tma/halo_fragments.h"
 #include "kernel/gemm/tma/operand.h"
 #include "kernel/gemm/tma/output.h"
 #include "kernel/gemm/tma/roles.h"
@@ -54,6 +56,9 @@ struct TmaHaloGemm {
   static constexpr int kPitch = tma_layout::kHaloPitch;
   static constexpr int kTileH = tma_layout::halo_tile_height(kConfig);
   static constexpr int kPatchStride = tma_layout::aligned(tma_layout::patch_bytes(kConfig));
+  static constexpr bool kInRegisters = tma_layout::halo_in_registers(kConfig);
+  // Half as many fragments where the image ends in the first half of a tile.
+  static constexpr int kLeastFragments = kInRegisters && kFragments % 2 == 0 ? kFragments / 2 : kFragments;
   static_assert(kStageTaps == 1 || kStageTaps == kFilter);
   static_assert(kConfig.gemm.swizzle_a == 128 && kConfig.gemm.staging != Staging::kDirect);
 
@@ -76,12 +81,12 @@ struct TmaHaloGemm {
     bool last, own_last;  // of the block, of this consumer
   };
 
-  // Output pixels of a fragment, in the order of its rows.
+  // Output pixels of a fragment, in the order of its rows: those of a warp are `pitch` rows below the warp's before.
   struct PixelRows {
     const Params& p;
-    i32 image, d, h, w;
+    i32 image, d, h, w, pitch;
     WT_DEVICE i64 offset(int row) const {
-      const i32 y = h + row / kEdge, x = w + row % kEdge;
+      const i32 y = h + row / 16 * pitch + row / kEdge % 2, x = w + row % kEdge;
       if (y >= p.size[1] || x >= p.size[2]) return -1;
       return image * p.out_stride[0] + d * p.out_stride[1] + y * p.out_stride[2] + x * p.out_stride[3];
     }
@@ -145,8 +150,9 @@ struct TmaHaloGemm {
           const SharedAddress full = shared.filters.full(slot.slot), to = shared.filter + slot.slot * kBBytes;
           device::mbarrier_arrive_expect(full, static_cast<u32>(kStageTaps * p.filter_bytes));
           WT_UNROLL for (int tap = 0; tap < kStageTaps; ++tap) {
+            const int of_plane = kInRegisters ? first / kFilter + tap * kFilter : first + tap;
             TmaLoads<kConfig>::load_b(to + tap * kTapBytes, p.b, full, block * p.box_channels,
-                                      p.filter + (plane * kTaps + first + tap) * p.filter_step, column, first_filter);
+                                      p.filter + (plane * kTaps + of_plane) * p.filter_step, column, first_filter);
           }
           slot.next();
         }
@@ -170,18 +176,28 @@ struct TmaHaloGemm {
       const int part = kPingPong ? 0 : consumer;
       float d[kFragments][kTileN / 2];
       if (kPingPong) device::sync_named(1 + consumer, 256);
-      multiply(p, shared, patch, filter, patches, part, d);
-      if (kPingPong && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
-      store(p, shared, tile, consumer, part, d);
+      const i32 rows_left = p.size[1] - tile.h - part * kFragments * kEdge;
+      if (kLeastFragments < kFragments && rows_left <= kLeastFragments * kEdge) {
+        multiply<kLeastFragments>(p, shared, patch, filter, patches, part, d);
+        if (kPingPong && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
+        store<kLeastFragments>(p, shared, tile, consumer, part, d);
+      } else {
+        multiply<kFragments>(p, shared, patch, filter, patches, part, d);
+        if (kPingPong && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
+        store<kFragments>(p, shared, tile, consumer, part, d);
+      }
     });
   }
 
+  template <int kUsed>
   WT_DEVICE static void store(const Params& p, const Shared& shared, const Tile& tile, int consumer, int part,
                               const float (&d)[kFragments][kTileN / 2]) {
     typename Output::Steps steps;
     const typename Output::Place place{tile.n * kTileN, tile.group};
     const auto rows = [&](int fragment) {
-      return PixelRows{p, tile.image, tile.d, tile.h + (part * kFragments + fragment) * kEdge, tile.w};
+      const i32 h = tile.h + part * kFragments * kEdge;
+      return kInRegisters ? PixelRows{p, tile.image, tile.d, h + 2 * fragment, tile.w, 2 * kUsed}
+                          : PixelRows{p, tile.image, tile.d, h + fragment * kEdge, tile.w, 2};
     };
     const SharedAddress staging = shared.out + consumer * tma_layout::out_bytes(kConfig) / kConsumers;
     if constexpr (kConfig.gemm.staging == Staging::kTmaStore) {
@@ -200,7 +216,7 @@ struct TmaHaloGemm {
         if (tile.own_last) device::bulk_wait_read<0>();
       }
     } else {
-      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+      WT_UNROLL for (int i = 0; i < kUsed; ++i) {
         Output::stage(p, rows(i), place, d[i], steps, staging);
         Output::copy_rows(p, rows(i), place, staging);
       }
@@ -225,6 +241,7 @@ struct TmaHaloGemm {
     device::bulk_commit();
   }
 
+  template <int kUsed>
   WT_DEVICE static void multiply(const Params& p, const Shared& shared, typename PatchRing::Cursor& patch,
                                  typename FilterRing::Cursor& filter, i32 patches, int part,
                                  float (&d)[kFragments][kTileN / 2]) {
@@ -233,6 +250,8 @@ struct TmaHaloGemm {
     constexpr int kStepChannels = 16;
     const i32 all_steps = p.box_channels / kStepChannels;
     const i32 last_steps = (p.depth - (p.depth_blocks - 1) * p.box_channels + kStepChannels - 1) / kStepChannels;
+    typename HaloFragments<kUsed>::Lane lane{};
+    if constexpr (kInRegisters) lane = HaloFragments<kUsed>::lane_of(part * kFragments / kUsed);
     i32 block = 0;
     for (i32 index = 0; index < patches; ++index) {
       const i32 steps = block + 1 == p.depth_blocks ? last_steps : all_steps;
@@ -240,27 +259,35 @@ struct TmaHaloGemm {
       shared.patches.wait_full(patch);
       const SharedAddress base = shared.patch + patch.slot * kPatchStride;
       for (int stage = 0; stage < kTapStages; ++stage) {
-        const int tap = stage * kStageTaps;
-        const SharedAddress first = base + (tap / kFilter * kPitch + tap % kFilter) * 128;
         shared.filters.wait_full(filter);
         const SharedAddress weights = shared.filter + filter.slot * kBBytes;
         const bool more = index > 0 || stage > 0;
-        if (steps == kSteps) {
-          issue<kSteps>(first, weights, part, more, d);
-        } else if (2 * steps > kSteps) {
-          issue<kSteps - 1>(first, weights, part, more, d);
+        const auto release = [&] {
+          if (releases && more) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
+          if (releases && index > 0 && stage == 0) device::mbarrier_arrive(shared.patches.empty(patch.previous()));
+        };
+        if constexpr (kInRegisters) {
+          issue_fragments<kUsed>(base, lane, stage, weights, more, d, release);
         } else {
-          issue<kSteps / 2>(first, weights, part, more, d);
+          const int tap = stage * kStageTaps;
+          const SharedAddress first = base + (tap / kFilter * kPitch + tap % kFilter) * 128;
+          if (steps == kSteps) {
+            issue<kSteps>(first, weights, part, more, d);
+          } else if (2 * steps > kSteps) {
+            issue<kSteps - 1>(first, weights, part, more, d);
+          } else {
+            issue<kSteps / 2>(first, weights, part, more, d);
+          }
+          device::wgmma_wait<1>();  // the stage before this one has been read
+          release();
         }
-        device::wgmma_wait<1>();  // the stage before this one has been read
-        if (releases && more) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
-        if (releases && index > 0 && stage == 0) device::mbarrier_arrive(shared.patches.empty(patch.previous()));
         filter.next();
       }
       patch.next();
     }
     device::wgmma_wait<0>();
-    WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
+    WT_UNROLL for (int i = 0; i < kUsed; ++i) device::wgmma_hold(d[i]);
+    if constexpr (kInRegisters) device::sync_warp();  // all lanes have read the last patch
     if (releases) {
       device::mbarrier_arrive(shared.filters.empty(filter.previous()));
       device::mbarrier_arrive(shared.patches.empty(patch.previous()));
@@ -284,6 +311,36 @@ struct TmaHaloGemm {
       }
     }
     device::wgmma_commit();
+  }
+
+  // The same with pixels in registers, for one column of the filter, whose three rows find theirs in neighbouring
+  // operands. Of two sets of operands one is loaded while the other is multiplied. `release` is called once all stages
+  // before this one have been read. WHY whole boxes of channels alone: with a choice of steps, ptxas serialises the
+  // instructions.
+  template <int kUsed, class Release>
+  WT_DEVICE static void issue_fragments(SharedAddress patch, const typename HaloFragments<kUsed>::Lane& lane,
+                                        int column, SharedAddress weights, bool accumulate,
+                                        float (&d)[kFragments][kTileN / 2], const Release& release) {
+    using Fragments = HaloFragments<kUsed>;
+    static_assert(!kInRegisters || kSteps % 2 == 0);
+    u32 a[2][Fragments::kOperands][4];
+    WT_UNROLL for (int step = 0; step < kSteps; ++step) {
+      auto& operands = a[step % 2];
+      device::wgmma_wait<1>();  // the set before that had these registers is read
+      if (step == 1) {
+        device::sync_warp();
+        release();
+      }
+      Fragments::load(patch, lane, column, step, operands);
+      device::wgmma_fence();
+      WT_UNROLL for (int row = 0; row < kFilter; ++row) {
+        const u64 b = B::descriptor(weights + row * kTapBytes, 0, step);
+        WT_UNROLL for (int i = 0; i < kUsed; ++i) {
+          Multiply::template multiply<B::kMajor>(d[i], operands[2 * i + row], b, accumulate || step > 0 || row > 0);
+        }
+      }
+      device::wgmma_commit();
+    }
   }
 };
 

@@ -132,6 +132,10 @@ inline constexpr int kHaloEdge = 8, kHaloFilter = 3, kHaloPitch = kHaloEdge + kH
 constexpr bool is_halo(const KernelConfig& config) { return config.gemm.loader_a == Loader::kTmaHalo; }
 constexpr int halo_tile_height(const KernelConfig& config) { return config.gemm.tile.m / kHaloEdge; }
 constexpr int halo_patch_height(const KernelConfig& config) { return halo_tile_height(config) + kHaloFilter - 1; }
+// Whether pixels are multiplied from registers, where one of them serves a column of the filter (halo_fragments.h).
+constexpr bool halo_in_registers(const KernelConfig& config) {
+  return is_halo(config) && config.gemm.filter_rows == kHaloFilter;
+}
 // Matrix instructions along a row of 128 bytes: half of them where the channels fill half of it.
 constexpr int halo_steps(const KernelConfig& config) {
   return config.gemm.tile.k / halo_stage_taps(config) * size_of(operand_a(config)) / 32;

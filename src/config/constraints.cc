@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "config/constraint_rows.h"
+#include "kernel/gemm/tma/layout.h"
+#include "problem/patch_view.h"
 
 namespace wt {
 
@@ -24,6 +26,16 @@ std::vector<Constraint> join(std::initializer_list<std::span<const Constraint>> 
   std::vector<Constraint> rows;
   for (const auto part : parts) rows.insert(rows.end(), part.begin(), part.end());
   return rows;
+}
+
+// What rows of the problem look at, given to `judge`.
+template <class Judge>
+auto with_case(const KernelConfig& config, const ConvProblem& problem, const Requests& requests, const Judge& judge) {
+  Case at{config, info_of(config.target), &problem, requests, &problem};
+  if (!tma_layout::sees_patches(config) || !is_patch(problem)) return judge(at);
+  const ConvProblem view = patch_view(problem);
+  at.problem = &view;
+  return judge(at);
 }
 
 }  // namespace
@@ -50,18 +62,19 @@ std::vector<Decline> declines(const KernelConfig& config) {
 }
 
 std::vector<Decline> declines(const KernelConfig& config, const ConvProblem& problem, const Requests& requests) {
-  const Case at{config, info_of(config.target), &problem, requests};
-  std::vector<Decline> out;
-  collect(target_rows(), at, out);
-  if (out.empty()) collect(problem_rows(), at, out);
-  return out;
+  return with_case(config, problem, requests, [](const Case& at) {
+    std::vector<Decline> out;
+    collect(target_rows(), at, out);
+    if (out.empty()) collect(problem_rows(), at, out);
+    return out;
+  });
 }
 
 bool is_valid(const KernelConfig& config) { return all_hold(target_rows(), Case{config, info_of(config.target)}); }
 
 bool accepts(const KernelConfig& config, const ConvProblem& problem, const Requests& requests) {
-  const Case at{config, info_of(config.target), &problem, requests};
-  return all_hold(target_rows(), at) && all_hold(problem_rows(), at);
+  return with_case(config, problem, requests,
+                   [](const Case& at) { return all_hold(target_rows(), at) && all_hold(problem_rows(), at); });
 }
 
 std::string to_text(std::span<const Decline> declines) {

@@ -34,6 +34,8 @@ struct Case {
   const TargetInfo& target;
   const ConvProblem* problem = nullptr;
   Requests requests;
+  // As it was asked for: kernels for patches see another view of it (problem/patch_view.h).
+  const ConvProblem* asked = nullptr;
 };
 
 struct Constraint {

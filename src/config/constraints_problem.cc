@@ -11,6 +11,7 @@
 #include "kernel/gemm/tma/layout.h"
 #include "problem/gemm_view.h"
 #include "problem/im2col_limits.h"
+#include "problem/patch_view.h"
 
 namespace wt {
 
@@ -55,9 +56,7 @@ bool fits_specialization(const ConvProblem& problem, Specialization specializati
     case Specialization::kFilter3x3:
       return problem.filter[1] == 3 && problem.filter[2] == 3;
     case Specialization::kPatch:
-      return has_no_padding(problem) && each_dim(problem, [&](size_t i) {
-               return problem.stride[i] == problem.filter[i] && problem.dilation[i] == 1;
-             });
+      return is_patch(problem);
   }
   return false;
 }
@@ -167,9 +166,9 @@ constexpr Constraint kRows[] = {
      }},
 
     {"specialization", "the problem is of the special form", is_gemm,
-     [](const Case& at) { return fits_specialization(*at.problem, at.config.gemm.specialization); },
+     [](const Case& at) { return fits_specialization(*at.asked, at.config.gemm.specialization); },
      [](const Case& at) {
-       const ConvProblem& p = *at.problem;
+       const ConvProblem& p = *at.asked;
        return fmt::format("filter={} stride={} dilation={} pad={}/{} is not {}", text(p, p.filter), text(p, p.stride),
                           text(p, p.dilation), text(p, p.pad_lower), text(p, p.pad_upper),
                           text_of(at.config.gemm.specialization));

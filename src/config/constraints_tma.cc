@@ -5,6 +5,7 @@
 #include "config/enum_names.h"
 #include "kernel/gemm/tma/layout.h"
 #include "problem/gemm_view.h"
+#include "problem/patch_view.h"
 
 namespace wt {
 
@@ -111,19 +112,20 @@ constexpr Constraint kTargetRows[] = {
     {"tma-merge", "the gradient of merged groups is taken from partial sums",
      [](const Case& at) {
        return is_tma_kernel(at) && at.config.gemm.groups_per_tile > 1 &&
-    {"tma-halo-registers", "pixels in registers serve a column of the filter",
-     [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.filter_rows != 0; },
-     [](const Case& at) {
-       return tma_layout::halo_in_registers(at.config) && at.config.gemm.tile.k == 3 * 64 &&
-              at.config.gemm.staging == Staging::kShared;
-     },
-     [](const Case& at) {
-       return fmt::format(
-           "filter_rows={} with loader_a={} tile.k={} staging={}: pipeline tma has pixels in registers for three rows, "
-           "tma_halo, 192, and shared",
-           at.config.gemm.filter_rows, text_of(at.config.gemm.loader_a), at.config.gemm.tile.k,
-           text_of(at.config.gemm.staging));
-     }},
+                  {"tma-halo-registers", "pixels in registers serve a column of the filter",
+                   [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.filter_rows != 0; },
+                   [](const Case& at) {
+                     return tma_layout::halo_in_registers(at.config) && at.config.gemm.tile.k == 3 * 64 &&
+                            at.config.gemm.staging == Staging::kShared;
+                   },
+                   [](const Case& at) {
+                     return fmt::format(
+                         "filter_rows={} with loader_a={} tile.k={} staging={}: pipeline tma has pixels in registers "
+                         "for three rows, "
+                         "tma_halo, 192, and shared",
+                         at.config.gemm.filter_rows, text_of(at.config.gemm.loader_a), at.config.gemm.tile.k,
+                         text_of(at.config.gemm.staging));
+                   }},
 
               at.config.direction == Direction::kBackwardWeight;
      },
@@ -201,6 +203,28 @@ constexpr Constraint kTargetRows[] = {
            text_of(at.config.gemm.split_k), at.config.gemm.groups_per_tile);
      }},
 
+    {"tma-patch", "patches are walked by im2col; backward data stores their runs by vectors and has a plain epilogue",
+     [](const Case& at) { return is_tma_kernel(at) && tma_layout::sees_patches(at.config); },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       const EpilogueConfig& steps = at.config.epilogue;
+       const bool gradient = at.config.direction == Direction::kBackwardWeight;
+       if (at.config.dims > 2 || gemm.groups_per_tile != 1 ||
+           (gradient ? gemm.loader_b : gemm.loader_a) != Loader::kTmaIm2col)
+         return false;
+       return !tma_layout::stores_patches(at.config) ||
+              (gemm.staging == Staging::kShared && !steps.scale && !steps.bias && !steps.placed());
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "specialization=patch with dims={} direction={} loader_a={} groups_per_tile={} staging={}: pipeline tma "
+           "takes "
+           "one or two dimensions, tma_im2col and 1, in bwd_data staging=shared without scale, bias or residual",
+           at.config.dims, text_of(at.config.direction), text_of(gemm.loader_a), gemm.groups_per_tile,
+           text_of(gemm.staging));
+     }},
+
     {"tma-store-type", "16-bit outputs are staged in shared memory", stages_output,
      [](const Case& at) { return size_of(output_type(at.config)) == 2; },
      [](const Case& at) {
@@ -239,6 +263,14 @@ constexpr Constraint kProblemRows[] = {
                           at.config.gemm.tile.k);
      }},
 
+    {"tma-patch-run", "a vector lies inside one run of a patch",
+     [](const Case& at) { return is_tma_kernel(at) && tma_layout::stores_patches(at.config); },
+     [](const Case& at) { return patch_runs(*at.asked).length % at.config.gemm.vector_c == 0; },
+     [](const Case& at) {
+       return fmt::format("runs of {} numbers are no multiple of vector_c={}; use a narrower vector",
+                          patch_runs(*at.asked).length, at.config.gemm.vector_c);
+     }},
+
     {"tma-merge-width", "merged groups fill a box of channels and no more",
      [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.groups_per_tile > 1; },
      [](const Case& at) {
@@ -250,17 +282,18 @@ constexpr Constraint kProblemRows[] = {
                           at.config.gemm.groups_per_tile, tma_layout::box_k(at.config));
      }},
 
-    {"tma-narrow-box", "a narrower box serves channels that do not fill the wider one",
+    {"tma-narrow-box",
+     "a narrower box serves channels that do not fill the wider one",
      [](const Case& at) {
        return is_tma_kernel(at) && at.config.direction != Direction::kBackwardWeight && at.config.gemm.swizzle_a < 128;
      },
-    {"tma-halo-boxes", "pixels in registers are multiplied by whole boxes of channels",
-     [](const Case& at) { return is_tma_kernel(at) && tma_layout::halo_in_registers(at.config); },
-     [](const Case& at) { return depth(at) % tma_layout::box_k(at.config) == 0; },
-     [](const Case& at) {
-       return fmt::format("{} channels are summed over; loader_a=tma_halo with filter_rows={} takes multiples of {}",
-                          depth(at), at.config.gemm.filter_rows, tma_layout::box_k(at.config));
-     }},
+     {"tma-halo-boxes", "pixels in registers are multiplied by whole boxes of channels",
+      [](const Case& at) { return is_tma_kernel(at) && tma_layout::halo_in_registers(at.config); },
+      [](const Case& at) { return depth(at) % tma_layout::box_k(at.config) == 0; },
+      [](const Case& at) {
+        return fmt::format("{} channels are summed over; loader_a=tma_halo with filter_rows={} takes multiples of {}",
+                           depth(at), at.config.gemm.filter_rows, tma_layout::box_k(at.config));
+      }},
      [](const Case& at) { return depth(at) % (2 * tma_layout::box_k(at.config)) != 0; },
      [](const Case& at) {
        return fmt::format("{} channels fill boxes of {}, so that swizzle_a={} does the same work in more copies",

@@ -18,6 +18,7 @@
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/transpose_arguments.h"
 #include "problem/gemm_view.h"
+#include "problem/patch_view.h"
 #include "problem/tap_regions.h"
 
 namespace wt {
@@ -151,7 +152,7 @@ Launch turn_filter_launch(const KernelConfig& config, const ConvProblem& problem
 
 template <int kRegions>
 Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
-                     std::vector<HostRegion> regions) {
+                     std::vector<HostRegion> regions, const PatchRuns& runs) {
   using Arguments = TmaArguments<kRegions>;
   const GemmConfig& gemm = config.gemm;
   const bool forward = problem.direction == Direction::kForward;
@@ -176,6 +177,8 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   const bool parts = gemm.split_k == SplitK::kWorkspace, cluster_sum = gemm.split_k == SplitK::kCluster;
   arguments.splits =
       static_cast<i32>(parts || cluster_sum ? planned_splits(config, problem, device.multiprocessors) : 1);
+  arguments.run = make_divider(runs.length);
+  arguments.run_gap = runs.gap;
   arguments.part_elements = forward ? problem.y_elements() : problem.x_elements();
   arguments.epilogue =
       parts ? epilogue_arguments(Epilogue{}) : epilogue_arguments(problem, config.gemm.groups_per_tile);
@@ -245,7 +248,16 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   return binding;
 }
 
-Binding bind_groups(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+// The pixels of the view of patches lie as far apart as patches do.
+void place_patches(TmaRegion& region, const ConvProblem& patches) {
+  const TensorStrides dx = tensor_strides(patches, Tensor::kX);
+  set_output(region, dx);
+  for (size_t i = 0; i < 3; ++i) region.out_stride[i + 1] *= patches.stride[i];
+}
+
+// `asked`: before the kernel saw it as `problem`.
+Binding bind_groups(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
+                    const ConvProblem& asked) {
   if (tma_layout::is_halo(config)) return bind_tma_halo(config, problem, device);
   std::vector<HostRegion> regions =
       problem.direction == Direction::kForward ? forward_regions(problem) : backward_regions(problem);
@@ -253,8 +265,28 @@ Binding bind_groups(const KernelConfig& config, const ConvProblem& problem, cons
     const std::vector<TapRegion> rectangles = tap_regions(problem);
     if (!rectangles.empty()) regions = divided(regions.front(), rectangles, problem.n);
   }
-  if (tma_layout::regions(config) == 1) return bind_regions<1>(config, problem, device, std::move(regions));
-  return bind_regions<tma_layout::kMaxRegions>(config, problem, device, std::move(regions));
+  PatchRuns runs{1, 0};
+  if (tma_layout::stores_patches(config)) {
+    place_patches(regions.front().region, asked);
+    runs = patch_runs(asked);
+  }
+  if (tma_layout::regions(config) == 1) return bind_regions<1>(config, problem, device, std::move(regions), runs);
+  return bind_regions<tma_layout::kMaxRegions>(config, problem, device, std::move(regions), runs);
+}
+
+Binding bind_view(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
+                  const ConvProblem& asked) {
+  const bool weight = problem.direction == Direction::kBackwardWeight;
+  if (tma_layout::copies_rows(config))
+    return with_whole_rows(
+        config, problem, device,
+        weight ? bind_tma_weight(config, problem, device) : bind_groups(config, problem, device, asked));
+  if (weight) return bind_tma_weight(config, problem, device);
+  if (config.gemm.groups_per_tile > 1) {
+    const ConvProblem merged = merged_problem(config, problem);
+    return with_merged_filter(config, problem, device, bind_groups(config, merged, device, merged));
+  }
+  return bind_groups(config, problem, device, asked);
 }
 
 }  // namespace
@@ -281,14 +313,7 @@ TensorMapSpec filter_map(const KernelConfig& config, const ConvProblem& problem)
 }
 
 Binding bind_tma(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
-  const bool weight = problem.direction == Direction::kBackwardWeight;
-  if (tma_layout::copies_rows(config))
-    return with_whole_rows(config, problem, device,
-                           weight ? bind_tma_weight(config, problem, device) : bind_groups(config, problem, device));
-  if (weight) return bind_tma_weight(config, problem, device);
-  if (config.gemm.groups_per_tile > 1)
-    return with_merged_filter(config, problem, device, bind_groups(config, merged_problem(config, problem), device));
-  return bind_groups(config, problem, device);
+  return bind_view(config, tma_layout::sees_patches(config) ? patch_view(problem) : problem, device, problem);
 }
 
 }  // namespace wt

@@ -14,6 +14,7 @@
 #include "kernel/gemm/tma/layout.h"
 #include "problem/choice.h"
 #include "problem/gemm_view.h"
+#include "problem/patch_view.h"
 #include "problem/tap_regions.h"
 
 namespace wt {
@@ -327,14 +328,14 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
 // A patch of the image and nine taps of the filter at a time; tiles are 8 pixels wide and hang over the edges.
 double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
   // Beside the products of a tap, and what a stage of three of them makes of it; fitted by hand.
-// The products of a tap. Pixels in registers are read once for a column of the filter, two rows more than outputs have;
-// an estimate from the rates of shared memory.
-double halo_product_cycles(const KernelConfig& config, double steps) {
-  if (!tma_layout::halo_in_registers(config)) return mma_cycles(config, steps * 32);
-  const double columns = config.gemm.tile.n, fragments = tma_layout::rows_of_consumer(config) / 64.0;
-  const double pixels = 16 * (fragments + 1) / fragments / tma_layout::kHaloFilter;
-  return config.gemm.tile.m / 64.0 * steps * std::max(columns / 2, pixels + columns / 4);
-}
+  // The products of a tap. Pixels in registers are read once for a column of the filter, two rows more than outputs
+  // have; an estimate from the rates of shared memory.
+  double halo_product_cycles(const KernelConfig& config, double steps) {
+    if (!tma_layout::halo_in_registers(config)) return mma_cycles(config, steps * 32);
+    const double columns = config.gemm.tile.n, fragments = tma_layout::rows_of_consumer(config) / 64.0;
+    const double pixels = 16 * (fragments + 1) / fragments / tma_layout::kHaloFilter;
+    return config.gemm.tile.m / 64.0 * steps * std::max(columns / 2, pixels + columns / 4);
+  }
 
   constexpr double kStageCycles = 110, kTapsOfStage = 2;
   const ConvProblem problem = merged_problem(config, whole);
@@ -455,7 +456,10 @@ int64_t best_members(const KernelConfig& config, const ConvProblem& problem, int
 
 }  // namespace
 
-double predicted_tma_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+double predicted_tma_us(const KernelConfig& config, const ConvProblem& asked, int multiprocessors) {
+  const bool patches = tma_layout::sees_patches(config) && is_patch(asked);
+  const ConvProblem view = patches ? patch_view(asked) : ConvProblem{};
+  const ConvProblem& problem = patches ? view : asked;
   double cycles = 0;
   if (problem.direction == Direction::kBackwardWeight) {
     const bool cluster = config.gemm.split_k == SplitK::kCluster;

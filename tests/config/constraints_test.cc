@@ -55,10 +55,10 @@ TEST_P(ProblemRow, TripsAndSaysWhy) {
   const Constraint* constraint = find_row(problem_rows(), row.id);
   ASSERT_NE(constraint, nullptr);
   KernelConfig config = config_for(*problem, Target::kSm80);
-  const Case before{config, info_of(config.target), &*problem, row.requests};
+  const Case before{config, info_of(config.target), &*problem, row.requests, &*problem};
   EXPECT_TRUE(!constraint->applies(before) || constraint->holds(before)) << "trips without the change";
   row.change(config);
-  const Case at{config, info_of(config.target), &*problem, row.requests};
+  const Case at{config, info_of(config.target), &*problem, row.requests, &*problem};
   ASSERT_TRUE(constraint->applies(at));
   ASSERT_FALSE(constraint->holds(at));
   EXPECT_THAT(constraint->message(at), HasSubstr(row.message));

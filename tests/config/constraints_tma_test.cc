@@ -80,6 +80,14 @@ const RowCase kTargetCases[] = {
        });
      },
      "staging=tma_store for a gradient with split_k=workspace groups_per_tile=1"},
+    {"tma-patch",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.direction = Direction::kBackwardData;
+         t.gemm.specialization = Specialization::kPatch;
+       });
+     },
+     "specialization=patch with dims=2 direction=bwd_data loader_a=tma_im2col groups_per_tile=1 staging=tma_store"},
     {"tma-copy-vector",
      [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.staging = Staging::kShared; }); },
      "staging=shared copies rows by vectors of 2, 4 or 8 elements, not vector_c=1"},
@@ -134,6 +142,16 @@ const RowCase kProblemCases[] = {
      },
      "72 channels are summed over; loader_a=tma_halo with filter_rows=3 takes multiples of 64",
      "fwd bf16 n1 c72 k36 i8x8 f3x3 p1"},
+    {"tma-patch-run",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.direction = Direction::kBackwardData;
+         t.gemm.specialization = Specialization::kPatch;
+         t.gemm.staging = Staging::kShared;
+         t.gemm.vector_c = 8;
+       });
+     },
+     "runs of 12 numbers are no multiple of vector_c=8", "bwd_data bf16 n1 c3 k64 i8x8 f4x4 s4"},
     {"tma-merge-width",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {

@@ -249,7 +249,7 @@ constexpr Shape kCopiedShapes[] = {{128, 128, true, kSearch, kSearch},
 constexpr Shape kCopiedHaloShapes[] = {{256, 128, false, kSearch, kSearch}, {128, 128, true, kSearch, kSearch},
                                        {256, 64, true, kSearch, kSearch},   {128, 64, false, kSearch, kSearch},
                                        {64, 64, false, kSearch, kSearch},   {64, 32, false, kSearch, kSearch}};
-constexpr unsigned char kWholeVector = 8;  // 16 bytes
+constexpr unsigned char kOneNumber = 1, kWholeVector = 8;  // 16 bytes
 
 void propose_copied(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (breadth == Breadth::kFew || !is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
@@ -268,6 +268,36 @@ void propose_copied(const KernelConfig& base, Breadth breadth, std::vector<Kerne
     }
   }
 }
+
+// Convolutions over patches by their easier view (problem/patch_view.h), where channels of a patch's row are no whole
+// 16 bytes by way of copies. Backward data stores runs of them, by vectors or pairs.
+constexpr Shape kPatchShapes[] = {
+    {128, 128, true, kSearch, kSearch},  {128, 64, false, kSearch, kSearch},  {128, 192, false, kSearch, kSearch},
+    {128, 256, false, kSearch, kSearch}, {192, 128, false, kSearch, kSearch}, {128, 96, true, kSearch, kSearch},
+    {256, 128, false, kSearch, kSearch}, {64, 192, true, kSearch, kSearch},
+};
+
+void propose_patches(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew || base.dims > 2) return;
+  if (!is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
+  const bool forward = base.direction == Direction::kForward;
+  for (const Shape& shape : kPatchShapes) {
+    for (const unsigned char vector : {kOneNumber, kWholeVector}) {
+      for (const unsigned char stored : {8, 2}) {
+        if (forward && stored != 8) continue;
+        propose_shape(base, shape, 128, Loader::kTmaIm2col, forward ? Staging::kTmaStore : Staging::kShared, configs);
+        configs.back().gemm.specialization = Specialization::kPatch;
+        configs.back().gemm.vector_a = vector;
+        if (!forward) configs.back().gemm.vector_c = stored;
+      }
+    }
+  }
+}
+
+constexpr Shape kPatchWeightShapes[] = {
+    {128, 128, false, kSearch, kSearch}, {128, 192, false, kSearch, kSearch}, {128, 64, false, kSearch, kSearch},
+    {64, 64, false, kSearch, kSearch},   {128, 256, false, kSearch, kSearch},
+};
 
 constexpr Shape kWeightShapes[] = {
     {128, 128, false, kCore, kCore},     {128, 256, false, kCommon, kCommon}, {64, 128, false, kCommon, kCommon},
@@ -312,6 +342,15 @@ void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<Kerne
   }
   propose_weight_shape(base, {128, 128, false, kSearch, kSearch}, SplitK::kWorkspace, 1, configs);
   configs.back().gemm.vector_a = kWholeVector;
+  if (base.dims <= 2) {
+    for (const Shape& shape : kPatchWeightShapes) {
+      for (const unsigned char vector : {kOneNumber, kWholeVector}) {
+        propose_weight_shape(base, shape, SplitK::kWorkspace, 1, configs);
+        configs.back().gemm.specialization = Specialization::kPatch;
+        configs.back().gemm.vector_a = vector;
+      }
+    }
+  }
   // Small groups together: the products of different groups are dropped with the partial sums.
   for (const unsigned char groups : {2, 4, 8, 16}) {
     for (const short columns : {192, 64}) {
@@ -369,6 +408,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   propose_sharing(base, breadth, configs);
   propose_crosswise(base, breadth, configs);
   propose_copied(base, breadth, configs);
+  propose_patches(base, breadth, configs);
 }
 
 }  // namespace
@@ -384,5 +424,5 @@ extern const KernelKind kGemmTma = {.id = "gemm-tma",
                                     .generic = false,
                                     .propose = propose};
 
-    propose_halo_registers(base, breadth, configs);
+propose_halo_registers(base, breadth, configs);
 }  // namespace wt

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernel/arguments.h"
+#include "kernel/gemm/wavelet/divider.h"
 #include "target/cache_policy.h"
 
 namespace wt {
@@ -48,7 +49,9 @@ struct TmaArguments {
   CachePolicy policy;  // of A
   i32 splits;          // parts of every tile's sum; 1: it is whole
   i64 part_elements;   // of the output, which parts in the workspace lie apart
-  void* y;             // or the workspace
+  Divider run;         // of patches: columns that lie together in the output, and what lies between two such runs
+  i64 run_gap;
+  void* y;  // or the workspace
   EpilogueArguments epilogue;
 };
 

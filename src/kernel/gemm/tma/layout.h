@@ -190,6 +190,15 @@ constexpr bool copies_rows(const KernelConfig& config) {
   return config.gemm.pipeline == Pipeline::kTma && config.gemm.vector_a > 1;
 }
 
+// Whether the kernel computes a convolution over patches by its easier view (problem/patch_view.h). Backward data then
+// stores the columns of a pixel in runs that lie apart.
+constexpr bool sees_patches(const KernelConfig& config) {
+  return config.gemm.pipeline == Pipeline::kTma && config.gemm.specialization == Specialization::kPatch;
+}
+constexpr bool stores_patches(const KernelConfig& config) {
+  return sees_patches(config) && config.direction == Direction::kBackwardData;
+}
+
 constexpr int kMaxRegions = 9;  // 3x3 rectangles, or the eight phases of a cube
 // Kernels that take a dilated problem by rectangles whose pixels see the same taps (problem/tap_regions.h); they store
 // by rows, which may lie anywhere.

@@ -188,8 +188,10 @@ struct TmaOutput {
       const int chunk = column % 64 / 8 ^ in_warp % 8;
       const SharedAddress from = staging + column / 64 * (64 * 128) + (warp * kRows + in_warp) * 128 + chunk * 16 +
                                  column % 8 * static_cast<int>(sizeof(Element));
-      device::store_global(reinterpret_cast<Part*>(static_cast<Element*>(p.y) + offset + channel + column),
-                           device::load_shared<Part>(from));
+      i64 to = offset + channel + column;
+      if constexpr (tma_layout::stores_patches(kConfig))
+        to += quotient(static_cast<u32>(channel + column), p.run) * p.run_gap;
+      device::store_global(reinterpret_cast<Part*>(static_cast<Element*>(p.y) + to), device::load_shared<Part>(from));
     }
     device::sync_warp();  // the next fragment is staged in the same place
   }

@@ -202,6 +202,20 @@ constexpr Constraint kTargetRows[] = {
            d.block_size, at.config.finite_only, kBandedMaxFilter, kBandedRows, kBandedMaxCube);
      }},
 
+    {"direct-banded-bulk", "rows that the copy engine brings are those of forward and backward data in two dimensions",
+     [](const Case& at) { return is_banded(at) && banded::in_bulk(at.config); },
+     [](const Case& at) {
+       const KernelConfig& c = at.config;
+       return c.target == Target::kSm90a && c.dims == 2 && c.direction != Direction::kBackwardWeight &&
+              c.direct.block_size >= 128;
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "loader_a=tma_tiled with target {}, {}D, direction {}, block_size={}: design banded copies rows in bulk on "
+           "sm_90a, in 2D, forward and backward data, with 128 threads or more; use loader_a=gather",
+           text_of(at.config.target), at.config.dims, text_of(at.config.direction), at.config.direct.block_size);
+     }},
+
     {"direct-groups-shape", "a kernel for small groups multiplies 16-bit channels-last images with undilated filters",
      is_groups,
      [](const Case& at) {
@@ -361,7 +375,7 @@ constexpr Constraint kProblemRows[] = {
        return fmt::format("a tensor has {} elements; this kernel counts to 2147483647; use {}",
                           std::max(at.problem->x_elements(), at.problem->y_elements()),
                           is_banded(at)   ? "design stream"
-                          : is_groups(at) ? "family gemm"
+                          : is_matrix(at) ? "family gemm"
                                           : "prefetch=1");
      }},
 

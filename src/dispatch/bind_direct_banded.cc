@@ -7,10 +7,25 @@
 #include "dispatch/bind_direct.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/direct_geometry.h"
+#include "dispatch/tma_maps.h"
 #include "kernel/direct/banded_shape.h"
 #include "kernel/direct/reciprocal.h"
 
 namespace wt {
+namespace {
+
+// A box is a row of every segment of a group: `columns` pixels of each.
+TensorMapSpec row_map(const KernelConfig& config, const ConvProblem& problem, const DirectImage& image, int columns,
+                      int segments) {
+  TensorMapSpec map = dense_map(config.x, {problem.c, image.size[2], image.size[1], problem.n},
+                                static_cast<uint32_t>(banded::pixel_bytes(config)));
+  map.box = {static_cast<uint32_t>(banded::channels(config)), static_cast<uint32_t>(columns), 1,
+             static_cast<uint32_t>(segments)};
+  map.l2_promotion = 128;  // neighbouring blocks read the other channels of a line
+  return map;
+}
+
+}  // namespace
 
 Binding bind_direct_banded(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
   const bool data = problem.direction == Direction::kBackwardData;
@@ -50,14 +65,27 @@ Binding bind_direct_banded(const KernelConfig& config, const ConvProblem& proble
   launch.shape.threads = static_cast<uint32_t>(config.direct.block_size);
   launch.shape.shared_bytes =
       static_cast<uint32_t>(banded::shared_bytes(config, arguments.column_blocks, arguments.group_segments));
-  set_params(launch, arguments);
-  launch.pointers.push_back({offsetof(BandedArguments, first), direct_first(problem.direction), 0});
-  launch.pointers.push_back({offsetof(BandedArguments, second), direct_second(problem.direction), 0});
   const bool weight = problem.direction == Direction::kBackwardWeight;
-  if (!weight) {
-    launch.pointers.push_back({offsetof(BandedArguments, out), output_tensor(problem.direction), 0});
-    bind_epilogue(launch, problem, offsetof(BandedArguments, epilogue));
+  uint32_t base = 0;  // of BandedArguments
+  if (banded::in_bulk(config)) {
+    base = offsetof(BandedBulkArguments, rows);
+    BandedBulkArguments bulk{};
+    bulk.rows = arguments;
+    set_params(launch, bulk);
+    launch.maps.push_back(
+        {offsetof(BandedBulkArguments, from), direct_first(problem.direction), 0,
+         row_map(config, problem, arguments.from, banded::window(arguments.column_blocks), arguments.group_segments)});
+    launch.maps.push_back(
+        {offsetof(BandedBulkArguments, to), output_tensor(problem.direction), 0,
+         row_map(config, problem, arguments.to, arguments.column_blocks * kBandedPixels, arguments.group_segments)});
+  } else {
+    set_params(launch, arguments);
+    launch.pointers.push_back({offsetof(BandedArguments, first), direct_first(problem.direction), 0});
+    if (!weight) launch.pointers.push_back({offsetof(BandedArguments, out), output_tensor(problem.direction), 0});
   }
+  constexpr uint32_t kSecond = offsetof(BandedArguments, second), kEpilogue = offsetof(BandedArguments, epilogue);
+  launch.pointers.push_back({base + kSecond, direct_second(problem.direction), 0});
+  if (!weight) bind_epilogue(launch, problem, base + kEpilogue);
   Binding binding;
   binding.launches.push_back(std::move(launch));
   if (weight) bind_direct_sum(binding, config, problem, offsetof(BandedArguments, out), cut.grid / cut.channel_blocks);

@@ -36,12 +36,34 @@ Walked walked(const KernelConfig& config, const ConvProblem& p) {
   return {steps(1, config.direct.stride_h), steps(2, config.direct.stride_w), p.in[0], halo};
 }
 
-// Steps of the longest walk where blocks take `share` rows each: a halo for every image that a block enters.
-int64_t longest_walk(int64_t rows, int64_t height, int64_t halo, int64_t share) {
-  int64_t longest = 0;
+// What output rows [first, stop) of one image cost, in steps.
+struct WalkCost {
+  int64_t halo;            // rows of the filter beyond the first
+  int64_t pad = 0, count;  // padding before the rows of the input; these
+  bool clips = true;       // the walk leaves out rows of padding
+  bool gradient = false;
+
+  // WHY a third: a row that is only moved on or staged was a third of a step's instructions.
+  double operator()(int64_t first, int64_t stop) const {
+    constexpr double kEmptyStep = 0.35;
+    const int64_t last = stop - 1 + halo;
+    if (!clips) return static_cast<double>(last - first + 1);
+    const int64_t from = std::max(first, pad), to = std::min(last, pad + count - 1);
+    const int64_t empty = gradient ? std::min(stop, pad) - first : last - std::max(to, from - 1);
+    return static_cast<double>(std::max<int64_t>(0, to - from + 1)) +
+           kEmptyStep * static_cast<double>(std::max<int64_t>(0, empty));
+  }
+};
+
+// The longest walk where blocks take `share` rows each: a halo for every image that a block enters.
+double longest_walk(int64_t rows, int64_t height, const WalkCost& cost, int64_t share) {
+  double longest = 0;
   for (int64_t first = 0; first < rows; first += share) {
-    const int64_t end = std::min(first + share, rows);
-    longest = std::max(longest, end - first + ((end - 1) / height - first / height + 1) * halo);
+    const int64_t end = std::min(first + share, rows), images = (end - 1) / height - first / height;
+    const int64_t begin = first % height, stop = (end - 1) % height + 1;
+    longest = std::max(
+        longest, images == 0 ? cost(begin, stop)
+                             : cost(begin, height) + cost(0, stop) + static_cast<double>(images - 1) * cost(0, height));
   }
   return longest;
 }
@@ -49,7 +71,7 @@ int64_t longest_walk(int64_t rows, int64_t height, int64_t halo, int64_t share) 
 // The blocks of one channel block share its rows about evenly, cut where images end if that makes the longest walk
 // shorter; neighbouring channel blocks walk in step.
 template <class Cut>
-void spread_rows(Cut& cut, int64_t height, int64_t halo, int64_t capacity) {
+void spread_rows(Cut& cut, int64_t height, const WalkCost& cost, int64_t capacity) {
   const int64_t ranges = std::clamp<int64_t>(capacity / cut.channel_blocks, 1, std::max<int64_t>(1, cut.rows));
   const int64_t even = std::max<int64_t>(1, ceil_div(cut.rows, ranges));
   cut.rows_per_block = even;
@@ -57,9 +79,9 @@ void spread_rows(Cut& cut, int64_t height, int64_t halo, int64_t capacity) {
     const auto next = [&](int64_t step) { return ceil_div(even, step) * step; };
     int64_t divisor = even;
     while (divisor < height && height % divisor != 0) ++divisor;
-    int64_t least = longest_walk(cut.rows, height, halo, even);
+    double least = longest_walk(cut.rows, height, cost, even);
     for (const int64_t share : {divisor, next(std::max<int64_t>(1, height / 2)), next(height)}) {
-      const int64_t steps = longest_walk(cut.rows, height, halo, share);
+      const double steps = longest_walk(cut.rows, height, cost, share);
       if (steps >= least) continue;
       least = steps;
       cut.rows_per_block = share;
@@ -67,11 +89,14 @@ void spread_rows(Cut& cut, int64_t height, int64_t halo, int64_t capacity) {
     cut.range_rows = cut.rows_per_block;
     // The same number of blocks for every group, none of which enters a second one.
     const int64_t tiles = std::min(height, capacity / (cut.channel_blocks * cut.groups));
-    if (const int64_t share = tiles > 0 ? ceil_div(height, tiles) : 0; share > 0 && share + halo < least) {
-      least = share + halo;
-      cut.rows_per_block = share;
-      cut.range_rows = height;
-      cut.range_blocks = ceil_div(height, share);
+    if (const int64_t share = tiles > 0 ? ceil_div(height, tiles) : 0; share > 0) {
+      const double steps = longest_walk(height, height, cost, share);
+      if (steps < least) {
+        least = steps;
+        cut.rows_per_block = share;
+        cut.range_rows = height;
+        cut.range_blocks = ceil_div(height, share);
+      }
     }
     cut.steps = least;
   }
@@ -216,7 +241,18 @@ BandedCut cut_banded(const KernelConfig& config, const ConvProblem& p, int multi
   cut.groups = ceil_div(cut.segments, cut.group_segments);
   cut.channel_blocks = ceil_div(p.c, banded::channels(config));
   cut.rows = cut.groups * size[1];
-  spread_rows(cut, size[1], config.direct.filter_h - 1, int64_t{multiprocessors} * config.min_blocks);
+  const bool data = p.direction == Direction::kBackwardData;
+  const int64_t halo = config.direct.filter_h - 1;
+  const WalkCost cost{.halo = halo,
+                      .pad = data ? halo - p.pad_lower[1] : p.pad_lower[1],
+                      .count = data ? p.out()[1] : p.in[1],
+                      .gradient = p.direction == Direction::kBackwardWeight};
+  // WHY: rows of narrow images with their windows may leave room for fewer blocks than registers do.
+  constexpr int64_t kSharedBytes = 227 << 10, kReserved = 1 << 10;
+  const int64_t bytes =
+      banded::shared_bytes(config, static_cast<int>(cut.column_blocks), static_cast<int>(cut.group_segments));
+  cut.resident = std::clamp<int64_t>(kSharedBytes / (bytes + kReserved), 1, config.min_blocks);
+  spread_rows(cut, size[1], cost, multiprocessors * cut.resident);
   return cut;
 }
 
@@ -257,7 +293,8 @@ GroupsCut cut_groups(const KernelConfig& config, const ConvProblem& p, int multi
   cut.groups = ceil_div(cut.segments, cut.group_segments);
   cut.channel_blocks = ceil_div(p.c, groups::channels(config));
   cut.rows = cut.groups * cut.height;
-  spread_rows(cut, cut.height, all.halo, int64_t{multiprocessors} * config.min_blocks);
+  spread_rows(cut, cut.height, {.halo = all.halo, .count = 0, .clips = false},
+              int64_t{multiprocessors} * config.min_blocks);
   return cut;
 }
 

@@ -38,7 +38,8 @@ struct BandedCut {
   int64_t channel_blocks = 1;
   int64_t rows = 0, rows_per_block = 1, grid = 0;
   int64_t range_rows = 1, range_blocks = 1;  // rows that some blocks of their own share, and how many these are
-  int64_t steps = 0;                         // of the longest walk, halos included
+  int64_t resident = 1;                      // blocks of a multiprocessor
+  double steps = 0;                          // of the longest walk, halos included; rows of padding cost a part of one
 };
 BandedCut cut_banded(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 
@@ -56,7 +57,7 @@ struct GroupsCut {
   int64_t channel_blocks = 1;
   int64_t rows = 0, rows_per_block = 1, grid = 0;
   int64_t range_rows = 1, range_blocks = 1;  // rows that some blocks of their own share, and how many these are
-  int64_t steps = 0;                         // of the longest walk, halos included
+  double steps = 0;                          // of the longest walk, halos included
 };
 GroupsCut cut_groups(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 

@@ -53,6 +53,14 @@ const RowCase kTargetCases[] = {
        c.direct.filter_w = 11;
      },
      "filter=3x11 stride=0x0 vectors=1/1 prefetch=1 images=1 block_size=64 finite_only=false: design banded"},
+    {"direct-banded-bulk",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.design = DirectDesign::kBanded;
+       c.gemm.loader_a = Loader::kTmaTiled;
+       c.direct.block_size = 64;
+     },
+     "block_size=64: design banded copies rows in bulk"},
     {"direct-history",
      [](KernelConfig& c) {
        c.family = Family::kDirect;

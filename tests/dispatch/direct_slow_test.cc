@@ -14,6 +14,7 @@
 #include "dispatch/trial.h"
 #include "exact_trial.h"
 #include "kernel/direct/arguments.h"
+#include "kernel/direct/banded_shape.h"
 #include "kernel/direct/stream_shape.h"
 #include "tests/dispatch/spills.h"
 
@@ -99,6 +100,25 @@ TEST(DirectGather, SlidesAlongRowsInSharedMemory) {
     std::erase_if(kernels, [](const RankedCandidate& c) { return c.config.direct.prefetch < 2; });
     ASSERT_EQ(kernels.size(), 1u) << text;
     expect_exact(*device, problem, kernels.front().config);
+  }
+}
+
+// Rows by tensor maps: images side by side and a row in two parts, channels beyond the last block, padding on one side,
+// beyond the filter and missing, images smaller than the filter, walks that enter further images.
+TEST(DirectBanded, CopiesRowsInBulk) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  for (const char* text :
+       {"fwd bf16 n9 c24 k24 g24 i5x14 f3x3 p1 +bias+relu", "fwd bf16 n18 c40 k40 g40 i7x7 f7x7 p3",
+        "fwd fp16 n1 c8 k8 g8 i4x130 f7x7 p3:1x2:5", "fwd bf16 n2 c8 k8 g8 i3x9 f5x5 p6x2 +residual+amax",
+        "bwd_data bf16 n3 c16 k16 g16 i9x12 f5x5 p2", "bwd_data bf16 n2 c8 k8 g8 i8x9 f3x3 p0:2",
+        "bwd_data bf16 n1 c8 k8 g8 i6x17 f3x3 p4x1"}) {
+    const ConvProblem problem = problem_of(text);
+    auto kernels = direct_kernels(problem, Target::kSm90a, kBanded);
+    std::erase_if(kernels, [](const RankedCandidate& c) { return !banded::in_bulk(c.config); });
+    ASSERT_FALSE(kernels.empty()) << text;
+    expect_exact(*device, problem, kernels.front().config);
+    expect_exact(*device, problem, kernels.back().config);
   }
 }
 

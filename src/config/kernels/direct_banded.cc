@@ -11,7 +11,7 @@ constexpr Target kTargets[] = {Target::kSm80, Target::kSm90a};
 constexpr std::string_view kReadFields[] = {
     "finite_only",       "direct.design",     "direct.filter_h",   "direct.filter_w",  "direct.stride_h",
     "direct.stride_w",   "direct.dilation_h", "direct.dilation_w", "direct.vector_in", "direct.vector_out",
-    "direct.block_size", "direct.images",     "direct.prefetch"};
+    "direct.block_size", "direct.images",     "direct.prefetch",   "gemm.loader_a"};
 
 // Threads and blocks follow the registers: about 124, 200 and 240 a thread for filters of 3, 5 and 7.
 struct Variant {
@@ -22,6 +22,11 @@ struct Variant {
 constexpr Variant kData[] = {
     {3, 256, 2, 4}, {3, 128, 4, 4}, {3, 256, 2, 6}, {3, 512, 1, 4}, {5, 128, 2, 4},
     {5, 256, 1, 4}, {5, 128, 2, 6}, {7, 128, 2, 4}, {7, 256, 1, 4}, {7, 128, 2, 6},
+};
+// With rows that the copy engine brings: 100, 148 and 198 registers.
+constexpr Variant kBulk[] = {
+    {3, 256, 2, 4}, {3, 128, 4, 6}, {3, 512, 1, 4}, {5, 128, 3, 6}, {5, 128, 2, 8},
+    {5, 256, 1, 8}, {7, 128, 2, 6}, {7, 128, 2, 8}, {7, 256, 1, 8},
 };
 constexpr Variant kWeight[] = {
     {3, 128, 3, 4}, {3, 256, 1, 6}, {3, 128, 3, 6}, {5, 128, 2, 4}, {5, 256, 1, 4}, {7, 128, 2, 4}, {7, 256, 1, 4},
@@ -37,16 +42,16 @@ std::span<const Variant> variants(Direction direction, int dims) {
   return kData;
 }
 
-void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
-  if (breadth == Breadth::kFew || base.dims < 2 || base.layout != Layout::kChannelsLast) return;
-  if (size_of(base.x) != 2 || base.x != base.y || base.x != base.w) return;
-  for (const Variant& variant : variants(base.direction, base.dims)) {
+void propose_variants(const KernelConfig& base, std::span<const Variant> variants, Loader loader,
+                      std::vector<KernelConfig>& configs) {
+  for (const Variant& variant : variants) {
     for (const int images : {1, 16}) {
       KernelConfig config = base;
       DirectConfig& direct = config.direct;
       config.family = Family::kDirect;
       config.finite_only = true;
       config.min_blocks = variant.min_blocks;
+      config.gemm.loader_a = loader;
       direct.design = DirectDesign::kBanded;
       direct.filter_h = variant.filter;
       direct.filter_w = variant.filter;
@@ -59,6 +64,14 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
       configs.push_back(config);
     }
   }
+}
+
+void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew || base.dims < 2 || base.layout != Layout::kChannelsLast) return;
+  if (size_of(base.x) != 2 || base.x != base.y || base.x != base.w) return;
+  propose_variants(base, variants(base.direction, base.dims), base.gemm.loader_a, configs);
+  if (base.target == Target::kSm90a && base.dims == 2 && base.direction != Direction::kBackwardWeight)
+    propose_variants(base, kBulk, Loader::kTmaTiled, configs);
 }
 
 }  // namespace

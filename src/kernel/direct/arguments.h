@@ -98,6 +98,12 @@ struct BandedArguments {
   EpilogueArguments epilogue;
 };
 
+// kernel/direct/banded_bulk.h: maps of the images, {channels, w, h, images} in boxes of a row of a group of segments.
+struct BandedBulkArguments {
+  TensorMap from, to;
+  BandedArguments rows;
+};
+
 // kernel/direct/groups*.h. A segment is some columns of positions of one image; the segments of a group lie side by
 // side in a block's row. Origins lead from positions to pixels, the padding included.
 struct GroupsArguments {

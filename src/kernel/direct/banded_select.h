@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/direct/banded_select.h - the banded kernels by direction.
+// kernel/direct/banded_select.h - the banded kernels by direction and by the way of their rows.
 #pragma once
 
 #include "kernel/direct/banded.h"
+#include "kernel/direct/banded_bulk.h"
 #include "kernel/direct/banded_weight.h"
 #include "kernel/direct/sum.h"
 
 namespace wt {
 
-template <Direction kDirection>
+template <Direction kDirection, bool kInBulk>
 struct BandedOf {
   template <KernelConfig kConfig>
   using Kernel = DirectBanded<kConfig>;
 };
 template <>
-struct BandedOf<Direction::kBackwardWeight> {
+struct BandedOf<Direction::kBackwardWeight, false> {
   template <KernelConfig kConfig>
   using Kernel = DirectBandedWeight<kConfig>;
 };
+template <Direction kDirection>
+struct BandedOf<kDirection, true> {
+  template <KernelConfig kConfig>
+  using Kernel = DirectBandedBulk<kConfig>;
+};
 
 template <KernelConfig kConfig>
-struct BandedKernel : BandedOf<kConfig.direction>::template Kernel<kConfig> {};
+struct BandedKernel : BandedOf<kConfig.direction, banded::in_bulk(kConfig)>::template Kernel<kConfig> {};
 
 }  // namespace wt

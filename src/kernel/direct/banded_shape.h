@@ -52,12 +52,18 @@ constexpr int matrix_bytes(const KernelConfig& config) {
   return warps(config) * config.direct.vector_in * kBandedRows * kMatrixPitch * 4;
 }
 
+// Whether rows come and go by tensor maps.
+constexpr bool in_bulk(const KernelConfig& config) { return config.gemm.loader_a == Loader::kTmaTiled; }
+inline constexpr int kBulkOut = 3;       // staged rows
+inline constexpr int kBulkAlign = 1024;  // where the swizzle of a row begins
+
 // A ring of input rows, one of every plane that the filter reaches, and two rows of output on their way; backward
 // weight has a ring of rows of x and dy.
 constexpr int shared_bytes(const KernelConfig& config, int column_blocks, int segments) {
   const int row = depth(config) * row_bytes(config, column_blocks, segments);
   const int out = out_bytes(config, column_blocks, segments);
   const int table = table_bytes(config);
+  if (in_bulk(config)) return kBulkAlign + config.direct.prefetch * (row + 8) + kBulkOut * out;
   if (config.direction != Direction::kBackwardWeight) return table + config.direct.prefetch * row + 2 * out;
   const int ring = config.direct.prefetch * (row + out);
   return table + kZeroBytes + (ring > matrix_bytes(config) ? ring : matrix_bytes(config));

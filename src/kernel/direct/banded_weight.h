@@ -42,16 +42,19 @@ struct DirectBandedWeight {
     Sums sum = {};
     Held held = {};
     int slot = 0;
-    while (walk.settle(p.to.size[1])) {
-      if (walk.row == walk.first) forget(held);
+    while (walk.settle_pairs(p.to.size[1], image_rows(p))) {
+      if (walk.entered) forget(held);
+      walk.entered = false;
       device::copy_async_wait<kStages - 2>();
       device::sync_block();
       // WHY here: the barrier says that every warp is done with the rows before, whose place these copies take.
       copy_next(p, rows, copied, ring + (slot == 0 ? kStages - 1 : slot - 1) * stage_bytes, row_bytes);
       const SharedAddress stage = ring + slot * stage_bytes;
       shift(held);
-      if (walk.row <= walk.last - (kRows - 1)) strips.read_dy(stage + kDepth * row_bytes, zero, held[0]);
-      WT_UNROLL for (int z = 0; z < kDepth; ++z) multiply(strips, stage + z * row_bytes, held, sum[z]);
+      if (walk.row < walk.stop) strips.read_dy(stage + kDepth * row_bytes, zero, held[0]);
+      if (walk.row >= p.pad_h) {
+        WT_UNROLL for (int z = 0; z < kDepth; ++z) multiply(strips, stage + z * row_bytes, held, sum[z]);
+      }
       slot = slot + 1 == kStages ? 0 : slot + 1;
       ++walk.row;
     }
@@ -73,21 +76,24 @@ struct DirectBandedWeight {
   static constexpr int kChannels = 4;  // of a warp
   static constexpr bool kShared = kConfig.direct.images == 1;
   static_assert(kCols <= kBandedMaxFilter && kStages >= 2 && kConfig.direct.vector_in == kChannels);
-  using Walk = RowWalk<kRows>;
+  using Walk = ImageWalk<kRows>;
   using Pixel = Vector<u32, 2>;  // four channels
   using Pairs = u32[kChannels][Mma::kB / 2];
   using Held = u32[kRows][kChannels][Mma::kB / 2];  // rows of dy
   using PlaneSums = float[kRows][kChannels][Mma::kC];
   using Sums = PlaneSums[kDepth];
 
+  WT_DEVICE static ImageRows image_rows(const Params& p) { return {p.pad_h, p.from.size[1]}; }
+
   WT_DEVICE static void copy_next(const Params& p, Rows& rows, Walk& walk, SharedAddress to, u32 row_bytes) {
-    if (walk.settle(p.to.size[1])) {
-      if (walk.row == walk.first) {
+    if (walk.settle_pairs(p.to.size[1], image_rows(p))) {
+      if (walk.entered) {
         rows.enter(p, walk.group);
         rows.enter_out(p, walk.group);
       }
-      rows.read(p, walk.row, to, row_bytes);
-      if (walk.row <= walk.last - (kRows - 1)) rows.read_out(p, walk.row, to + kDepth * row_bytes);
+      walk.entered = false;
+      if (walk.row >= p.pad_h) rows.read(p, walk.row, to, row_bytes);
+      if (walk.row < walk.stop) rows.read_out(p, walk.row, to + kDepth * row_bytes);
       ++walk.row;
     }
     device::copy_async_commit();

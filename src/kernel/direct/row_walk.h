@@ -48,4 +48,59 @@ struct RowWalk {
   }
 };
 
+// The rows of an image among its padded rows.
+struct ImageRows {
+  i32 pad, count;
+  WT_DEVICE bool has(i32 row) const { return static_cast<u32>(row - pad) < static_cast<u32>(count); }
+  WT_DEVICE i32 last() const { return pad + count - 1; }
+};
+
+// The same walk, which leaves out rows of padding: 7x7 filters on 7x7 images meet 7 rows and not 13.
+template <int kFilterRows>
+struct ImageWalk {
+  i32 at, end;                         // not yet taken
+  i32 group = 0, first = 0, stop = 0;  // of the item: its output rows
+  i32 row = 1, last = 0;               // as above
+  bool entered = false;                // the item has just begun; the caller clears it
+
+  // Rows that are copied: those of the image.
+  WT_DEVICE bool settle_copies(i32 height, const ImageRows& image) {
+    while (row > last && at < end) {
+      enter(height);
+      row = first > image.pad ? first : image.pad;
+      last = stop + kFilterRows - 2 < image.last() ? stop + kFilterRows - 2 : image.last();
+    }
+    return row <= last;
+  }
+  // Steps of the sums. Before the image they are zero, so that the walk begins where it does, or with the first
+  // complete row.
+  WT_DEVICE bool settle_steps(i32 height, const ImageRows& image) {
+    if (row > last && at < end) {
+      enter(height);
+      const i32 complete = first + kFilterRows - 1;
+      row = image.pad < first ? first : image.pad < complete ? image.pad : complete;
+      last = stop + kFilterRows - 2;
+    }
+    return row <= last;
+  }
+  // Of a weight gradient: a row of dy comes with each row of x, at first with rows before the image.
+  WT_DEVICE bool settle_pairs(i32 height, const ImageRows& image) {
+    while (row > last && at < end) {
+      enter(height);
+      row = first;
+      last = stop + kFilterRows - 2 < image.last() ? stop + kFilterRows - 2 : image.last();
+    }
+    return row <= last;
+  }
+
+ private:
+  WT_DEVICE void enter(i32 height) {
+    group = at / height;
+    first = at % height;
+    stop = first + end - at < height ? first + end - at : height;
+    at += stop - first;
+    entered = true;
+  }
+};
+
 }  // namespace wt

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/direct/banded_bulk.h - banded.h with rows that the copy engine brings and takes away (sm_90 on).
+//
+//   rows of x or dy --tensor map--> ring (shared) --fragments--> mma --> staged rows --tensor map--> y, dx
+//
+// One thread asks for a row of every segment of a group at once; what lies outside the image comes as zeros and is not
+// written. WHY: of 213 instructions of a step with 7x7 filters, 90 copied rows in and out, and few warps hide them.
+// The engine's swizzle is the permutation of banded_rows.h.
+#pragma once
+
+#include "kernel/direct/banded_product.h"
+#include "target/bulk.h"
+
+namespace wt {
+
+template <KernelConfig kConfig>
+struct DirectBandedBulk {
+  using Params = BandedBulkArguments;
+  static constexpr int kThreads = kConfig.direct.block_size;
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+
+  WT_DEVICE static void run(const Params& params) {
+    const BandedArguments& p = params.rows;
+    const bool copies = device::thread_index() == 0;
+    const i32 channel_block = device::block_index().x % p.channel_blocks;
+    const RowRange range = RowRange::make(p);
+    Walk copied{range.first, range.end}, walk{range.first, range.end};
+    const SharedAddress ring = (device::shared_base() + (banded::kBulkAlign - 1)) & ~(banded::kBulkAlign - 1u);
+    const u32 row_bytes = static_cast<u32>(banded::row_bytes(kConfig, p.column_blocks, p.group_segments));
+    const u32 out_bytes = static_cast<u32>(banded::out_bytes(kConfig, p.column_blocks, p.group_segments));
+    const SharedAddress staged = ring + kStages * row_bytes;
+    const SharedAddress full = staged + banded::kBulkOut * out_bytes;  // a barrier for each row of the ring
+    const i32 first_channel = channel_block * banded::channels(kConfig);
+    if (copies) {
+      WT_UNROLL for (int i = 0; i < kStages; ++i) device::mbarrier_init(full + 8 * i, 1);
+      device::mbarrier_fence_init();
+      WT_ROLLED for (int i = 0; i < kStages - 1; ++i) {
+        copy_next(params, first_channel, copied, ring + i * row_bytes, full + 8 * i);
+      }
+    }
+
+    const int warp = device::thread_index() / device::kWarpSize;
+    const BandedLane lane = BandedLane::make();
+    const i32 channel = first_channel + warp * kChannels;
+    typename Product::Band band;
+    Product::load_band(p, channel, 0, lane, band);
+    typename Product::Tile tile;
+    tile.prepare(lane, warp);
+    typename Product::Strips strips;
+    strips.prepare(p, lane);
+    device::sync_block();  // the barriers are there
+
+    typename Product::Steps steps;
+    typename Product::Sums sum = {};
+    int slot = 0, out_slot = 0;
+    u32 parity = 0;
+    Staged done;
+    while (walk.settle_steps(p.to.size[1], Product::image_rows(p))) {
+      const bool exists = Product::image_rows(p).has(walk.row);
+      if (exists) device::mbarrier_wait(full + 8 * slot, parity);
+      // WHY one may be on its way: the place that is staged next was sent two rows ago.
+      if (copies) device::bulk_wait_read<banded::kBulkOut - 2>();
+      device::sync_block();
+      if (copies) {
+        // The barrier says that every warp is done with the row before, and has staged what it completed.
+        const int free = slot == 0 ? kStages - 1 : slot - 1;
+        if (exists) copy_next(params, first_channel, copied, ring + free * row_bytes, full + 8 * free);
+        if (done.row >= 0) send(params, first_channel, done);
+      }
+      if (exists) {
+        Product::multiply(tile, strips.at(ring + slot * row_bytes), band, true, sum);
+        slot = slot + 1 == kStages ? 0 : slot + 1;
+        parity ^= slot == 0;
+      } else {
+        Product::move_on(sum);
+      }
+      done.row = walk.row - (kRows - 1);
+      if (done.row >= walk.first) {
+        done.group = walk.group;
+        done.at = staged + out_slot * out_bytes;
+        Product::finish_row(p, lane, tile, strips, channel, walk.group, done.row, done.at, sum, steps);
+        device::fence_async_shared();
+        out_slot = out_slot + 1 == banded::kBulkOut ? 0 : out_slot + 1;
+      } else {
+        done.row = -1;
+      }
+      if (walk.row == walk.last) Product::clear(sum);
+      ++walk.row;
+    }
+    device::sync_block();
+    if (copies) {
+      if (done.row >= 0) send(params, first_channel, done);
+      device::bulk_wait_read<0>();
+    }
+    steps.finish(p.epilogue);
+  }
+
+ private:
+  using Product = BandedProduct<kConfig>;
+  using Walk = typename Product::Walk;
+  static constexpr int kRows = Product::kRows, kStages = Product::kStages, kChannels = Product::kChannels;
+  static_assert(Product::kDepth == 1);
+
+  // A row that is staged and not yet sent.
+  struct Staged {
+    i32 row = -1, group = 0;
+    SharedAddress at = 0;
+  };
+
+  // Of the first segment of a group.
+  struct Corner {
+    i32 image, column;
+
+    WT_DEVICE static Corner of(const BandedArguments& p, i32 group) {
+      const i32 segment = group * p.group_segments;
+      if (p.segment_tiles == 1) return {segment, 0};
+      return {segment / p.segment_tiles, segment % p.segment_tiles * (kBandedRows * kBandedPixels)};
+    }
+  };
+
+  WT_DEVICE static void copy_next(const Params& params, i32 channel, Walk& walk, SharedAddress to,
+                                  SharedAddress barrier) {
+    const BandedArguments& p = params.rows;
+    if (!walk.settle_copies(p.to.size[1], Product::image_rows(p))) return;
+    const Corner corner = Corner::of(p, walk.group);
+    device::mbarrier_arrive_expect(
+        barrier, static_cast<u32>(p.group_segments * banded::window(p.column_blocks) * Product::Rows::kPixelBytes));
+    device::tma_load(to, params.from, barrier, channel, corner.column - p.pad_w, walk.row++ - p.pad_h, corner.image);
+  }
+
+  WT_DEVICE static void send(const Params& params, i32 channel, const Staged& done) {
+    const Corner corner = Corner::of(params.rows, done.group);
+    device::tma_store(params.to, done.at, channel, corner.column, done.row, corner.image);
+    device::bulk_commit();
+  }
+};
+
+}  // namespace wt

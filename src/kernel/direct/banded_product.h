@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/direct/banded_product.h - what a banded kernel does with a row, however it came: products with every row of
+// the filter, and the completed row through the epilogue into the staging row.
+//
+//   row in shared memory --fragments--> mma --> sums of the output rows in flight --> staged row
+#pragma once
+
+#include "kernel/direct/banded_tile.h"
+#include "kernel/epilogue.h"
+#include "kernel/gemm/storage.h"
+
+namespace wt {
+
+template <KernelConfig kConfig>
+struct BandedProduct {
+  using Params = BandedArguments;
+  using Element = Storage<kConfig.x>;
+  using Tile = BandedTile<kConfig>;
+  using Mma = typename Tile::Mma;
+  using Rows = BandedRows<kConfig>;
+  using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
+  static constexpr int kRows = kConfig.direct.filter_h, kCols = kConfig.direct.filter_w;
+  static constexpr int kDepth = Rows::kDepth;
+  static constexpr int kStages = kConfig.direct.prefetch;
+  static constexpr int kChannels = Tile::kChannels;
+  static constexpr bool kFlip = kConfig.direction == Direction::kBackwardData;
+  static_assert(kCols <= kBandedMaxFilter && kStages >= 2);
+  using Walk = ImageWalk<kRows>;
+  using Band = Element[kRows][kChannels][Mma::kB];  // of a plane
+  using Sums = float[kRows][kChannels][Mma::kC];
+
+  WT_DEVICE static ImageRows image_rows(const Params& p) { return {p.pad_h, p.from.size[1]}; }
+
+  WT_DEVICE static void clear(Sums& sum) {
+    WT_UNROLL for (int r = 0; r < kRows; ++r) {
+      WT_UNROLL for (int c = 0; c < kChannels; ++c) { WT_UNROLL for (int e = 0; e < Mma::kC; ++e) sum[r][c][e] = 0; }
+    }
+  }
+
+  // What a row of zeros does.
+  WT_DEVICE static void move_on(Sums& sum) {
+    WT_UNROLL for (int r = kRows - 1; r >= 0; --r) {
+      WT_UNROLL for (int c = 0; c < kChannels; ++c) {
+        WT_UNROLL for (int e = 0; e < Mma::kC; ++e) sum[r][c][e] = r > 0 ? sum[r > 0 ? r - 1 : 0][c][e] : 0;
+      }
+    }
+  }
+
+  // B: pixel j + 4q of the window meets output `out` with tap j + 4q - out. WHY not a load for each q: most of them
+  // have no tap, and short walks feel the loads.
+  WT_DEVICE static void load_band(const Params& p, i32 channel, int plane, const BandedLane& lane, Band& band) {
+    constexpr int kRuns = (kCols + 3) / 4;
+    const auto* weights =
+        static_cast<const Element*>(p.second) + (kFlip ? kDepth - 1 - plane : plane) * (kRows * kCols);
+    const int out = lane.strip / 2 + 4 * (lane.strip % 2);
+    const int first = (out - lane.pixel + 3) / 4, first_tap = lane.pixel - out + 4 * first;  // q, and its tap
+    WT_UNROLL for (int r = 0; r < kRows; ++r) {
+      WT_UNROLL for (int c = 0; c < kChannels; ++c) {
+        Element taps[kRuns];
+        WT_UNROLL for (int i = 0; i < kRuns; ++i) {
+          const int s = first_tap + 4 * i;
+          const int tap = kFlip ? (kRows - 1 - r) * kCols + kCols - 1 - s : r * kCols + s;
+          taps[i] = Element{0};
+          if (s < kCols && channel + c < p.channels)
+            taps[i] = device::load_global(weights + static_cast<i64>(channel + c) * (kDepth * kRows * kCols) + tap);
+        }
+        WT_UNROLL for (int q = 0; q < Mma::kB; ++q) {
+          band[r][c][q] = Element{0};
+          WT_UNROLL for (int i = 0; i < kRuns; ++i) {
+            if (q == first + i) band[r][c][q] = taps[i];
+          }
+        }
+      }
+    }
+  }
+
+  // The lane's two strips: where their windows and outputs begin.
+  struct Strips {
+    i32 window[2], out[2];  // pixels from a row's start
+    i32 segment[2], column[2];
+    bool exists[2];
+
+    WT_DEVICE void prepare(const Params& p, const BandedLane& lane) {
+      WT_UNROLL for (int i = 0; i < 2; ++i) {
+        const int strip = Tile::kShared ? 2 * lane.strip + i : lane.strip + 8 * i;
+        i32 block = strip % p.block_rows;
+        segment[i] = strip / p.block_rows;
+        exists[i] = block < p.column_blocks;
+        // WHY: a strip that does not exist reads one that does, and its sums are dropped.
+        if (!exists[i] && (i == 0 || !Tile::kShared)) block = 0;
+        column[i] = block * kBandedPixels;
+        window[i] = segment[i] * banded::window(p.column_blocks) + column[i];
+        out[i] = segment[i] * p.column_blocks * kBandedPixels + column[i];
+      }
+    }
+    struct Windows {
+      SharedAddress strip[2];
+    };
+    WT_DEVICE Windows at(SharedAddress row) const {
+      return {{row + static_cast<u32>(window[0]) * Rows::kPixelBytes,
+               row + static_cast<u32>(window[1]) * Rows::kPixelBytes}};
+    }
+  };
+
+  // `moves`: the first plane's row, with which the sums move on.
+  WT_DEVICE static void multiply(const Tile& tile, const typename Strips::Windows& windows, const Band& band,
+                                 bool moves, Sums& sum) {
+    Element a[kChannels][Mma::kA];
+    tile.read_row(windows.strip, a);
+    WT_UNROLL for (int r = kRows - 1; r >= 0; --r) {
+      WT_UNROLL for (int c = 0; c < kChannels; ++c) {
+        WT_UNROLL for (int e = 0; e < Mma::kC && moves; ++e) sum[r][c][e] = r > 0 ? sum[r > 0 ? r - 1 : 0][c][e] : 0;
+        Mma::multiply(sum[r][c], a[c], band[r][c]);
+      }
+    }
+  }
+
+  // The completed row through the epilogue into the staging row.
+  WT_DEVICE static void finish_row(const Params& p, const BandedLane& lane, const Tile& tile, const Strips& strips,
+                                   i32 channel, i32 group, i32 row, SharedAddress staged, const Sums& sum,
+                                   Steps& steps) {
+    WT_UNROLL for (int i = 0; i < 2; ++i) {
+      const i32 index = group * p.group_segments + strips.segment[i];
+      if (!strips.exists[i]) continue;
+      Element value[2][kChannels];
+      WT_UNROLL for (int half = 0; half < 2; ++half) {
+        const i32 column =
+            index % p.segment_tiles * (kBandedRows * kBandedPixels) + strips.column[i] + lane.pixel + 4 * half;
+        const bool exists = index < p.segments && column < p.to.size[2];
+        const i64 at = index / p.segment_tiles * p.to.n + row * p.to.spatial[1] + column * p.to.spatial[2] + channel;
+        WT_UNROLL for (int c = 0; c < kChannels; ++c) {
+          value[half][c] = Element{0};
+          // WHY: amax must not see what is not stored, and residual and bias must not be read there.
+          if (kPlain || (exists && channel + c < p.channels))
+            value[half][c] = steps.apply(p.epilogue, sum[kRows - 1][c][2 * i + half], at + c, i64{channel} + c);
+        }
+      }
+      tile.stage(lane, staged + static_cast<u32>(strips.out[i]) * Rows::kPixelBytes, value);
+    }
+  }
+  static constexpr bool kPlain =
+      !kConfig.epilogue.scale && !kConfig.epilogue.bias && !kConfig.epilogue.placed() && !kConfig.epilogue.amax;
+};
+
+}  // namespace wt

@@ -152,7 +152,7 @@ constexpr Constraint kRows[] = {
        const int rows_a = gemm.loader_a == Loader::kTmaIm2col ? kMaxPixels : kMaxBox;
        const int rows_b = gemm.loader_b == Loader::kTmaIm2col ? kMaxPixels : kMaxBox;
        return gemm.tile.k <= kMaxBox && (!is_tma(gemm.loader_a) || gemm.tile.m <= rows_a) &&
-              (!is_tma(gemm.loader_b) || gemm.tile.n <= rows_b);
+              (!is_tma(gemm.loader_b) || gemm.loader_b == Loader::kTmaHalo || gemm.tile.n <= rows_b);
      },
      [](const Case& at) {
        const Extent3& tile = at.config.gemm.tile;
@@ -175,7 +175,10 @@ constexpr Constraint kRows[] = {
 
     {"swizzle-row", "a row of the tile is a multiple of its swizzle",
      // A patch with its halo has rows of its own, and may multiply half of them.
-     [](const Case& at) { return is_gemm(at) && at.config.gemm.loader_a != Loader::kTmaHalo; },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return is_gemm(at) && gemm.loader_a != Loader::kTmaHalo && gemm.loader_b != Loader::kTmaHalo;
+     },
      [](const Case& at) {
        return fills(row_bytes(at, true), at.config.gemm.swizzle_a) &&
               fills(row_bytes(at, false), at.config.gemm.swizzle_b);

@@ -4,6 +4,7 @@
 #include "config/constraint_rows.h"
 #include "config/enum_names.h"
 #include "kernel/gemm/tma/layout.h"
+#include "kernel/gemm/tma/weight_halo_layout.h"
 #include "problem/gemm_view.h"
 #include "problem/patch_view.h"
 
@@ -38,7 +39,8 @@ constexpr Constraint kTargetRows[] = {
        const bool groups = gemm.wave_groups == (gemm.ping_pong ? 2 : 1);
        if (gemm.load_warps != 4 || !gemm.persistent || !groups) return false;
        if (tma_layout::crosswise(at.config)) return true;  // has a row of its own
-       return gemm.warps.n == 1 && gemm.warps.m % 4 == 0 && gemm.tile.m % (gemm.warps.m * 16) == 0 &&
+       const bool along_m = gemm.warps.n == 1 || weight_halo::serves(at.config);
+       return along_m && gemm.warps.m % 4 == 0 && gemm.tile.m % (gemm.warps.m * 16) == 0 &&
               (!gemm.ping_pong || gemm.warps.m == 4);
      },
      [](const Case& at) {
@@ -74,7 +76,7 @@ constexpr Constraint kTargetRows[] = {
     {"tma-swizzle", "a box of channels is one swizzle span, the same for both operands", is_tma_kernel,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
-       return gemm.swizzle_a >= 32 && gemm.swizzle_b == gemm.swizzle_a;
+       return gemm.swizzle_a >= 32 && (gemm.swizzle_b == gemm.swizzle_a || weight_halo::serves(at.config));
      },
      [](const Case& at) {
        return fmt::format("swizzle_a={} and swizzle_b={} must be equal and 32, 64 or 128 bytes for pipeline tma",

@@ -6,12 +6,14 @@
 #include <memory>
 #include <vector>
 
+#include "config/weight_halo_view.h"
 #include "dispatch/bind_merge_groups.h"
 #include "dispatch/bind_whole_rows.h"
 #include "dispatch/cost_model.h"
 #include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
 #include "kernel/gemm/tma/layout.h"
+#include "kernel/gemm/tma/weight_halo_layout.h"
 #include "problem/choice.h"
 #include "problem/gemm_view.h"
 #include "problem/patch_view.h"
@@ -439,6 +441,42 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
   return cycles;
 }
 
+// A tile of pixels and its patch at a time, for several taps. Not timed: rates are those of weight_cycles.
+double weight_halo_cycles(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  constexpr double kFill = 77, kFillAll = 8900, kStore = 30, kTile = 700, kSharedBytesPerCycle = 128;
+  constexpr double kSustained = 1.1;  // products without pause lower the clock
+  const GemmConfig& gemm = config.gemm;
+  const WeightHaloView view = weight_halo_view(config, problem);
+  const int64_t tiles = view.tiles_m * view.tiles_n * problem.g;
+  const bool split = gemm.split_k == SplitK::kWorkspace;
+  const int64_t splits = split ? split_count({tiles, view.blocks, gemm.tile.m, gemm.tile.n, gemm.tile.k,
+                                              multiprocessors, problem.w_elements()})
+                               : 1;
+  const auto units = static_cast<double>(multiprocessors), items = static_cast<double>(tiles * splits);
+  const double instructions = gemm.tile.m / 64.0 * gemm.warps.n * weight_halo::steps(config);
+  const double reads = (64 + gemm.mma.n) * 16 * 2 / kSharedBytesPerCycle;
+  const double products = instructions * std::max(gemm.mma.n / 2.0, reads) * kSustained;
+  const auto row_bytes = [](int64_t box, int64_t channels, DataType type) {
+    const double bytes = static_cast<double>(weight_halo::copied(static_cast<int>(box), channels)) * size_of(type);
+    return std::max(kLeastRowBytes, bytes);
+  };
+  const double rows = gemm.tile.m / 64.0 * gemm.tile.k * crossed_lines(problem.k, problem.y) *
+                          row_bytes(64, problem.k_per_group(), problem.y) +
+                      view.tile.patch_h * view.tile.patch_w * crossed_lines(problem.c, problem.x) *
+                          row_bytes(weight_halo::channels(config), problem.c_per_group(), problem.x);
+  const double fill = rows / std::min(kFill, kFillAll / std::min(items, units));
+  const double stage = std::max(products, fill) * (1 + kShallowRing / gemm.stages);
+  const double output = double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2 * kDirectSumPenalty) / kStore;
+  const double deep = std::ceil(static_cast<double>(view.blocks) / static_cast<double>(splits));
+  const double busy = std::ceil(items / units) * (deep * stage + output + kTile);
+  double cycles = kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(problem));
+  if (split) {
+    const double bytes = static_cast<double>(problem.w_elements()) * 4 * (static_cast<double>(splits) + 1);
+    cycles += kLaunchCycles / 2 + bytes / kMemoryBytesPerCycle;
+  }
+  return cycles;
+}
+
 int64_t best_members(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
   const int64_t depth = ceil_div(problem.n * pixels(problem.out()), config.gemm.tile.k);
   const int64_t most = std::clamp<int64_t>(depth, 2, tma_layout::kMaxCluster);
@@ -461,7 +499,9 @@ double predicted_tma_us(const KernelConfig& config, const ConvProblem& asked, in
   const ConvProblem view = patches ? patch_view(asked) : ConvProblem{};
   const ConvProblem& problem = patches ? view : asked;
   double cycles = 0;
-  if (problem.direction == Direction::kBackwardWeight) {
+  if (weight_halo::serves(config)) {
+    cycles = weight_halo_cycles(config, problem, multiprocessors);
+  } else if (problem.direction == Direction::kBackwardWeight) {
     const bool cluster = config.gemm.split_k == SplitK::kCluster;
     const int64_t members = cluster ? planned_splits(config, problem, multiprocessors) : 1;
     cycles = weight_cycles(config, problem, members, multiprocessors);

@@ -5,6 +5,7 @@
 #include "kernel/gemm/tma/halo_kernel.h"
 #include "kernel/gemm/tma/kernel.h"
 #include "kernel/gemm/tma/stream_sum.h"
+#include "kernel/gemm/tma/weight_halo_kernel.h"
 #include "kernel/gemm/tma/weight_kernel.h"
 #include "kernel/merge_groups.h"
 #include "kernel/split_sum.h"
@@ -14,11 +15,13 @@
 namespace wt {
 
 template <KernelConfig kConfig, bool kGradient = kConfig.direction == Direction::kBackwardWeight,
-          bool kHalo = tma_layout::is_halo(kConfig)>
+          bool kHalo = tma_layout::is_halo(kConfig) || weight_halo::serves(kConfig)>
 struct TmaKernel : TmaGemm<kConfig> {};
 template <KernelConfig kConfig>
 struct TmaKernel<kConfig, true, false> : TmaWeightGemm<kConfig> {};
 template <KernelConfig kConfig>
 struct TmaKernel<kConfig, false, true> : TmaHaloGemm<kConfig> {};
+template <KernelConfig kConfig>
+struct TmaKernel<kConfig, true, true> : TmaWeightHaloGemm<kConfig> {};
 
 }  // namespace wt

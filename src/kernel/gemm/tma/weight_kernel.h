@@ -21,6 +21,7 @@
 #include "kernel/gemm/tma/schedule.h"
 #include "kernel/gemm/tma/turn.h"
 #include "kernel/gemm/tma/weight_arguments.h"
+#include "kernel/gemm/tma/weight_store.h"
 
 namespace wt {
 
@@ -362,38 +363,11 @@ struct TmaWeightGemm {
         WT_UNROLL for (int e = 0; e < kBlock / 8; ++e) {
           if (!wanted.contains(kBlock / 8 * j + e)) continue;
           const int i = 4 * (kBlock / 8 * j + e) + 2 * half;
-          store_pair(p, item, offset, first + 8 * e, channel, d[i], d[i + 1], steps);
+          WeightStore<kConfig>::pair(p, item.split, offset, first + 8 * e, channel, d[i], d[i + 1], steps);
         }
       }
     }
     if constexpr (!kSplit) steps.finish(p.epilogue);  // parts are finished by split_sum.h
-  }
-
-  WT_DEVICE static void store_pair(const Params& p, const Item& item, i64 offset, i32 column, i64 channel, float low,
-                                   float high, Steps& steps) {
-    if (column >= p.channels) return;
-    const bool both = column + 1 < p.channels;
-    const i64 at = offset + column;
-    if constexpr (kSplit) {
-      float* out = p.partials + item.split * p.elements + at;
-      if (both && (item.split * p.elements + at) % 2 == 0) {
-        device::store_global(reinterpret_cast<Vector<float, 2>*>(out), Vector<float, 2>{{low, high}});
-      } else {
-        device::store_global(out, low);
-        if (both) device::store_global(out + 1, high);
-      }
-    } else {
-      auto* out = static_cast<Element*>(p.dw) + at;
-      const Element first = steps.apply(p.epilogue, low, at, channel);
-      if (!both) return Steps::write(out, first);
-      const Element second = steps.apply(p.epilogue, high, at + 1, channel);
-      if (at % 2 == 0) {
-        Steps::write(reinterpret_cast<Vector<Element, 2>*>(out), Vector<Element, 2>{{first, second}});
-      } else {
-        Steps::write(out, first);
-        Steps::write(out + 1, second);
-      }
-    }
   }
 };
 

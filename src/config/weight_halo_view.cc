@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/weight_halo_view.h"
+
+#include <tuple>
+
+#include "base/check.h"
+#include "base/integers.h"
+#include "kernel/gemm/tma/weight_halo_layout.h"
+
+namespace wt {
+
+PixelTile pixel_tile(const KernelConfig& config, const ConvProblem& problem) {
+  const Spatial out = problem.out();
+  const int pixels = config.gemm.tile.k;
+  PixelTile best;
+  for (int w = 8; w <= pixels; w = w < 16 ? 16 : w + 16) {
+    if (pixels % w != 0 || (w == 8 && pixels % 16 != 0)) continue;
+    PixelTile tile;
+    tile.w = w;
+    tile.h = pixels / w;
+    tile.patch_w = w + weight_halo::kTaps - 1;
+    tile.patch_h = tile.h + weight_halo::tap_rows(config) - 1;
+    if (tile.patch_w * tile.patch_h > weight_halo::patch_pixels(config)) continue;
+    tile.tiles_h = ceil_div(out[1], tile.h);
+    tile.tiles_w = ceil_div(out[2], tile.w);
+    const auto order = [](const PixelTile& t) { return std::tuple(t.tiles_h * t.tiles_w, t.patch_h * t.patch_w); };
+    if (best.w == 0 || order(tile) < order(best)) best = tile;
+  }
+  WT_CHECK(best.w > 0, "no tile of {} pixels has a patch of at most {}", pixels, weight_halo::patch_pixels(config));
+  return best;
+}
+
+WeightHaloView weight_halo_view(const KernelConfig& config, const ConvProblem& problem) {
+  WeightHaloView view;
+  view.tile = pixel_tile(config, problem);
+  view.blocks = problem.n * problem.out()[0] * view.tile.tiles_h * view.tile.tiles_w;
+  view.tap_groups[0] = problem.filter[0];
+  view.tap_groups[1] = ceil_div(problem.filter[1], weight_halo::tap_rows(config));
+  view.tap_groups[2] = ceil_div(problem.filter[2], weight_halo::kTaps);
+  view.channel_blocks = ceil_div(problem.c_per_group(), weight_halo::channels(config));
+  view.tiles_m = ceil_div(problem.k_per_group(), config.gemm.tile.m);
+  view.tiles_n = view.tap_groups[0] * view.tap_groups[1] * view.tap_groups[2] * view.channel_blocks;
+  return view;
+}
+
+}  // namespace wt

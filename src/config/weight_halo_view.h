@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/weight_halo_view.h - how the weight gradient with patches (kernel/gemm/tma/weight_halo_kernel.h) cuts a
+// problem.
+#pragma once
+
+#include "config/kernel_config.h"
+#include "problem/problem.h"
+
+namespace wt {
+
+// tile.k output pixels that a stage sums over, and the patch of x under them.
+struct PixelTile {
+  int h = 0, w = 0;
+  int patch_h = 0, patch_w = 0;
+  int64_t tiles_h = 0, tiles_w = 0;
+};
+
+// The shape with the fewest tiles, and among those with the smallest patch.
+PixelTile pixel_tile(const KernelConfig& config, const ConvProblem& problem);
+
+// Tiles of pixels of all images, and tiles of the gradient in one group: along m and along n.
+struct WeightHaloView {
+  PixelTile tile;
+  int64_t blocks = 0;
+  int64_t tap_groups[3] = {};  // tiles of taps along d, h and w
+  int64_t channel_blocks = 0;
+  int64_t tiles_m = 0, tiles_n = 0;
+};
+WeightHaloView weight_halo_view(const KernelConfig& config, const ConvProblem& problem);
+
+}  // namespace wt

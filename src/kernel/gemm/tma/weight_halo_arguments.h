@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/tma/weight_halo_arguments.h - the parameter block of weight_halo_kernel.h.
+//
+// Freestanding: host (dispatch/bind_tma_weight_halo.cc) and device compilers lay this struct out alike.
+#pragma once
+
+#include "kernel/arguments.h"
+#include "kernel/gemm/tma/weight_halo_layout.h"
+#include "target/cache_policy.h"
+
+namespace wt {
+
+struct TmaWeightHaloArguments {
+  TensorMap dy;          // {channels, w, h, d in three dimensions, images} in boxes of one tile
+  TensorMap x;           // the same in boxes of one patch
+  i32 pixel_blocks;      // tiles of pixels of all images
+  i32 blocks_per_split;  // of them
+  i32 splits;
+  i32 groups;
+  i32 rows;            // output channels of a group
+  i32 channels;        // input channels of a group
+  i32 channel_blocks;  // of a patch
+  i32 copied_bytes;    // of a stage's copies
+  i32 filter[3];
+  i32 tap_groups[3];   // tiles of taps along d, h and w
+  i32 size[3];         // output pixels
+  i32 start[3];        // image coordinate that the first tap of output pixel 0 reads
+  i32 tile_h, tile_w;  // output pixels of a tile
+  i32 tiles_h, tiles_w;
+  i32 row_bytes;                        // of a patch
+  i32 octet_bytes;                      // of a patch from 8 pixels of a step to the other 8
+  i32 step_at[weight_halo::kMaxSteps];  // the steps' first pixels in a patch, in units of 16 bytes
+  i64 tiles_m, tiles_n;
+  CachePolicy policy;  // of dy and x
+  void* dw;
+  float* partials;  // (splits, elements of dw)
+  i64 elements;
+  EpilogueArguments epilogue;
+};
+
+}  // namespace wt

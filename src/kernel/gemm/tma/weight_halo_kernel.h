@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/tma/weight_halo_kernel.h - weight gradients with stride 1 on Hopper: a patch of x is loaded once for a
+// row of taps, or for three of them.
+//
+//   dy, a tile of pixels --TMA--> ring --across its channels, A-----------------> wgmma --> registers --> global
+//   x, the same pixels and their halo --TMA--> ring --taps one pixel apart, B ---/
+//
+// GEMM rows are output channels, k runs over the pixels of all images. A pixel's channels are one swizzled row of the
+// patch, so that a tap is a start address some rows further on, and the columns of an instruction are three taps:
+// blocks of one row of channels that lie one pixel apart, and overlap. A step along k is 16 pixels of one row of the
+// tile, or 8 of two. Warpgroups along n take a row of taps each. Other rows of taps, planes and channels are other
+// tiles.
+//
+// Pixels outside dy are zeros that meet what the patch has there, so a non-finite x may reach taps that do not read it.
+#pragma once
+
+#include "kernel/direct/overlap.h"
+#include "kernel/gemm/ring.h"
+#include "kernel/gemm/tma/operand.h"
+#include "kernel/gemm/tma/roles.h"
+#include "kernel/gemm/tma/schedule.h"
+#include "kernel/gemm/tma/weight_halo_arguments.h"
+#include "kernel/gemm/tma/weight_store.h"
+
+namespace wt {
+
+template <KernelConfig kConfig>
+struct TmaWeightHaloGemm {
+  using Params = TmaWeightHaloArguments;
+  static constexpr int kThreads = tma_layout::threads(kConfig);
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+
+  WT_DEVICE static void run(const Params& p) {
+    const Shared shared = layout();
+    if constexpr (Store::kSplit) let_sum_start<kConfig>();
+    run_roles<kConfig>(
+        [&] {
+          if (p.pixel_blocks > 0) {
+            device::tma_prefetch(p.dy);
+            device::tma_prefetch(p.x);
+          }
+          shared.ring.init(1, 4 * kConsumers);
+        },
+        [&](int warp) {
+          if (warp == 0 && device::elect()) produce(p, shared);
+        },
+        [&](int consumer) { consume(p, shared, consumer); });
+  }
+
+ private:
+  static constexpr int kTileM = kConfig.gemm.tile.m, kStages = kConfig.gemm.stages;
+  static constexpr int kConsumers = tma_layout::consumers(kConfig);
+  static constexpr int kGroupsM = weight_halo::groups_m(kConfig), kFragments = weight_halo::fragments(kConfig);
+  static constexpr int kTaps = weight_halo::kTaps, kTapRows = weight_halo::tap_rows(kConfig);
+  static constexpr int kRows = weight_halo::rows_of_box(kConfig), kChannels = weight_halo::channels(kConfig);
+  static constexpr int kColumns = kTaps * kChannels, kPixelBytes = kConfig.gemm.swizzle_b;
+  static constexpr int kSteps = weight_halo::steps(kConfig);
+  static constexpr int kABytes = weight_halo::gradient_bytes(kConfig), kBlockBytes = kConfig.gemm.tile.k * 128;
+  static constexpr int kBBytes = weight_halo::patch_bytes(kConfig);
+  static_assert(kRows == 64 && kConfig.gemm.tile.n == kTapRows * kColumns && kSteps <= weight_halo::kMaxSteps);
+
+  using A = MnMajor<kConfig.gemm.tile.k>;
+  using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kColumns>;
+  using Store = WeightStore<kConfig>;
+  using SlotRing = Ring<kStages>;
+  using Cursor = typename SlotRing::Cursor;
+
+  struct Shared {  // addresses
+    SharedAddress dy, x;
+    SlotRing ring;
+  };
+  struct Item {  // one tile of one split
+    TileIndex tile;
+    i32 first, count;  // tiles of pixels
+    i32 split;
+    i32 channel;  // first of the tile, in its group
+    i32 tap[3];   // the tile's first
+  };
+
+  WT_DEVICE static Shared layout() {
+    const SharedAddress dy = (device::shared_base() + 1023) & ~1023u, x = dy + kStages * kABytes;
+    return {dy, x, {x + kStages * kBBytes}};
+  }
+
+  template <class Body>
+  WT_DEVICE static void for_items(const Params& p, Body&& body) {
+    for_work<kConfig>(p, [&](const Work& work) {
+      Item item;
+      item.tile = work.tile;
+      item.split = work.part;
+      item.first = work.part * p.blocks_per_split;
+      const i32 left = p.pixel_blocks - item.first;
+      item.count = left < p.blocks_per_split ? left : p.blocks_per_split;
+      i32 index = static_cast<i32>(work.tile.n);
+      i32 rest = index / p.channel_blocks;
+      item.channel = (index - rest * p.channel_blocks) * kChannels;
+      constexpr int kStep[3] = {1, kTapRows, kTaps};
+      WT_UNROLL for (int i = 2; i >= 0; --i) {
+        index = rest;
+        rest = index / p.tap_groups[i];
+        item.tap[i] = (index - rest * p.tap_groups[i]) * kStep[i];
+      }
+      body(item);
+    });
+  }
+
+  // A walk over the tiles of all images; the place of a tile's first pixel.
+  struct TileWalk {
+    i32 image, d, h, w;
+
+    WT_DEVICE TileWalk(const Params& p, i32 tile) {
+      const i32 row = tile / p.tiles_w, plane = row / p.tiles_h;
+      w = (tile - row * p.tiles_w) * p.tile_w;
+      h = (row - plane * p.tiles_h) * p.tile_h;
+      image = plane / p.size[0];
+      d = plane - image * p.size[0];
+    }
+    WT_DEVICE void next(const Params& p) {
+      if ((w += p.tile_w) < p.size[2]) return;
+      w = 0;
+      if ((h += p.tile_h) < p.size[1]) return;
+      h = 0;
+      if (++d < p.size[0]) return;
+      d = 0;
+      ++image;
+    }
+  };
+
+  WT_DEVICE static void load(SharedAddress to, const TensorMap& map, const Params& p, SharedAddress full, i32 channel,
+                             i32 w, i32 h, i32 d, i32 image) {
+    if constexpr (kConfig.dims == 3) {
+      device::tma_load(to, map, full, channel, w, h, d, image, p.policy);
+    } else {
+      device::tma_load(to, map, full, channel, w, h, image, p.policy);
+    }
+  }
+
+  WT_DEVICE static void produce(const Params& p, const Shared& shared) {
+    Cursor slot;
+    for_items(p, [&](const Item& item) {
+      const i32 row = item.tile.group * p.rows + static_cast<i32>(item.tile.m) * kTileM;
+      const i32 channel = item.tile.group * p.channels + item.channel;
+      const i32 d = p.start[0] + item.tap[0], h = p.start[1] + item.tap[1], w = p.start[2] + item.tap[2];
+      TileWalk at(p, item.first);
+      for (i32 block = 0; block < item.count; ++block) {
+        shared.ring.wait_empty(slot);
+        const SharedAddress full = shared.ring.full(slot.slot);
+        // What copies leave of their rows is read too: rows and columns of sums that are never stored.
+        device::mbarrier_arrive_expect(full, static_cast<u32>(p.copied_bytes));
+        WT_UNROLL for (int i = 0; i < kTileM / kRows; ++i) {
+          load(shared.dy + slot.slot * kABytes + i * kBlockBytes, p.dy, p, full, row + kRows * i, at.w, at.h, at.d,
+               at.image);
+        }
+        load(shared.x + slot.slot * kBBytes, p.x, p, full, channel, at.w + w, at.h + h, at.d + d, at.image);
+        at.next(p);
+        slot.next();
+      }
+    });
+  }
+
+  WT_DEVICE static void consume(const Params& p, const Shared& shared, int consumer) {
+    const int group_m = consumer % kGroupsM, tap_row = consumer / kGroupsM;
+    Cursor slot;
+    for_items(p, [&](const Item& item) {
+      float d[kFragments][kColumns / 2];
+      multiply(p, shared, slot, item.count, group_m * kFragments * kBlockBytes, tap_row * p.row_bytes, d);
+      if (item.tap[1] + tap_row >= p.filter[1]) return;  // the filter's last rows are fewer
+      WT_UNROLL for (int i = 0; i < kFragments; ++i)
+          store(p, item, (group_m * kFragments + i) * 64, item.tap[1] + tap_row, d[i]);
+    });
+  }
+
+  // `rows` and `pixels`: bytes from the start of a slot's tiles to what this consumer reads.
+  WT_DEVICE static void multiply(const Params& p, const Shared& shared, Cursor& slot, i32 blocks, int rows, i32 pixels,
+                                 float (&d)[kFragments][kColumns / 2]) {
+    if (blocks == 0) {  // no pixels at all: the gradient of an empty batch
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) { WT_UNROLL for (int e = 0; e < kColumns / 2; ++e) d[i][e] = 0; }
+      return;
+    }
+    const bool releases = device::lane_index() == 0;
+    for (i32 block = 0; block < blocks; ++block) {
+      shared.ring.wait_full(slot);
+      const SharedAddress a = shared.dy + slot.slot * kABytes + rows;
+      // Columns of the next tap lie one pixel further on, wherever in the swizzle's pattern that is.
+      const u64 b = device::wgmma_descriptor(shared.x + slot.slot * kBBytes + pixels, kPixelBytes,
+                                             static_cast<u32>(p.octet_bytes), descriptor_swizzle(kPixelBytes));
+      device::wgmma_fence();
+      WT_UNROLL for (int step = 0; step < kSteps; ++step) {
+        WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+          Multiply::template multiply<A::kMajor, device::Major::kMn>(d[i], A::descriptor(a + i * kBlockBytes, 0, step),
+                                                                     b + static_cast<u64>(p.step_at[step]),
+                                                                     block > 0 || step > 0);
+        }
+      }
+      device::wgmma_commit();
+      device::wgmma_wait<1>();
+      if (block > 0 && releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
+      slot.next();
+    }
+    device::wgmma_wait<0>();
+    WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
+    if (releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
+  }
+
+  // One fragment of 64 rows: the taps of a filter row.
+  WT_DEVICE static void store(const Params& p, const Item& item, int first_row, i32 tap_row,
+                              const float (&d)[kColumns / 2]) {
+    typename Store::Steps steps;
+    const int thread = device::thread_index() % 128, lane = thread % 32;
+    const i32 first_tap = (item.tap[0] * p.filter[1] + tap_row) * p.filter[2] + item.tap[2];
+    const i32 taps = p.filter[0] * p.filter[1] * p.filter[2];
+    WT_UNROLL for (int half = 0; half < 2; ++half) {
+      const i32 row = static_cast<i32>(item.tile.m) * kTileM + first_row + thread / 32 * 16 + lane / 4 + 8 * half;
+      if (row >= p.rows) continue;
+      const i64 channel = static_cast<i64>(item.tile.group) * p.rows + row;
+      WT_UNROLL for (int tap = 0; tap < kTaps; ++tap) {
+        if (item.tap[2] + tap >= p.filter[2]) break;
+        const i64 offset = (channel * taps + first_tap + tap) * p.channels;
+        WT_UNROLL for (int e = 0; e < kChannels / 8; ++e) {
+          const int i = 4 * (kChannels / 8 * tap + e) + 2 * half;
+          Store::pair(p, item.split, offset, item.channel + 8 * e + 2 * (lane % 4), channel, d[i], d[i + 1], steps);
+        }
+      }
+    }
+    if constexpr (!Store::kSplit) steps.finish(p.epilogue);  // parts are finished by split_sum.h
+  }
+};
+
+}  // namespace wt

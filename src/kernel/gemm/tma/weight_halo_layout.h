@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/tma/weight_halo_layout.h - how the weight gradient with patches divides its work and its shared memory.
+//
+// Freestanding: the host asks for boxes and bytes by the same functions that the kernel lays out by. Roles, threads and
+// registers are those of layout.h.
+#pragma once
+
+#include "kernel/gemm/tma/layout.h"
+
+namespace wt::weight_halo {
+
+constexpr bool serves(const KernelConfig& config) {
+  return config.gemm.pipeline == Pipeline::kTma && config.direction == Direction::kBackwardWeight &&
+         config.gemm.loader_b == Loader::kTmaHalo;
+}
+
+// Neighbouring taps of a filter row, which are the columns of one instruction, and the rows of taps of a tile: one for
+// each warpgroup along n.
+inline constexpr int kTaps = 3;
+constexpr int tap_rows(const KernelConfig& config) { return config.gemm.warps.n; }
+constexpr int groups_m(const KernelConfig& config) { return config.gemm.warps.m / 4; }
+constexpr int fragments(const KernelConfig& config) { return config.gemm.tile.m / 64 / groups_m(config); }
+
+// Channels of dy and of x in a row of their tiles; a pixel of x is one swizzle span.
+constexpr int rows_of_box(const KernelConfig& config) { return config.gemm.swizzle_a / 2; }
+constexpr int channels(const KernelConfig& config) { return config.gemm.swizzle_b / 2; }
+constexpr int copied(int box, long long channels) {
+  const long long whole = (channels + 7) / 8 * 8;
+  return whole > box ? box : static_cast<int>(whole);
+}
+
+// Steps of 16 pixels along k: rows of 16 pixels, or two of 8.
+constexpr int steps(const KernelConfig& config) { return config.gemm.tile.k / 16; }
+inline constexpr int kMaxSteps = 16;
+
+// Pixels of a patch: with the halo, a tile of 8 by 8 has 100 and one of 16 by 8, or of 32 by 4, 180 and 204.
+constexpr int patch_pixels(const KernelConfig& config) {
+  const int pixels = config.gemm.tile.k;
+  return tap_rows(config) == 1 ? pixels + pixels / 4 : pixels + pixels / 2 + 12;
+}
+constexpr int gradient_bytes(const KernelConfig& config) {
+  return tma_layout::aligned(config.gemm.tile.m / rows_of_box(config) * config.gemm.tile.k * config.gemm.swizzle_a);
+}
+constexpr int patch_bytes(const KernelConfig& config) {
+  return tma_layout::aligned(patch_pixels(config) * config.gemm.swizzle_b);
+}
+constexpr int shared_bytes(const KernelConfig& config) {
+  return config.gemm.stages * (gradient_bytes(config) + patch_bytes(config) + 16) + 1024;
+}
+
+}  // namespace wt::weight_halo

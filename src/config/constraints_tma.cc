@@ -111,24 +111,23 @@ constexpr Constraint kTargetRows[] = {
            at.config.gemm.swizzle_a, text_of(at.config.gemm.staging), at.config.gemm.tile.k);
      }},
 
+    {"tma-halo-registers", "pixels in registers serve a column of the filter",
+     [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.filter_rows != 0; },
+     [](const Case& at) {
+       return tma_layout::halo_in_registers(at.config) && at.config.gemm.tile.k == 3 * 64 &&
+              at.config.gemm.staging == Staging::kShared;
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "filter_rows={} with loader_a={} tile.k={} staging={}: pipeline tma has pixels in registers for three rows, "
+           "tma_halo, 192, and shared",
+           at.config.gemm.filter_rows, text_of(at.config.gemm.loader_a), at.config.gemm.tile.k,
+           text_of(at.config.gemm.staging));
+     }},
+
     {"tma-merge", "the gradient of merged groups is taken from partial sums",
      [](const Case& at) {
        return is_tma_kernel(at) && at.config.gemm.groups_per_tile > 1 &&
-                  {"tma-halo-registers", "pixels in registers serve a column of the filter",
-                   [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.filter_rows != 0; },
-                   [](const Case& at) {
-                     return tma_layout::halo_in_registers(at.config) && at.config.gemm.tile.k == 3 * 64 &&
-                            at.config.gemm.staging == Staging::kShared;
-                   },
-                   [](const Case& at) {
-                     return fmt::format(
-                         "filter_rows={} with loader_a={} tile.k={} staging={}: pipeline tma has pixels in registers "
-                         "for three rows, "
-                         "tma_halo, 192, and shared",
-                         at.config.gemm.filter_rows, text_of(at.config.gemm.loader_a), at.config.gemm.tile.k,
-                         text_of(at.config.gemm.staging));
-                   }},
-
               at.config.direction == Direction::kBackwardWeight;
      },
      [](const Case& at) { return at.config.gemm.split_k == SplitK::kWorkspace; },
@@ -255,6 +254,13 @@ constexpr Constraint kProblemRows[] = {
                           p.stride[1], p.stride[2], p.dilation[0], p.dilation[1], p.dilation[2]);
      }},
 
+    {"tma-halo-boxes", "pixels in registers are multiplied by whole boxes of channels",
+     [](const Case& at) { return is_tma_kernel(at) && tma_layout::halo_in_registers(at.config); },
+     [](const Case& at) { return depth(at) % tma_layout::box_k(at.config) == 0; },
+     [](const Case& at) {
+       return fmt::format("{} channels are summed over; loader_a=tma_halo with filter_rows={} takes multiples of {}",
+                          depth(at), at.config.gemm.filter_rows, tma_layout::box_k(at.config));
+     }},
     {"tma-halo-half", "half a row of channels is all there is where half of it is multiplied",
      [](const Case& at) {
        return is_tma_kernel(at) && at.config.gemm.loader_a == Loader::kTmaHalo && at.config.gemm.tile.k % 64 != 0;
@@ -284,18 +290,10 @@ constexpr Constraint kProblemRows[] = {
                           at.config.gemm.groups_per_tile, tma_layout::box_k(at.config));
      }},
 
-    {"tma-narrow-box",
-     "a narrower box serves channels that do not fill the wider one",
+    {"tma-narrow-box", "a narrower box serves channels that do not fill the wider one",
      [](const Case& at) {
        return is_tma_kernel(at) && at.config.direction != Direction::kBackwardWeight && at.config.gemm.swizzle_a < 128;
      },
-     {"tma-halo-boxes", "pixels in registers are multiplied by whole boxes of channels",
-      [](const Case& at) { return is_tma_kernel(at) && tma_layout::halo_in_registers(at.config); },
-      [](const Case& at) { return depth(at) % tma_layout::box_k(at.config) == 0; },
-      [](const Case& at) {
-        return fmt::format("{} channels are summed over; loader_a=tma_halo with filter_rows={} takes multiples of {}",
-                           depth(at), at.config.gemm.filter_rows, tma_layout::box_k(at.config));
-      }},
      [](const Case& at) { return depth(at) % (2 * tma_layout::box_k(at.config)) != 0; },
      [](const Case& at) {
        return fmt::format("{} channels fill boxes of {}, so that swizzle_a={} does the same work in more copies",

@@ -327,18 +327,18 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
   return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts) * shared * turns;
 }
 
+// The products of a tap. Pixels in registers are read once for a column of the filter, two rows more than outputs have;
+// an estimate from the rates of shared memory.
+double halo_product_cycles(const KernelConfig& config, double steps) {
+  if (!tma_layout::halo_in_registers(config)) return mma_cycles(config, steps * 32);
+  const double columns = config.gemm.tile.n, fragments = tma_layout::rows_of_consumer(config) / 64.0;
+  const double pixels = 16 * (fragments + 1) / fragments / tma_layout::kHaloFilter;
+  return config.gemm.tile.m / 64.0 * steps * std::max(columns / 2, pixels + columns / 4);
+}
+
 // A patch of the image and nine taps of the filter at a time; tiles are 8 pixels wide and hang over the edges.
 double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
   // Beside the products of a tap, and what a stage of three of them makes of it; fitted by hand.
-  // The products of a tap. Pixels in registers are read once for a column of the filter, two rows more than outputs
-  // have; an estimate from the rates of shared memory.
-  double halo_product_cycles(const KernelConfig& config, double steps) {
-    if (!tma_layout::halo_in_registers(config)) return mma_cycles(config, steps * 32);
-    const double columns = config.gemm.tile.n, fragments = tma_layout::rows_of_consumer(config) / 64.0;
-    const double pixels = 16 * (fragments + 1) / fragments / tma_layout::kHaloFilter;
-    return config.gemm.tile.m / 64.0 * steps * std::max(columns / 2, pixels + columns / 4);
-  }
-
   constexpr double kStageCycles = 110, kTapsOfStage = 2;
   const ConvProblem problem = merged_problem(config, whole);
   const GemmConfig& gemm = config.gemm;

@@ -155,7 +155,6 @@ void propose_halo(const KernelConfig& base, const Shape& shape, std::vector<Kern
   gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
 }
 
-// Small groups, as many together as fill a box of channels. Rows wait for copies, so that tall tiles are best.
 // The same with pixels in registers, which narrow tiles read less often from shared memory than their descriptors
 // would.
 constexpr Shape kHaloRegisterShapes[] = {
@@ -176,6 +175,7 @@ void propose_halo_registers(const KernelConfig& base, Breadth breadth, std::vect
   }
 }
 
+// Small groups, as many together as fill a box of channels. Rows wait for copies, so that tall tiles are best.
 constexpr Shape kMergedShapes[] = {
     {256, 64, false, kSearch, kSearch}, {128, 64, false, kSearch, kSearch}, {128, 64, true, kSearch, kSearch}};
 
@@ -384,6 +384,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
       configs.back().gemm.tile.k /= 2;
       configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
     }
+    propose_halo_registers(base, breadth, configs);
   }
   for (const Loader loader : {Loader::kTmaTiled, Loader::kTmaIm2col}) {
     for (const int swizzle : {128, 64, 32}) {
@@ -426,5 +427,4 @@ extern const KernelKind kGemmTma = {.id = "gemm-tma",
                                     .generic = false,
                                     .propose = propose};
 
-propose_halo_registers(base, breadth, configs);
 }  // namespace wt

@@ -10,6 +10,20 @@
 #include "kernel/split_sum_arguments.h"
 
 namespace wt {
+namespace {
+
+// Threads that share an output's parts: more where there are too few outputs for a device's threads, and a part is read
+// after the other. Each has several parts.
+int sum_lanes(const KernelConfig& config, int64_t elements, int splits, const DeviceInfo& device) {
+  constexpr int kLeastParts = 4, kThreadsAtOnce = 2048;  // of a multiprocessor
+  if (elements % kSplitSumWidth != 0 || config.gemm.groups_per_tile > 1) return 1;
+  const int64_t vectors = elements / kSplitSumWidth, room = int64_t{device.multiprocessors} * kThreadsAtOnce;
+  int lanes = 1;
+  while (lanes < kSplitSumLanes && splits >= 2 * lanes * kLeastParts && 2 * lanes * vectors <= room) lanes *= 2;
+  return lanes;
+}
+
+}  // namespace
 
 Launch split_sum_launch(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device, int splits) {
   SplitSumArguments arguments{};
@@ -32,7 +46,9 @@ Launch split_sum_launch(const KernelConfig& config, const ConvProblem& problem, 
   launch.kernel = name_of(config) + kSumSuffix;
   launch.shape.threads = kSplitSumThreads;
   launch.shape.programmatic = config.target == Target::kSm90a;  // as kernel/direct/overlap.h has it
-  const int64_t blocks = ceil_div(arguments.elements, kSplitSumThreads * kSplitSumWidth);
+  arguments.lanes = sum_lanes(config, arguments.elements, splits, device);
+  if (arguments.lanes > 1) launch.shape.shared_bytes = kSplitSumThreads * kSplitSumWidth * sizeof(float);
+  const int64_t blocks = ceil_div(arguments.elements * arguments.lanes, kSplitSumThreads * kSplitSumWidth);
   launch.shape.grid[0] = static_cast<uint32_t>(std::min<int64_t>(blocks, int64_t{device.multiprocessors} * 8));
   set_params(launch, arguments);
   launch.pointers.push_back({offsetof(SplitSumArguments, partials), Tensor::kWorkspace, 0});

@@ -454,8 +454,6 @@ double weight_halo_cycles(const KernelConfig& config, const ConvProblem& problem
                                : 1;
   const auto units = static_cast<double>(multiprocessors), items = static_cast<double>(tiles * splits);
   const double instructions = gemm.tile.m / 64.0 * gemm.warps.n * weight_halo::steps(config);
-  const double reads = (64 + gemm.mma.n) * 16 * 2 / kSharedBytesPerCycle;
-  const double products = instructions * std::max(gemm.mma.n / 2.0, reads) * kSustained;
   const auto row_bytes = [](int64_t box, int64_t channels, DataType type) {
     const double bytes = static_cast<double>(weight_halo::copied(static_cast<int>(box), channels)) * size_of(type);
     return std::max(kLeastRowBytes, bytes);
@@ -465,7 +463,9 @@ double weight_halo_cycles(const KernelConfig& config, const ConvProblem& problem
                       view.tile.patch_h * view.tile.patch_w * crossed_lines(problem.c, problem.x) *
                           row_bytes(weight_halo::channels(config), problem.c_per_group(), problem.x);
   const double fill = rows / std::min(kFill, kFillAll / std::min(items, units));
-  const double stage = std::max(products, fill) * (1 + kShallowRing / gemm.stages);
+  const double products = instructions * gemm.mma.n / 2.0 * kSustained;
+  const double shared = (instructions * (64 + gemm.mma.n) * 16 * 2 + rows) / kSharedBytesPerCycle;
+  const double stage = std::max({products, shared, fill}) * (1 + kShallowRing / gemm.stages);
   const double output = double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2 * kDirectSumPenalty) / kStore;
   const double deep = std::ceil(static_cast<double>(view.blocks) / static_cast<double>(splits));
   const double busy = std::ceil(items / units) * (deep * stage + output + kTile);

@@ -3,6 +3,7 @@
 //
 //   workspace (splits, elements) fp32 --sum, epilogue--> output (elements)
 //
+// Where outputs are few and parts many, the threads of a block share the parts of their outputs.
 // The second launch of every kernel with split_k=workspace; partials lie in the output's own order, or in that of the
 // filter of merged groups.
 #pragma once
@@ -26,6 +27,10 @@ struct SplitSum {
   WT_DEVICE static void run(const Params& p) {
     wait_for_parts<kConfig>();
     Epilogue<kConfig.epilogue, output_type(kConfig)> steps;
+    if (p.lanes > 1) {
+      sum_shared(p, steps);
+      return steps.finish(p.epilogue);
+    }
     const i64 step = static_cast<i64>(device::grid_size().x) * kThreads * kWidth;
     for (i64 at = (static_cast<i64>(device::block_index().x) * kThreads + device::thread_index()) * kWidth;
          at < p.elements; at += step) {
@@ -43,6 +48,7 @@ struct SplitSum {
  private:
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
   using Element = typename Steps::Element;
+  using Vector4 = Vector<float, kWidth>;
 
   WT_DEVICE static Element finish(const Params& p, i64 at, float sum, Steps& steps) {
     return steps.apply(p.epilogue, sum, at, at / p.channel_span % p.channels);
@@ -62,13 +68,41 @@ struct SplitSum {
     Steps::write(static_cast<Element*>(p.out) + at, finish(p, at, sum, steps));
   }
   WT_DEVICE static void sum_vector(const Params& p, i64 at, Steps& steps) {
-    using Vector4 = Vector<float, kWidth>;
+    write_vector(p, at, add_parts(p, at, 0, p.splits), steps);
+  }
+  // Each lane adds consecutive parts, the first lane the lanes' sums.
+  WT_DEVICE static void sum_shared(const Params& p, Steps& steps) {
+    const int thread = device::thread_index(), vectors = kThreads / p.lanes, lane = thread / vectors;
+    const i64 all = p.elements / kWidth, step = static_cast<i64>(device::grid_size().x) * vectors;
+    const SharedAddress sums = device::shared_base() + thread * static_cast<int>(sizeof(Vector4));
+    for (i64 first = static_cast<i64>(device::block_index().x) * vectors; first < all; first += step) {
+      const i64 at = (first + thread - lane * vectors) * kWidth;
+      const bool exists = at < p.elements;
+      Vector4 sum{};
+      if (exists) sum = add_parts(p, at, p.splits * lane / p.lanes, p.splits * (lane + 1) / p.lanes);
+      device::store_shared(sums, sum);
+      device::sync_block();
+      if (lane == 0 && exists) {
+        for (int other = 1; other < p.lanes; ++other) {
+          add(sum, device::load_shared<Vector4>(sums + other * vectors * static_cast<int>(sizeof(Vector4))));
+        }
+        write_vector(p, at, sum, steps);
+      }
+      device::sync_block();
+    }
+  }
+
+  WT_DEVICE static void add(Vector4& sum, const Vector4& part) {
+    WT_UNROLL for (int i = 0; i < kWidth; ++i) sum.at[i] += part.at[i];
+  }
+  WT_DEVICE static Vector4 add_parts(const Params& p, i64 at, i32 first, i32 end) {
     Vector4 sum{};
     const float* from = p.partials + place(p, at);
-    for (i32 split = 0; split < p.splits; ++split) {
-      const Vector4 part = device::load_global(reinterpret_cast<const Vector4*>(from + split * p.elements * kMerged));
-      WT_UNROLL for (int i = 0; i < kWidth; ++i) sum.at[i] += part.at[i];
-    }
+    for (i32 split = first; split < end; ++split)
+      add(sum, device::load_global(reinterpret_cast<const Vector4*>(from + split * p.elements * kMerged)));
+    return sum;
+  }
+  WT_DEVICE static void write_vector(const Params& p, i64 at, const Vector4& sum, Steps& steps) {
     Vector<Element, kWidth> out;
     WT_UNROLL for (int i = 0; i < kWidth; ++i) out.at[i] = finish(p, at + i, sum.at[i], steps);
     Steps::write(reinterpret_cast<Vector<Element, kWidth>*>(static_cast<Element*>(p.out) + at), out);

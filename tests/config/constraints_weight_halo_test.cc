@@ -60,7 +60,7 @@ TEST(WeightHaloTile, WastesAsFewPixelsAsItCan) {
   } cases[] = {
       {"56x56", 64, 8, 8},    // 7x7 tiles, the smallest patch
       {"28x28", 128, 4, 32},  // 7 tiles instead of 8
-      {"14x14", 112, 7, 16},  // 2
+      {"14x14", 112, 14, 8},  // two, as of 7x16, whose patch is larger
       {"64x64", 128, 16, 8},  // as many as 8x16, whose patch is as large
       {"56x56", 112, 14, 8},
   };

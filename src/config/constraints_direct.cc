@@ -8,6 +8,7 @@
 #include "kernel/direct/gather_tile_shape.h"
 #include "kernel/direct/groups_shape.h"
 #include "kernel/direct/limits.h"
+#include "kernel/direct/stacked_shape.h"
 #include "kernel/gemm/storage.h"
 
 namespace wt {
@@ -26,7 +27,8 @@ bool is_gather(const Case& at) { return is_direct(at) && at.config.direct.design
 bool is_banded(const Case& at) { return is_direct(at) && at.config.direct.design == DirectDesign::kBanded; }
 
 bool is_groups(const Case& at) { return is_direct(at) && at.config.direct.design == DirectDesign::kGroups; }
-bool is_matrix(const Case& at) { return is_banded(at) || is_groups(at); }
+bool is_stacked(const Case& at) { return is_direct(at) && at.config.direct.design == DirectDesign::kStacked; }
+bool is_matrix(const Case& at) { return is_banded(at) || is_groups(at) || is_stacked(at); }
 
 bool is_gather_tile(const Case& at) {
   return is_gather(at) && at.config.direct.prefetch > 1 && at.config.direct.sub_w > 0;
@@ -81,6 +83,20 @@ bool groups_fill_warps(const Case& at) {
   if (d.tile_w < span || d.tile_w % span != 0) return false;
   return at.config.direction != Direction::kBackwardWeight ||
          (groups::position_warps(at.config) == 1 && d.vector_out == 8 && !at.config.finite_only);
+}
+bool stacked_filter(const KernelConfig& config) {
+  const DirectConfig& d = config.direct;
+  const int most = config.direction == Direction::kForward ? 2 : 1;
+  return d.filter_h > 0 && d.filter_w > 0 && d.stride_h > 0 && d.stride_h <= most && d.stride_w == d.stride_h &&
+         d.dilation_h == 1 && d.dilation_w == 1 && stacked::sums(config) <= stacked::kMaxSums;
+}
+bool stacked_shape(const Case& at) {
+  const KernelConfig& c = at.config;
+  const DirectConfig& d = c.direct;
+  return c.dims == 2 && c.layout == Layout::kChannelsLast && size_of(c.x) == 2 && c.x == c.w && c.x == c.y &&
+         c.direction != Direction::kBackwardWeight && stacked_filter(c) && d.vector_in == d.vector_out &&
+         (d.vector_in == 16 || d.vector_in == 32) && d.block_size == stacked::kThreads && c.min_blocks == 1 &&
+         d.prefetch >= 2 * d.stride_h;
 }
 int groups_bytes(const Case& at) { return groups::shared_bytes(at.config, groups::most_positions(at.config)); }
 
@@ -256,6 +272,30 @@ constexpr Constraint kTargetRows[] = {
 constexpr Constraint kProblemRows[] = {
     {"history", "what stands before the first pixel is the problem's: a history, or zeros",
      [](const Case&) { return true; }, [](const Case& at) { return at.config.direct.history == at.problem->history; },
+    {"direct-stacked-shape", "a row of pixels meets stacked rows of an undilated filter, of one group a product",
+     is_stacked, stacked_shape,
+     [](const Case& at) {
+       const DirectConfig& d = at.config.direct;
+       return fmt::format(
+           "direction={} filter={}x{} stride={}x{} dilation={}x{} vectors={}/{} block_size={} prefetch={}: design "
+           "stacked takes forward with stride 1 or 2 and backward data with 1, output rows of at most {} filter rows "
+           "in the making, dilation 1, groups of 16 or 32 channels, {} threads, min_blocks 1, prefetch of two steps, "
+           "one 16-bit type, 2D channels-last",
+           text_of(at.config.direction), d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.dilation_h, d.dilation_w,
+           d.vector_in, d.vector_out, d.block_size, d.prefetch, 2 * stacked::kMaxSums / stacked::kChannels,
+           stacked::kThreads);
+     }},
+
+    {"direct-stacked-memory", "filter, rings and staged rows fit the shared memory of a block",
+     [](const Case& at) { return is_stacked(at) && stacked_shape(at); },
+     [](const Case& at) { return stacked::shared_bytes(at.config) <= at.target.shared_per_block; },
+     [](const Case& at) {
+       const DirectConfig& d = at.config.direct;
+       return fmt::format("filter={}x{} vectors={} prefetch={} take {} bytes of shared memory; {} has {} a block",
+                          d.filter_h, d.filter_w, d.vector_in, d.prefetch, stacked::shared_bytes(at.config),
+                          at.target.name, at.target.shared_per_block);
+     }},
+
      [](const Case& at) -> std::string {
        if (at.config.direct.history) return "the kernel reads a history, which the problem has not; use history=false";
        return "the kernel reads no history; use one with direct.history=true, or let a plan join history and x first";
@@ -355,6 +395,16 @@ constexpr Constraint kProblemRows[] = {
            "other; "
            "use design stream",
            text(p, p.filter), text(p, p.stride), text(p, p.dilation), at.config.direct.filter_h);
+    {"direct-stacked-width", "a group is as wide as the kernel's products", is_stacked,
+     [](const Case& at) {
+       return at.problem->c_per_group() == at.config.direct.vector_in &&
+              at.problem->k_per_group() == at.config.direct.vector_in;
+     },
+     [](const Case& at) {
+       return fmt::format("{} input and {} output channels per group; the kernel is made for {}; use design groups",
+                          at.problem->c_per_group(), at.problem->k_per_group(), at.config.direct.vector_in);
+     }},
+
      }},
 
     {"direct-banded-images", "images of up to 8 columns take one strip each", is_banded,

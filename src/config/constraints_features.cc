@@ -44,7 +44,8 @@ constexpr int kMaxPixels = 1024;
 bool stages_results(const Case& at) {
   if (!is_gemm(at))
     return at.config.direction != Direction::kBackwardWeight &&
-           (at.config.direct.design == DirectDesign::kBanded || at.config.direct.design == DirectDesign::kGroups);
+           (at.config.direct.design == DirectDesign::kBanded || at.config.direct.design == DirectDesign::kGroups ||
+            at.config.direct.design == DirectDesign::kStacked);
   return (at.config.gemm.pipeline == Pipeline::kTma || at.config.gemm.pipeline == Pipeline::kRows) &&
          at.config.gemm.staging != Staging::kDirect;
 }

@@ -14,19 +14,20 @@ extern const KernelKind kGemmRows;        // config/kernels/gemm_rows.cc
 extern const KernelKind kGemmRowsWeight;  // config/kernels/gemm_rows_weight.cc
 extern const KernelKind kGemmPortable;    // config/kernels/gemm_portable.cc
 extern const KernelKind kGemmPortableWavelet;
-extern const KernelKind kGemmFourWave;  // config/kernels/gemm_four_wave.cc
-extern const KernelKind kGemmBasic;     // config/kernels/gemm_basic.cc
-extern const KernelKind kDirectStream;  // config/kernels/direct_stream.cc
-extern const KernelKind kDirectBanded;  // config/kernels/direct_banded.cc
-extern const KernelKind kDirectGroups;  // config/kernels/direct_groups.cc
-extern const KernelKind kDirectGather;  // config/kernels/direct_gather.cc
+extern const KernelKind kGemmFourWave;   // config/kernels/gemm_four_wave.cc
+extern const KernelKind kGemmBasic;      // config/kernels/gemm_basic.cc
+extern const KernelKind kDirectStream;   // config/kernels/direct_stream.cc
+extern const KernelKind kDirectBanded;   // config/kernels/direct_banded.cc
+extern const KernelKind kDirectGroups;   // config/kernels/direct_groups.cc
+extern const KernelKind kDirectGather;   // config/kernels/direct_gather.cc
+extern const KernelKind kDirectStacked;  // config/kernels/direct_stacked.cc
 
 namespace {
 
 constexpr const KernelKind* kKinds[] = {
-    &kGemmTma,      &kGemmWavelet,         &kGemmTaps,     &kGemmRows,  &kGemmRowsWeight,
-    &kGemmPortable, &kGemmPortableWavelet, &kGemmFourWave, &kGemmBasic, &kDirectStream,
-    &kDirectBanded, &kDirectGroups,        &kDirectGather,
+    &kGemmTma,      &kGemmWavelet,         &kGemmTaps,     &kGemmRows,     &kGemmRowsWeight,
+    &kGemmPortable, &kGemmPortableWavelet, &kGemmFourWave, &kGemmBasic,    &kDirectStream,
+    &kDirectBanded, &kDirectStacked,       &kDirectGroups, &kDirectGather,
 };
 
 // What every kernel's device code reads.

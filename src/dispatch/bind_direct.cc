@@ -51,7 +51,7 @@ Binding bind_direct(const KernelConfig& config, const ConvProblem& problem, cons
     case DirectDesign::kGroups:
       return bind_direct_groups(config, problem, device);
     case DirectDesign::kStacked:
-      break;
+      return bind_direct_stacked(config, problem, device);
   }
   WT_CHECK(false, "no launch for {}", name_of(config));
 }

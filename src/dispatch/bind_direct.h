@@ -21,6 +21,7 @@ void bind_direct_sum(Binding& binding, const KernelConfig& config, const ConvPro
 Binding bind_direct_stream(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
 Binding bind_direct_banded(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
 Binding bind_direct_groups(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
+Binding bind_direct_stacked(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
 Binding bind_direct_gather(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
 
 }  // namespace wt

@@ -93,6 +93,7 @@ CodeCheck check_one(const KernelConfig& config) {
 
 std::string expected_instruction(const KernelConfig& config, bool ptx) {
   if (config.family == Family::kDirect) {
+    if (config.direct.design == DirectDesign::kStacked) return ptx ? "wgmma.mma_async" : wgmma_name(config.x);
     const bool multiplies =
         config.direct.design == DirectDesign::kBanded || config.direct.design == DirectDesign::kGroups;
     return !multiplies ? std::string() : ptx ? "mma.sync" : "HMMA";

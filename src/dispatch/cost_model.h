@@ -15,8 +15,9 @@ namespace wt {
 // The config accepts the problem.
 double predicted_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 
-// Of the direct family: cost_model_direct.cc.
+// Of the direct family: cost_model_direct.cc, and of its design stacked: cost_model_stacked.cc.
 double predicted_direct_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
+double predicted_stacked_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 
 // Of the gemm family's generic kernel and its pipelines: cost_model_generic.cc, cost_model_taps.cc,
 // cost_model_rows.cc, cost_model_rows_weight.cc, cost_model_wavelet.cc.

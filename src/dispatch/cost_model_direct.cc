@@ -258,6 +258,7 @@ Gradient gradient_of(const KernelConfig& config) {
 double predicted_direct_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
   if (problem.output_elements() == 0) return kLaunchUs;
   const double busy = busy_us(config, problem, multiprocessors) * planes_factor(config, problem);
+  if (config.direct.design == DirectDesign::kStacked) return predicted_stacked_us(config, problem, multiprocessors);
   if (problem.direction == Direction::kBackwardWeight) {
     const Gradient gradient = gradient_of(config);
     return gradient.start + gradient.slope * busy;

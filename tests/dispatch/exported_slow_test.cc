@@ -64,9 +64,10 @@ std::string direct_sizes(const KernelConfig& config) {
   const auto or_else = [](int size, int free) { return size ? size : free; };
   const int h = or_else(direct.filter_h, 3), w = or_else(direct.filter_w, 3);
   const int image = direct.images == 1 ? 9 : 8;
-  const int groups = direct.design == DirectDesign::kGroups ? 8 : 64;
+  const bool small = direct.design == DirectDesign::kGroups || direct.design == DirectDesign::kStacked;
+  const int groups = small ? 8 : 64;
   // A group fills a bundle; in finite_only kernels several share it.
-  const int width = direct.design == DirectDesign::kGroups ? direct.vector_in / (config.finite_only ? 2 : 1) : 1;
+  const int width = small ? direct.vector_in / (config.finite_only ? 2 : 1) : 1;
   const int channels = groups * width;
   return fmt::format("i{} c{} k{} g{} f{} s{} p{}", in_dims(image, image, image), channels, channels, groups,
                      in_dims(3, h, w), in_dims(1, or_else(direct.stride_h, 1), or_else(direct.stride_w, 1)),

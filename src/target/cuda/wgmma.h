@@ -33,6 +33,14 @@ WT_DEVICE void wgmma_hold(float (&d)[kCount]) {
   WT_UNROLL for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(d[i])::"memory");
 }
 
+// An accumulator's value in a register of its own. WHY: left to itself, the compiler puts copies of accumulators that
+// change places among the products, which then wait for each other.
+WT_DEVICE float wgmma_copy(float from) {
+  float to;
+  asm volatile("mov.f32 %0, %1;" : "=f"(to) : "f"(from));
+  return to;
+}
+
 template <DataType kA, DataType kB, int kN>
 struct Wgmma;
 

@@ -26,6 +26,8 @@ WT_DEVICE void wgmma_hold(float (&d)[kCount]) {
   asm volatile("" : : "r"(&d[0]) : "memory");
 }
 
+WT_DEVICE float wgmma_copy(float from) { return from; }
+
 template <DataType kA, DataType kB, int kN>
 struct Wgmma {
   static constexpr bool kHalf = kA == DataType::kBf16 || kA == DataType::kF16;

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/direct/stacked.h - small groups on Hopper: a row of pixels meets every row of the filter in one instruction.
+//
+//   input rows --TMA--> ring --descriptors shifted by tap--> wgmma --> sums of the output rows that the row meets
+//   filter --TMA, once a block--> shared memory --/                    complete row --epilogue--> staged --TMA--> y, dx
+//
+// A block has 64 channels: a pixel is one swizzled row of 128 bytes, and a group's channels are some columns of it. An
+// instruction multiplies 64 positions of a row by one column of a group's filter, whose rows are stacked along the
+// instruction's columns; each goes to the sums of another output row. So operand A is read once for all rows of the
+// filter, nothing is multiplied by zeros, and no value meets another group's. Two consumer warpgroups share the
+// filter and nothing else: each walks down its own segments with a ring and a loading warp of its own. Forward, and
+// backward data of stride 1, which turns the filter round. groups.h serves other widths and targets.
+#pragma once
+
+#include "kernel/direct/stacked_arguments.h"
+#include "kernel/direct/stacked_shape.h"
+#include "kernel/epilogue.h"
+#include "kernel/gemm/ring.h"
+#include "kernel/gemm/storage.h"
+#include "kernel/gemm/tma/operand.h"
+#include "target/hopper.h"
+
+namespace wt {
+
+template <KernelConfig kConfig>
+struct DirectStacked {
+  using Params = StackedArguments;
+  static constexpr int kThreads = stacked::kThreads;
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+
+  WT_DEVICE static void run(const Params& p) {
+    const SharedAddress filter = (device::shared_base() + 1023) & ~1023u;
+    const SharedAddress rows = filter + stacked::aligned(stacked::filter_bytes(kConfig));
+    const SharedAddress barriers = rows + stacked::kConsumers * stacked::consumer_bytes(kConfig);
+    if (device::thread_index() == 0) {
+      device::tma_prefetch(p.from);
+      device::tma_prefetch(p.filter);
+      device::tma_prefetch(p.to);
+      device::mbarrier_init(barriers, 1);
+      for (int i = 0; i < stacked::kConsumers; ++i) RowRing{barriers + 8 + i * RowRing::kBytes}.init(1, 4);
+      device::mbarrier_fence_init();
+      device::fence_async_shared();
+    }
+    device::sync_block();
+    const int warp = device::warp_index();
+    const int consumer = warp < 4 * stacked::kConsumers ? warp / 4 : warp - 4 * stacked::kConsumers;
+    const SharedAddress own = rows + consumer * stacked::consumer_bytes(kConfig);
+    const Shared shared{
+        filter, own, own + stacked::ring_bytes(kConfig), barriers, {barriers + 8 + consumer * RowRing::kBytes}};
+    // WHY one if/else with nothing behind it: ptxas heeds the register moves only then.
+    if (warp >= 4 * stacked::kConsumers) {
+      device::give_registers<stacked::kProducerRegisters>();
+      if (consumer < stacked::kConsumers && device::elect()) produce(p, shared, consumer);
+    } else {
+      device::take_registers<stacked::kConsumerRegisters>();
+      if (device::thread_index() == 0) load_filter(p, shared);
+      consume(p, shared, consumer);
+    }
+  }
+
+ private:
+  static constexpr int kWidth = stacked::width(kConfig), kGroups = stacked::groups(kConfig);
+  static constexpr int kRows = kConfig.direct.filter_h, kCols = kConfig.direct.filter_w;
+  static constexpr int kStride = kConfig.direct.stride_h;
+  static constexpr int kSlots = stacked::slots(kConfig), kSteps = kWidth / 16;
+  static constexpr int kGroupSums = kWidth / 2;  // of a group in one output row, in the registers of a thread
+  static constexpr int kRowSums = stacked::kChannels / 2;
+  // Slots of one instruction. WHY not all of them with a stride: products of different widths on the same accumulators
+  // wait for each other, and rows of different remainders meet different numbers of slots.
+  static constexpr int kJoined = kStride == 1 ? kSlots : 1;
+  static constexpr int kTapBytes = stacked::tap_bytes(kConfig);
+  static constexpr bool kData = stacked::is_data(kConfig);
+  static_assert(kConfig.direct.stride_w == kStride && kWidth % 16 == 0 && stacked::kChannels % kWidth == 0);
+
+  using RowRing = Ring<kConfig.direct.prefetch>;
+  using Cursor = typename RowRing::Cursor;
+  using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
+  using Element = typename Steps::Element;
+  static_assert(sizeof(Element) == 2, "rows are staged as 16-bit numbers");
+  static constexpr EpilogueConfig kEpilogue = kConfig.epilogue;
+  // WHY: scale, bias and residual end with the tensor, and amax counts what is stored; bulk stores drop what lies
+  // outside the tensor, so nothing else cares.
+  static constexpr bool kBounded = kEpilogue.scale || kEpilogue.bias || kEpilogue.placed() || kEpilogue.amax;
+
+  struct Shared {  // addresses
+    SharedAddress filter, rows, staged, filter_full;
+    RowRing ring;
+  };
+  struct Item {
+    i32 slice, image, w;  // of the first position
+    i32 first, rows;      // output rows
+    bool last;            // of the consumer
+    WT_DEVICE i32 steps() const { return rows + kSlots - 1; }
+  };
+  struct Sums {
+    float at[kGroups][kSlots / kJoined][kJoined * kGroupSums];
+  };
+  struct Row {  // that is complete: the sums of 64 channels, in the order of channels
+    float at[kRowSums];
+  };
+
+  template <class Body>
+  WT_DEVICE static void for_items(const Params& p, int consumer, Body&& body) {
+    const i32 block = device::block_index().x, slice = block % p.slices;
+    const i32 step = device::grid_size().x / p.slices * stacked::kConsumers;
+    for (i32 at = block / p.slices * stacked::kConsumers + consumer; at < p.items; at += step) {
+      const i32 strip = at / p.segments, segment = at - strip * p.segments;
+      const i32 images = strip / p.column_tiles, tile = strip - images * p.column_tiles;
+      const i32 first = segment * p.segment_rows, left = p.size[0] - first;
+      body(Item{slice, images * p.images, tile * p.columns, first, left < p.segment_rows ? left : p.segment_rows,
+                at + step >= p.items});
+    }
+  }
+
+  WT_DEVICE static void produce(const Params& p, const Shared& shared, int consumer) {
+    Cursor slot;
+    for_items(p, consumer, [&](const Item& item) {
+      const i32 first = p.start[0] + item.first * kStride, rows = item.steps() * kStride;
+      for (i32 row = first; row < first + rows; ++row) {
+        shared.ring.wait_empty(slot);
+        const SharedAddress full = shared.ring.full(slot.slot);
+        const SharedAddress to = shared.rows + slot.slot * stacked::row_bytes(kConfig);
+        device::mbarrier_arrive_expect(full, static_cast<u32>(p.row_bytes));
+        WT_UNROLL for (int phase = 0; phase < kStride; ++phase) {
+          device::tma_load(to + phase * stacked::phase_bytes(kConfig), p.from, full, item.slice * stacked::kChannels,
+                           p.start[1] + item.w * kStride + phase, item.image, row);
+        }
+        slot.next();
+      }
+    });
+  }
+
+  // Every tap of the block's groups, in the order in which stacks hold them: a group's columns, of each the rows of one
+  // remainder of the stride, the last row first.
+  WT_DEVICE static void load_filter(const Params& p, const Shared& shared) {
+    device::mbarrier_arrive_expect(shared.filter_full, stacked::filter_bytes(kConfig));
+    const i32 first = device::block_index().x % p.slices * stacked::kChannels;
+    SharedAddress to = shared.filter;
+    for (int group = 0; group < kGroups; ++group) {
+      for (int column = 0; column < kCols; ++column) {
+        for (int rest = 0; rest < kStride; ++rest) {
+          for (int i = stacked::rows_met(kConfig, rest) - 1; i >= 0; --i) {
+            const int row = rest + kStride * i;
+            device::tma_load(to, p.filter, shared.filter_full, 0, p.first_tap + p.tap_step * (row * kCols + column),
+                             first + group * kWidth);
+            to += kTapBytes;
+          }
+        }
+      }
+    }
+  }
+
+  WT_DEVICE static void consume(const Params& p, const Shared& shared, int consumer) {
+    Walk walk{p, shared, consumer};
+    // Pixels that positions without an output read, and staged positions that no instruction has: their values reach
+    // nothing, but they are numbers.
+    for (int i = 0; i < kConfig.direct.prefetch * kStride; ++i)
+      clear(shared.rows + i * stacked::phase_bytes(kConfig), p.images * p.pitch);
+    for (int i = 0; i < stacked::kStagedRows; ++i)
+      clear(shared.staged + i * stacked::staged_bytes(kConfig), stacked::kPositions);
+    device::fence_async_shared();
+    device::sync_named(1 + consumer, 128);
+    device::mbarrier_wait(shared.filter_full, 0);
+    for_items(p, consumer, [&](const Item& item) { walk.run(item); });
+  }
+
+  // The pixels of a row from `first` on.
+  WT_DEVICE static void clear(SharedAddress row, i32 first) {
+    constexpr int kChunk = 16;
+    const SharedAddress end = row + stacked::phase_bytes(kConfig);
+    row += first * stacked::kPixelBytes + device::thread_index() % 128 * kChunk;
+    for (; row < end; row += 128 * kChunk) device::store_shared(row, Vector<u32, kChunk / 4>{});
+  }
+
+  // A consumer on its way.
+  struct Walk {
+    const Params& p;
+    const Shared& shared;
+    int consumer;
+    Cursor issued = {}, released = {};
+    int staged = 0;  // which of the staged rows is made next
+    Steps steps = {};
+    i64 place[2] = {};  // of the thread's two positions in the output's first row; -1: outside
+    i32 channel = 0;    // of the block
+
+    WT_DEVICE void run(const Item& item) {
+      locate(item);
+      Sums sums = {};
+      Row row = {};
+      // WHY a row is stored in the next step: while that one's products run.
+      const i32 count = item.steps();
+      for (i32 step = 0; step < count; ++step) {
+        issue(sums);
+        store(item, step - 1, row);
+        complete(sums, row);
+      }
+      store(item, count - 1, row);
+      steps.finish(p.epilogue);
+      // WHY here and not after the last item: code behind the loop over items makes ptxas ignore the register moves.
+      if (item.last && device::thread_index() % 128 == 0) device::bulk_wait_read<0>();
+    }
+
+    // Starts the products of a step.
+    WT_DEVICE void issue(Sums& sums) {
+      // WHY: the zeros of new sums would otherwise be written between the products, which would then wait for them.
+      hold(sums);
+      multiply<0>(sums);
+      if constexpr (kStride == 2) multiply<1>(sums);
+    }
+
+    // The products of a step's input row. Slots hold the output rows in the making, the oldest first, as a stack of
+    // taps does; rows that meet fewer meet the youngest.
+    template <int kRest>
+    WT_DEVICE void multiply(Sums& sums) {
+      constexpr int kMet = stacked::rows_met(kConfig, kRest) / kJoined, kFirst = kSlots / kJoined - kMet;
+      using Multiply = device::Wgmma<kConfig.x, kConfig.x, kJoined * kWidth>;
+      shared.ring.wait_full(issued);
+      const SharedAddress pixels = shared.rows + issued.slot * stacked::row_bytes(kConfig);
+      issued.next();
+      device::wgmma_fence();
+      WT_UNROLL for (int column = 0; column < kCols; ++column) {
+        WT_UNROLL for (int step = 0; step < kSteps; ++step) {
+          WT_UNROLL for (int group = 0; group < kGroups; ++group) {
+            const SharedAddress at = pixels + column % kStride * stacked::phase_bytes(kConfig) +
+                                     column / kStride * stacked::kPixelBytes + group * kWidth * 2 + step * 32;
+            const u64 a = device::wgmma_descriptor(at, 16, 1024, device::DescriptorSwizzle::k128);
+            const int tap = (group * kCols + column) * kRows + stacked::first_tap(kConfig, kRest);
+            WT_UNROLL for (int i = 0; i < kMet; ++i) {
+              Multiply::template multiply<device::Major::kK, kData ? device::Major::kMn : device::Major::kK>(
+                  sums.at[group][kFirst + i], a, filter_descriptor(tap + i * kJoined, step), true);
+            }
+          }
+        }
+      }
+      device::wgmma_commit();
+    }
+
+    // Taps from `tap` on, at the step-th 16 channels that are summed over. Forward a tap's rows are output channels,
+    // and backward they are summed over.
+    WT_DEVICE u64 filter_descriptor(int tap, int step) const {
+      const SharedAddress at = shared.filter + tap * kTapBytes;
+      constexpr u32 kEight = 8 * kWidth * 2;  // bytes of 8 rows
+      constexpr device::DescriptorSwizzle kSwizzle = descriptor_swizzle(kWidth * 2);
+      if constexpr (kData) return device::wgmma_descriptor(at + step * 2 * kEight, kTapBytes, kEight, kSwizzle);
+      return device::wgmma_descriptor(at + step * 32, 16, kEight, kSwizzle);
+    }
+
+    // Waits for a step's products, gives its rows back and takes the sums of the output row that it completes; the
+    // others move on by a slot.
+    WT_DEVICE void complete(Sums& sums, Row& row) {
+      device::wgmma_wait<0>();
+      hold(sums);
+      WT_UNROLL for (int rest = 0; rest < kStride; ++rest) {
+        if (device::lane_index() == 0) device::mbarrier_arrive(shared.ring.empty(released.slot));
+        released.next();
+      }
+      WT_UNROLL for (int group = 0; group < kGroups; ++group) {
+        WT_UNROLL for (int slot = 0; slot < kSlots; ++slot) {
+          WT_UNROLL for (int i = 0; i < kGroupSums; ++i) {
+            if (slot == 0) row.at[group * kGroupSums + i] = device::wgmma_copy(sum(sums, group, 0, i));
+            sum(sums, group, slot, i) = device::wgmma_copy(slot + 1 < kSlots ? sum(sums, group, slot + 1, i) : 0);
+          }
+        }
+      }
+    }
+
+    WT_DEVICE static float& sum(Sums& sums, int group, int slot, int i) {
+      return sums.at[group][slot / kJoined][slot % kJoined * kGroupSums + i];
+    }
+    WT_DEVICE static void hold(Sums& sums) {
+      WT_UNROLL for (int group = 0; group < kGroups; ++group) {
+        WT_UNROLL for (int i = 0; i < kSlots / kJoined; ++i) device::wgmma_hold(sums.at[group][i]);
+      }
+    }
+
+    // Where the thread's positions lie: of the accumulators, rows lane / 4 and 8 further of the warp's 16.
+    WT_DEVICE void locate(const Item& item) {
+      channel = item.slice * stacked::kChannels;
+      if constexpr (kBounded) {
+        const int thread = device::thread_index() % 128;
+        WT_UNROLL for (int half = 0; half < 2; ++half) {
+          const i32 position = thread / 32 * 16 + thread % 32 / 4 + 8 * half;
+          const i32 image = position / p.pitch, column = position - image * p.pitch;
+          const i32 n = item.image + image, w = item.w + column;
+          const bool inside = image < p.images && n < p.all_images && column < p.columns && w < p.size[1];
+          place[half] = inside ? n * p.out_stride[0] + w * p.out_stride[2] : -1;
+        }
+      }
+    }
+
+    // Stores the output row that step `step` completed, if there is one.
+    WT_DEVICE void store(const Item& item, i32 step, const Row& row) {
+      const i32 h = step - (kSlots - 1);
+      if (h < 0) return;
+      const SharedAddress to = shared.staged + staged * stacked::staged_bytes(kConfig);
+      const bool sends = device::thread_index() % 128 == 0;
+      if (sends) device::bulk_wait_read<stacked::kStagedRows - 1>();  // an earlier row has left this one's place
+      device::sync_named(1 + consumer, 128);
+      stage(item.first + h, row, to);
+      device::fence_async_shared();
+      device::sync_named(1 + consumer, 128);
+      if (sends) {
+        device::tma_store(p.to, to, channel, item.w, item.image, item.first + h);
+        device::bulk_commit();
+      }
+      staged = staged + 1 == stacked::kStagedRows ? 0 : staged + 1;
+    }
+
+    // 64 positions of 64 channels, 128-byte swizzle.
+    WT_DEVICE void stage(i32 h, const Row& row, SharedAddress to) {
+      const int lane = device::lane_index(), warp = device::thread_index() % 128 / 32;
+      // Lane l gives the address of row l % 16 of the warp's 16, in column block j + l / 16.
+      const int matrix_row = warp * 16 + lane % 16;
+      WT_UNROLL for (int j = 0; j < stacked::kChannels / 8; j += 2) {
+        u32 packed[4] = {0, 0, 0, 0};
+        WT_UNROLL for (int quarter = 0; quarter < 4; ++quarter) {
+          const int block = j + quarter / 2, half = quarter % 2;
+          const i32 at = channel + 8 * block + 2 * (lane % 4);
+          if (kBounded && (place[half] < 0 || at >= p.channels)) continue;
+          const i64 offset = place[half] + h * p.out_stride[1] + at;
+          Vector<Element, 2> pair;
+          pair.at[0] = steps.apply(p.epilogue, row.at[4 * block + 2 * half], offset, at);
+          pair.at[1] = steps.apply(p.epilogue, row.at[4 * block + 2 * half + 1], offset + 1, at + 1);
+          packed[quarter] = __builtin_bit_cast(u32, pair);
+        }
+        device::store_matrix<false>(to + matrix_row * stacked::kPixelBytes + ((j + lane / 16) ^ (matrix_row % 8)) * 16,
+                                    packed);
+      }
+    }
+  };
+};
+
+}  // namespace wt

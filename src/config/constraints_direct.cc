@@ -98,6 +98,11 @@ bool stacked_shape(const Case& at) {
          (d.vector_in == 16 || d.vector_in == 32) && d.block_size == stacked::kThreads && c.min_blocks == 1 &&
          d.prefetch >= 2 * d.stride_h;
 }
+// With the narrowest images, whose windows take the most room: one strip each, or two.
+int banded_bytes(const Case& at) {
+  const bool lone = at.config.direct.images == kBandedRows;
+  return banded::shared_bytes(at.config, lone ? 1 : 2, lone ? kBandedRows : kBandedRows / 2);
+}
 int groups_bytes(const Case& at) { return groups::shared_bytes(at.config, groups::most_positions(at.config)); }
 
 int64_t gather_tile_bytes(const Case& at) {
@@ -195,7 +200,7 @@ constexpr Constraint kTargetRows[] = {
            d.vector_out, d.sub_w, d.block_size);
      }},
 
-    {"direct-banded", "a banded kernel multiplies 16-bit channels-last images with undilated filters of stride 1",
+    {"direct-banded", "a banded kernel multiplies 16-bit channels-last images with undilated filters of stride 1 or 2",
      is_banded,
      [](const Case& at) {
        const KernelConfig& c = at.config;
@@ -203,8 +208,9 @@ constexpr Constraint kTargetRows[] = {
        const bool cube = c.dims == 3 && d.filter_h == d.filter_w && d.filter_h <= kBandedMaxCube;
        return c.finite_only && (c.dims == 2 || cube) && c.layout == Layout::kChannelsLast && size_of(c.x) == 2 &&
               c.x == c.w && c.x == c.y && d.filter_h > 0 && d.filter_w > 0 && d.filter_w <= kBandedMaxFilter &&
-              d.stride_h == 1 && d.stride_w == 1 && d.dilation_h == 1 && d.dilation_w == 1 && d.vector_in == 4 &&
-              d.vector_out == 4 && d.prefetch >= 2 && (d.images == 1 || d.images == kBandedRows) &&
+              d.stride_h == d.stride_w && d.stride_h >= 1 && d.stride_h <= (banded::in_bulk(c) ? 2 : 1) &&
+              d.dilation_h == 1 && d.dilation_w == 1 && d.vector_in == 4 && d.vector_out == 4 && d.prefetch >= 2 &&
+              (d.images == 1 || d.images == kBandedRows) &&
               (d.block_size == 64 || d.block_size == 128 || d.block_size == 256 || d.block_size == 512);
      },
      [](const Case& at) {
@@ -212,7 +218,8 @@ constexpr Constraint kTargetRows[] = {
        return fmt::format(
            "filter={}x{} stride={}x{} vectors={}/{} prefetch={} images={} block_size={} finite_only={}: design banded "
            "has "
-           "filters up to {} wide, stride 1, vectors of 4, prefetch of at least 2, images 1 or {}, 64 to 512 "
+           "filters up to {} wide, stride 1 (2 with loader_a=tma_tiled), vectors of 4, prefetch of at least 2, images "
+           "1 or {}, 64 to 512 "
            "threads, one 16-bit type, 2D channels-last or cubes up to {} wide, finite_only=true",
            d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.vector_in, d.vector_out, d.prefetch, d.images,
            d.block_size, at.config.finite_only, kBandedMaxFilter, kBandedRows, kBandedMaxCube);
@@ -223,13 +230,24 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) {
        const KernelConfig& c = at.config;
        return c.target == Target::kSm90a && c.dims == 2 && c.direction != Direction::kBackwardWeight &&
-              c.direct.block_size >= 128;
+              (c.direct.stride_h == 1 || c.direction == Direction::kForward) && c.direct.block_size >= 128;
      },
      [](const Case& at) {
        return fmt::format(
-           "loader_a=tma_tiled with target {}, {}D, direction {}, block_size={}: design banded copies rows in bulk on "
-           "sm_90a, in 2D, forward and backward data, with 128 threads or more; use loader_a=gather",
-           text_of(at.config.target), at.config.dims, text_of(at.config.direction), at.config.direct.block_size);
+           "loader_a=tma_tiled with target {}, {}D, direction {}, stride {}, block_size={}: design banded copies rows "
+           "in bulk on sm_90a, in 2D, forward and with stride 1 backward data, with 128 threads or more; use design "
+           "stream",
+           text_of(at.config.target), at.config.dims, text_of(at.config.direction), at.config.direct.stride_h,
+           at.config.direct.block_size);
+     }},
+
+    {"direct-banded-memory", "rows on their way fit the shared memory of a block", is_banded,
+     [](const Case& at) { return banded_bytes(at) <= at.target.shared_per_block; },
+     [](const Case& at) {
+       const DirectConfig& d = at.config.direct;
+       return fmt::format("prefetch={} block_size={} images={} take {} bytes of shared memory; {} has {} a block",
+                          d.prefetch, d.block_size, d.images, banded_bytes(at), at.target.name,
+                          at.target.shared_per_block);
      }},
 
     {"direct-groups-shape", "a kernel for small groups multiplies 16-bit channels-last images with undilated filters",
@@ -259,19 +277,6 @@ constexpr Constraint kTargetRows[] = {
            d.vector_in, d.vector_out, d.block_size, d.tile_w, at.config.finite_only, kTilePositions);
      }},
 
-    {"direct-groups-memory", "filter, ring and staged rows fit the shared memory of a block",
-     [](const Case& at) { return is_groups(at) && groups_fill_warps(at) && at.config.direct.stride_w > 0; },
-     [](const Case& at) { return groups_bytes(at) <= at.target.shared_per_block; },
-     [](const Case& at) {
-       return fmt::format("tile_w={} with prefetch={} takes {} bytes of shared memory; {} has {} a block",
-                          at.config.direct.tile_w, at.config.direct.prefetch, groups_bytes(at), at.target.name,
-                          at.target.shared_per_block);
-     }},
-};
-
-constexpr Constraint kProblemRows[] = {
-    {"history", "what stands before the first pixel is the problem's: a history, or zeros",
-     [](const Case&) { return true; }, [](const Case& at) { return at.config.direct.history == at.problem->history; },
     {"direct-stacked-shape", "a row of pixels meets stacked rows of an undilated filter, of one group a product",
      is_stacked, stacked_shape,
      [](const Case& at) {
@@ -296,6 +301,19 @@ constexpr Constraint kProblemRows[] = {
                           at.target.name, at.target.shared_per_block);
      }},
 
+    {"direct-groups-memory", "filter, ring and staged rows fit the shared memory of a block",
+     [](const Case& at) { return is_groups(at) && groups_fill_warps(at) && at.config.direct.stride_w > 0; },
+     [](const Case& at) { return groups_bytes(at) <= at.target.shared_per_block; },
+     [](const Case& at) {
+       return fmt::format("tile_w={} with prefetch={} takes {} bytes of shared memory; {} has {} a block",
+                          at.config.direct.tile_w, at.config.direct.prefetch, groups_bytes(at), at.target.name,
+                          at.target.shared_per_block);
+     }},
+};
+
+constexpr Constraint kProblemRows[] = {
+    {"history", "what stands before the first pixel is the problem's: a history, or zeros",
+     [](const Case&) { return true; }, [](const Case& at) { return at.config.direct.history == at.problem->history; },
      [](const Case& at) -> std::string {
        if (at.config.direct.history) return "the kernel reads a history, which the problem has not; use history=false";
        return "the kernel reads no history; use one with direct.history=true, or let a plan join history and x first";
@@ -382,6 +400,16 @@ constexpr Constraint kProblemRows[] = {
            at.problem->c_per_group(), at.problem->k_per_group(), at.config.direct.vector_in, at.config.finite_only);
      }},
 
+    {"direct-stacked-width", "a group is as wide as the kernel's products", is_stacked,
+     [](const Case& at) {
+       return at.problem->c_per_group() == at.config.direct.vector_in &&
+              at.problem->k_per_group() == at.config.direct.vector_in;
+     },
+     [](const Case& at) {
+       return fmt::format("{} input and {} output channels per group; the kernel is made for {}; use design groups",
+                          at.problem->c_per_group(), at.problem->k_per_group(), at.config.direct.vector_in);
+     }},
+
     {"direct-banded-cube", "a banded kernel of three dimensions is compiled for a cube of stride and dilation 1",
      [](const Case& at) { return is_banded(at) && at.config.dims == 3; },
      [](const Case& at) {
@@ -395,16 +423,14 @@ constexpr Constraint kProblemRows[] = {
            "other; "
            "use design stream",
            text(p, p.filter), text(p, p.stride), text(p, p.dilation), at.config.direct.filter_h);
-    {"direct-stacked-width", "a group is as wide as the kernel's products", is_stacked,
-     [](const Case& at) {
-       return at.problem->c_per_group() == at.config.direct.vector_in &&
-              at.problem->k_per_group() == at.config.direct.vector_in;
-     },
-     [](const Case& at) {
-       return fmt::format("{} input and {} output channels per group; the kernel is made for {}; use design groups",
-                          at.problem->c_per_group(), at.problem->k_per_group(), at.config.direct.vector_in);
      }},
 
+    {"direct-banded-phases", "with a stride of 2, even and odd columns have a tensor map each",
+     [](const Case& at) { return is_banded(at) && at.config.direct.stride_w > 1; },
+     [](const Case& at) { return at.problem->in[2] > 1; },
+     [](const Case& at) {
+       return fmt::format("{} column with a kernel of stride {}; use design stream", at.problem->in[2],
+                          at.config.direct.stride_w);
      }},
 
     {"direct-banded-images", "images of up to 8 columns take one strip each", is_banded,

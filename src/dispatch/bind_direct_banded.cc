@@ -14,15 +14,38 @@
 namespace wt {
 namespace {
 
-// A box is a row of every segment of a group: `columns` pixels of each.
-TensorMapSpec row_map(const KernelConfig& config, const ConvProblem& problem, const DirectImage& image, int columns,
-                      int segments) {
+// Every `step`-th column of an image from `first` on. A box is a row of every segment of a group: `columns` pixels of
+// each.
+TensorMapSpec row_map(const KernelConfig& config, const ConvProblem& problem, const DirectImage& image, int64_t first,
+                      int64_t step, int columns, int segments) {
   TensorMapSpec map = dense_map(config.x, {problem.c, image.size[2], image.size[1], problem.n},
                                 static_cast<uint32_t>(banded::pixel_bytes(config)));
+  map.size[1] = static_cast<uint64_t>(ceil_div(image.size[2] - first, step));
+  map.stride[1] *= static_cast<uint64_t>(step);
   map.box = {static_cast<uint32_t>(banded::channels(config)), static_cast<uint32_t>(columns), 1,
              static_cast<uint32_t>(segments)};
   map.l2_promotion = 128;  // neighbouring blocks read the other channels of a line
   return map;
+}
+
+void bind_bulk(const KernelConfig& config, const ConvProblem& problem, const BandedArguments& arguments,
+               Launch& launch) {
+  BandedBulkArguments bulk{};
+  bulk.rows = arguments;
+  const int64_t step = banded::step(config), pixel = problem.c * size_of(config.x);
+  for (int64_t phase = 0; phase < step; ++phase) {
+    // The phase's first column from that of the image, and of all columns of its kind the first in the image.
+    const int64_t column = phase - arguments.pad_w, first = (column % step + step) % step;
+    bulk.origin[phase] = static_cast<i32>((column - first) / step);
+    launch.maps.push_back({static_cast<uint32_t>(offsetof(BandedBulkArguments, from) + sizeof(TensorMap) * phase),
+                           direct_first(problem.direction), static_cast<uint64_t>(first * pixel),
+                           row_map(config, problem, arguments.from, first, step,
+                                   banded::window(arguments.column_blocks), arguments.group_segments)});
+  }
+  launch.maps.push_back({offsetof(BandedBulkArguments, to), output_tensor(problem.direction), 0,
+                         row_map(config, problem, arguments.to, 0, 1, arguments.column_blocks * kBandedPixels,
+                                 arguments.group_segments)});
+  set_params(launch, bulk);
 }
 
 }  // namespace
@@ -69,15 +92,7 @@ Binding bind_direct_banded(const KernelConfig& config, const ConvProblem& proble
   uint32_t base = 0;  // of BandedArguments
   if (banded::in_bulk(config)) {
     base = offsetof(BandedBulkArguments, rows);
-    BandedBulkArguments bulk{};
-    bulk.rows = arguments;
-    set_params(launch, bulk);
-    launch.maps.push_back(
-        {offsetof(BandedBulkArguments, from), direct_first(problem.direction), 0,
-         row_map(config, problem, arguments.from, banded::window(arguments.column_blocks), arguments.group_segments)});
-    launch.maps.push_back(
-        {offsetof(BandedBulkArguments, to), output_tensor(problem.direction), 0,
-         row_map(config, problem, arguments.to, arguments.column_blocks * kBandedPixels, arguments.group_segments)});
+    bind_bulk(config, problem, arguments, launch);
   } else {
     set_params(launch, arguments);
     launch.pointers.push_back({offsetof(BandedArguments, first), direct_first(problem.direction), 0});

@@ -157,7 +157,7 @@ double banded_us(const KernelConfig& config, const ConvProblem& p, int multiproc
   const double rows = cut.steps;
   // Of one multiprocessor, all its blocks together.
   const double blocks = std::ceil(static_cast<double>(cut.grid) / multiprocessors);
-  const double products = blocks * rows * banded::depth(config) * config.direct.filter_h *
+  const double products = blocks * rows * banded::depth(config) * banded::step(config) * config.direct.filter_h *
                           (config.direct.block_size / 32.0) * config.direct.vector_in / kMatrixProductsPerUs;
   // WHY: mbv2_144_56 with 32 bytes a pixel and block took a sixth more of its bytes' time than layers with 64.
   const double narrow_blocks = config.direct.filter_h == 3 && banded::pixel_bytes(config) < 64 ? 0.15 : 0;
@@ -166,7 +166,8 @@ double banded_us(const KernelConfig& config, const ConvProblem& p, int multiproc
       products;
   // WHY: filters of 5 and more took a twentieth longer with one block of 8 warps than with two of 4.
   const double lone = config.min_blocks == 1 && (config.direct.filter_h > 3 || p.dims == 3) ? 1.08 : 1;
-  // WHY: four tenths of a step's instructions are gone where the copy engine moves rows; how much that gives is a guess.
+  // WHY: four tenths of a step's instructions are gone where the copy engine moves rows; how much that gives is a
+  // guess.
   const double bulk = banded::in_bulk(config) ? 0.85 : 1;
   return bulk * lone * busy + 0.01 * config.direct.prefetch;
 }
@@ -257,8 +258,8 @@ Gradient gradient_of(const KernelConfig& config) {
 
 double predicted_direct_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
   if (problem.output_elements() == 0) return kLaunchUs;
-  const double busy = busy_us(config, problem, multiprocessors) * planes_factor(config, problem);
   if (config.direct.design == DirectDesign::kStacked) return predicted_stacked_us(config, problem, multiprocessors);
+  const double busy = busy_us(config, problem, multiprocessors) * planes_factor(config, problem);
   if (problem.direction == Direction::kBackwardWeight) {
     const Gradient gradient = gradient_of(config);
     return gradient.start + gradient.slope * busy;

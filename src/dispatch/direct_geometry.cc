@@ -242,10 +242,12 @@ BandedCut cut_banded(const KernelConfig& config, const ConvProblem& p, int multi
   cut.channel_blocks = ceil_div(p.c, banded::channels(config));
   cut.rows = cut.groups * size[1];
   const bool data = p.direction == Direction::kBackwardData;
-  const int64_t halo = config.direct.filter_h - 1;
+  const int64_t step = banded::step(config), halo = banded::phase_rows(config) - 1;
+  const int64_t pad = data ? halo - p.pad_lower[1] : p.pad_lower[1], height = data ? p.out()[1] : p.in[1];
+  const int64_t first = step == 1 ? pad : pad / step;
   const WalkCost cost{.halo = halo,
-                      .pad = data ? halo - p.pad_lower[1] : p.pad_lower[1],
-                      .count = data ? p.out()[1] : p.in[1],
+                      .pad = first,
+                      .count = step == 1 ? height : (pad + height - 1) / step - first + 1,
                       .gradient = p.direction == Direction::kBackwardWeight};
   // WHY: rows of narrow images with their windows may leave room for fewer blocks than registers do.
   constexpr int64_t kSharedBytes = 227 << 10, kReserved = 1 << 10;

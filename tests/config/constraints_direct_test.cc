@@ -61,6 +61,17 @@ const RowCase kTargetCases[] = {
        c.direct.block_size = 64;
      },
      "block_size=64: design banded copies rows in bulk"},
+    {"direct-banded-memory",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.design = DirectDesign::kBanded;
+       c.direct.block_size = 512;
+       c.direct.stride_h = c.direct.stride_w = 1;
+       c.direct.vector_in = 4;
+       c.direct.prefetch = 9;
+       c.direct.images = 16;
+     },
+     "prefetch=9 block_size=512 images=16 take"},
     {"direct-history",
      [](KernelConfig& c) {
        c.family = Family::kDirect;
@@ -125,6 +136,13 @@ const RowCase kProblemCases[] = {
      },
      "filter=1x3x3 stride=1x1x1 dilation=1x1x1 with a kernel for cubes of 3",
      "fwd bf16 n1 g8 c8 k8 i4x9x9 f1x3x3 p0x1x1"},
+    {"direct-banded-phases",
+     [](KernelConfig& c) {
+       c.family = Family::kDirect;
+       c.direct.design = DirectDesign::kBanded;
+       c.direct.stride_h = c.direct.stride_w = 2;
+     },
+     "1 column with a kernel of stride 2", "fwd bf16 n1 g8 c8 k8 i8x1 f3x3 s2 p1"},
     {"direct-banded-images",
      [](KernelConfig& c) {
        c.family = Family::kDirect;

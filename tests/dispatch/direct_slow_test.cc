@@ -112,7 +112,8 @@ TEST(DirectBanded, CopiesRowsInBulk) {
        {"fwd bf16 n9 c24 k24 g24 i5x14 f3x3 p1 +bias+relu", "fwd bf16 n18 c40 k40 g40 i7x7 f7x7 p3",
         "fwd fp16 n1 c8 k8 g8 i4x130 f7x7 p3:1x2:5", "fwd bf16 n2 c8 k8 g8 i3x9 f5x5 p6x2 +residual+amax",
         "bwd_data bf16 n3 c16 k16 g16 i9x12 f5x5 p2", "bwd_data bf16 n2 c8 k8 g8 i8x9 f3x3 p0:2",
-        "bwd_data bf16 n1 c8 k8 g8 i6x17 f3x3 p4x1"}) {
+        "bwd_data bf16 n1 c8 k8 g8 i6x17 f3x3 p4x1", "fwd bf16 n17 c24 k24 g24 i14x14 f5x5 s2 p2 +bias",
+        "fwd bf16 n2 c8 k8 g8 i9x31 f3x3 s2 p1", "fwd fp16 n1 c8 k8 g8 i5x2 f3x3 s2 p0:1x2:3"}) {
     const ConvProblem problem = problem_of(text);
     auto kernels = direct_kernels(problem, Target::kSm90a, kBanded);
     std::erase_if(kernels, [](const RankedCandidate& c) { return !banded::in_bulk(c.config); });

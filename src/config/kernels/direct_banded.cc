@@ -28,6 +28,8 @@ constexpr Variant kBulk[] = {
     {3, 256, 2, 4}, {3, 128, 4, 6}, {3, 512, 1, 4}, {5, 128, 3, 6}, {5, 128, 2, 8},
     {5, 256, 1, 8}, {7, 128, 2, 6}, {7, 128, 2, 8}, {7, 256, 1, 8},
 };
+// The same with stride 2, whose step has four rows of windows.
+constexpr Variant kBulkStride2[] = {{3, 128, 3, 3}, {3, 128, 2, 2}, {5, 128, 2, 3}, {5, 128, 2, 2}};
 constexpr Variant kWeight[] = {
     {3, 128, 3, 4}, {3, 256, 1, 6}, {3, 128, 3, 6}, {5, 128, 2, 4}, {5, 256, 1, 4}, {7, 128, 2, 4}, {7, 256, 1, 4},
 };
@@ -42,7 +44,7 @@ std::span<const Variant> variants(Direction direction, int dims) {
   return kData;
 }
 
-void propose_variants(const KernelConfig& base, std::span<const Variant> variants, Loader loader,
+void propose_variants(const KernelConfig& base, std::span<const Variant> variants, Loader loader, int stride,
                       std::vector<KernelConfig>& configs) {
   for (const Variant& variant : variants) {
     for (const int images : {1, 16}) {
@@ -55,7 +57,7 @@ void propose_variants(const KernelConfig& base, std::span<const Variant> variant
       direct.design = DirectDesign::kBanded;
       direct.filter_h = variant.filter;
       direct.filter_w = variant.filter;
-      direct.stride_h = direct.stride_w = 1;
+      direct.stride_h = direct.stride_w = static_cast<unsigned char>(stride);
       direct.dilation_h = direct.dilation_w = 1;
       direct.vector_in = direct.vector_out = 4;
       direct.block_size = variant.threads;
@@ -69,9 +71,10 @@ void propose_variants(const KernelConfig& base, std::span<const Variant> variant
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (breadth == Breadth::kFew || base.dims < 2 || base.layout != Layout::kChannelsLast) return;
   if (size_of(base.x) != 2 || base.x != base.y || base.x != base.w) return;
-  propose_variants(base, variants(base.direction, base.dims), base.gemm.loader_a, configs);
-  if (base.target == Target::kSm90a && base.dims == 2 && base.direction != Direction::kBackwardWeight)
-    propose_variants(base, kBulk, Loader::kTmaTiled, configs);
+  propose_variants(base, variants(base.direction, base.dims), base.gemm.loader_a, 1, configs);
+  if (base.target != Target::kSm90a || base.dims != 2 || base.direction == Direction::kBackwardWeight) return;
+  propose_variants(base, kBulk, Loader::kTmaTiled, 1, configs);
+  if (base.direction == Direction::kForward) propose_variants(base, kBulkStride2, Loader::kTmaTiled, 2, configs);
 }
 
 }  // namespace

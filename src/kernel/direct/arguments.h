@@ -99,8 +99,10 @@ struct BandedArguments {
 };
 
 // kernel/direct/banded_bulk.h: maps of the images, {channels, w, h, images} in boxes of a row of a group of segments.
+// With a stride of 2, windows of even and odd columns have a map each.
 struct BandedBulkArguments {
-  TensorMap from, to;
+  TensorMap from[2], to;
+  i32 origin[2];  // column of the map where the window of output column 0 begins
   BandedArguments rows;
 };
 

@@ -37,7 +37,7 @@ struct DirectBanded {
     const BandedLane lane = BandedLane::make();
     const i32 channel = channel_block * banded::channels(kConfig) + warp * kChannels;
     typename Product::Band band[kDepth];
-    WT_UNROLL for (int z = 0; z < kDepth; ++z) Product::load_band(p, channel, z, lane, band[z]);
+    WT_UNROLL for (int z = 0; z < kDepth; ++z) Product::load_band(p, channel, z, 0, lane, band[z]);
     typename Product::Tile tile;
     tile.prepare(lane, warp);
     typename Product::Strips strips;
@@ -55,7 +55,7 @@ struct DirectBanded {
         // WHY here: the barrier says that every warp is done with the row before, whose place this copy takes.
         copy_next(p, rows, copied, ring + (slot == 0 ? kStages - 1 : slot - 1) * stage_bytes, row_bytes);
         WT_UNROLL for (int z = 0; z < kDepth; ++z) {
-          Product::multiply(tile, strips.at(ring + slot * stage_bytes + z * row_bytes), band[z], z == 0, sum);
+          Product::multiply(tile, strips.at(ring + slot * stage_bytes + z * row_bytes), band[z], 0, z == 0, sum);
         }
         slot = slot + 1 == kStages ? 0 : slot + 1;
       } else {

@@ -5,7 +5,7 @@
 //
 // One thread asks for a row of every segment of a group at once; what lies outside the image comes as zeros and is not
 // written. WHY: of 213 instructions of a step with 7x7 filters, 90 copied rows in and out, and few warps hide them.
-// The engine's swizzle is the permutation of banded_rows.h.
+// The engine's swizzle is the permutation of banded_rows.h. With a stride, each phase of the columns has a tensor map.
 #pragma once
 
 #include "kernel/direct/banded_product.h"
@@ -28,22 +28,23 @@ struct DirectBandedBulk {
     const SharedAddress ring = (device::shared_base() + (banded::kBulkAlign - 1)) & ~(banded::kBulkAlign - 1u);
     const u32 row_bytes = static_cast<u32>(banded::row_bytes(kConfig, p.column_blocks, p.group_segments));
     const u32 out_bytes = static_cast<u32>(banded::out_bytes(kConfig, p.column_blocks, p.group_segments));
-    const SharedAddress staged = ring + kStages * row_bytes;
+    const u32 stage_bytes = banded::step_rows(kConfig) * row_bytes;
+    const SharedAddress staged = ring + kStages * stage_bytes;
     const SharedAddress full = staged + banded::kBulkOut * out_bytes;  // a barrier for each row of the ring
     const i32 first_channel = channel_block * banded::channels(kConfig);
     if (copies) {
       WT_UNROLL for (int i = 0; i < kStages; ++i) device::mbarrier_init(full + 8 * i, 1);
       device::mbarrier_fence_init();
       WT_ROLLED for (int i = 0; i < kStages - 1; ++i) {
-        copy_next(params, first_channel, copied, ring + i * row_bytes, full + 8 * i);
+        copy_next(params, first_channel, copied, ring + i * stage_bytes, row_bytes, full + 8 * i);
       }
     }
 
     const int warp = device::thread_index() / device::kWarpSize;
     const BandedLane lane = BandedLane::make();
     const i32 channel = first_channel + warp * kChannels;
-    typename Product::Band band;
-    Product::load_band(p, channel, 0, lane, band);
+    typename Product::Band band[kStep];
+    WT_UNROLL for (int i = 0; i < kStep; ++i) Product::load_band(p, channel, 0, i, lane, band[i]);
     typename Product::Tile tile;
     tile.prepare(lane, warp);
     typename Product::Strips strips;
@@ -64,17 +65,20 @@ struct DirectBandedBulk {
       if (copies) {
         // The barrier says that every warp is done with the row before, and has staged what it completed.
         const int free = slot == 0 ? kStages - 1 : slot - 1;
-        if (exists) copy_next(params, first_channel, copied, ring + free * row_bytes, full + 8 * free);
+        if (exists) copy_next(params, first_channel, copied, ring + free * stage_bytes, row_bytes, full + 8 * free);
         if (done.row >= 0) send(params, first_channel, done);
       }
       if (exists) {
-        Product::multiply(tile, strips.at(ring + slot * row_bytes), band, true, sum);
+        WT_UNROLL for (int i = 0; i < kStep * kStep; ++i) {
+          Product::multiply(tile, strips.at(ring + slot * stage_bytes + i * row_bytes), band[i % kStep], i / kStep,
+                            i == 0, sum);
+        }
         slot = slot + 1 == kStages ? 0 : slot + 1;
         parity ^= slot == 0;
       } else {
         Product::move_on(sum);
       }
-      done.row = walk.row - (kRows - 1);
+      done.row = walk.row - (kPhaseRows - 1);
       if (done.row >= walk.first) {
         done.group = walk.group;
         done.at = staged + out_slot * out_bytes;
@@ -97,8 +101,10 @@ struct DirectBandedBulk {
 
  private:
   using Product = BandedProduct<kConfig>;
+  using Rows = typename Product::Rows;
   using Walk = typename Product::Walk;
-  static constexpr int kRows = Product::kRows, kStages = Product::kStages, kChannels = Product::kChannels;
+  static constexpr int kStages = Product::kStages, kChannels = Product::kChannels;
+  static constexpr int kStep = Product::kStep, kPhaseRows = Product::kPhaseRows;
   static_assert(Product::kDepth == 1);
 
   // A row that is staged and not yet sent.
@@ -118,14 +124,19 @@ struct DirectBandedBulk {
     }
   };
 
-  WT_DEVICE static void copy_next(const Params& params, i32 channel, Walk& walk, SharedAddress to,
+  // The rows of a step, each phase of each row to a place of its own.
+  WT_DEVICE static void copy_next(const Params& params, i32 channel, Walk& walk, SharedAddress to, u32 row_bytes,
                                   SharedAddress barrier) {
     const BandedArguments& p = params.rows;
     if (!walk.settle_copies(p.to.size[1], Product::image_rows(p))) return;
     const Corner corner = Corner::of(p, walk.group);
-    device::mbarrier_arrive_expect(
-        barrier, static_cast<u32>(p.group_segments * banded::window(p.column_blocks) * Product::Rows::kPixelBytes));
-    device::tma_load(to, params.from, barrier, channel, corner.column - p.pad_w, walk.row++ - p.pad_h, corner.image);
+    const i32 row = walk.row++ * kStep - p.pad_h;
+    device::mbarrier_arrive_expect(barrier, static_cast<u32>(kStep * kStep * p.group_segments *
+                                                             banded::window(p.column_blocks) * Rows::kPixelBytes));
+    WT_UNROLL for (int i = 0; i < kStep * kStep; ++i) {
+      device::tma_load(to + i * row_bytes, params.from[i % kStep], barrier, channel,
+                       corner.column + params.origin[i % kStep], row + i / kStep, corner.image);
+    }
   }
 
   WT_DEVICE static void send(const Params& params, i32 channel, const Staged& done) {

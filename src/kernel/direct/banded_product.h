@@ -24,32 +24,42 @@ struct BandedProduct {
   static constexpr int kStages = kConfig.direct.prefetch;
   static constexpr int kChannels = Tile::kChannels;
   static constexpr bool kFlip = kConfig.direction == Direction::kBackwardData;
+  // Input rows of a step, and columns between neighbouring outputs: with a stride, each of its column phases has a
+  // window and bands of its own.
+  static constexpr int kStep = banded::step(kConfig);
+  static constexpr int kPhaseRows = banded::phase_rows(kConfig);
   static_assert(kCols <= kBandedMaxFilter && kStages >= 2);
-  using Walk = ImageWalk<kRows>;
-  using Band = Element[kRows][kChannels][Mma::kB];  // of a plane
-  using Sums = float[kRows][kChannels][Mma::kC];
+  using Walk = ImageWalk<kPhaseRows>;
+  using Band = Element[kRows][kChannels][Mma::kB];  // of a plane or of a phase
+  using Sums = float[kPhaseRows][kChannels][Mma::kC];
 
-  WT_DEVICE static ImageRows image_rows(const Params& p) { return {p.pad_h, p.from.size[1]}; }
+  // The steps that have rows of the image.
+  WT_DEVICE static ImageRows image_rows(const Params& p) {
+    if constexpr (kStep == 1) return {p.pad_h, p.from.size[1]};
+    const i32 first = p.pad_h / kStep;
+    return {first, (p.pad_h + p.from.size[1] - 1) / kStep - first + 1};
+  }
 
   WT_DEVICE static void clear(Sums& sum) {
-    WT_UNROLL for (int r = 0; r < kRows; ++r) {
+    WT_UNROLL for (int r = 0; r < kPhaseRows; ++r) {
       WT_UNROLL for (int c = 0; c < kChannels; ++c) { WT_UNROLL for (int e = 0; e < Mma::kC; ++e) sum[r][c][e] = 0; }
     }
   }
 
   // What a row of zeros does.
   WT_DEVICE static void move_on(Sums& sum) {
-    WT_UNROLL for (int r = kRows - 1; r >= 0; --r) {
+    WT_UNROLL for (int r = kPhaseRows - 1; r >= 0; --r) {
       WT_UNROLL for (int c = 0; c < kChannels; ++c) {
         WT_UNROLL for (int e = 0; e < Mma::kC; ++e) sum[r][c][e] = r > 0 ? sum[r > 0 ? r - 1 : 0][c][e] : 0;
       }
     }
   }
 
-  // B: pixel j + 4q of the window meets output `out` with tap j + 4q - out. WHY not a load for each q: most of them
-  // have no tap, and short walks feel the loads.
-  WT_DEVICE static void load_band(const Params& p, i32 channel, int plane, const BandedLane& lane, Band& band) {
-    constexpr int kRuns = (kCols + 3) / 4;
+  // B: pixel j + 4q of the window meets output `out` with tap j + 4q - out, of those that the phase has. WHY not a load
+  // for each q: most of them have no tap, and short walks feel the loads.
+  WT_DEVICE static void load_band(const Params& p, i32 channel, int plane, int phase, const BandedLane& lane,
+                                  Band& band) {
+    constexpr int kRuns = ((kCols + kStep - 1) / kStep + 3) / 4;
     const auto* weights =
         static_cast<const Element*>(p.second) + (kFlip ? kDepth - 1 - plane : plane) * (kRows * kCols);
     const int out = lane.strip / 2 + 4 * (lane.strip % 2);
@@ -58,7 +68,7 @@ struct BandedProduct {
       WT_UNROLL for (int c = 0; c < kChannels; ++c) {
         Element taps[kRuns];
         WT_UNROLL for (int i = 0; i < kRuns; ++i) {
-          const int s = first_tap + 4 * i;
+          const int s = kStep * (first_tap + 4 * i) + phase;
           const int tap = kFlip ? (kRows - 1 - r) * kCols + kCols - 1 - s : r * kCols + s;
           taps[i] = Element{0};
           if (s < kCols && channel + c < p.channels)
@@ -102,15 +112,17 @@ struct BandedProduct {
     }
   };
 
-  // `moves`: the first plane's row, with which the sums move on.
-  WT_DEVICE static void multiply(const Tile& tile, const typename Strips::Windows& windows, const Band& band,
+  // Row `row` of a step. `moves`: the first plane's or phase's row, with which the sums move on.
+  WT_DEVICE static void multiply(const Tile& tile, const typename Strips::Windows& windows, const Band& band, int row,
                                  bool moves, Sums& sum) {
     Element a[kChannels][Mma::kA];
     tile.read_row(windows.strip, a);
-    WT_UNROLL for (int r = kRows - 1; r >= 0; --r) {
+    WT_UNROLL for (int r = kPhaseRows - 1; r >= 0; --r) {
+      const int tap = r * kStep + row;
+      if (tap >= kRows) continue;
       WT_UNROLL for (int c = 0; c < kChannels; ++c) {
         WT_UNROLL for (int e = 0; e < Mma::kC && moves; ++e) sum[r][c][e] = r > 0 ? sum[r > 0 ? r - 1 : 0][c][e] : 0;
-        Mma::multiply(sum[r][c], a[c], band[r][c]);
+        Mma::multiply(sum[r][c], a[c], band[tap < kRows ? tap : 0][c]);
       }
     }
   }
@@ -132,7 +144,7 @@ struct BandedProduct {
           value[half][c] = Element{0};
           // WHY: amax must not see what is not stored, and residual and bias must not be read there.
           if (kPlain || (exists && channel + c < p.channels))
-            value[half][c] = steps.apply(p.epilogue, sum[kRows - 1][c][2 * i + half], at + c, i64{channel} + c);
+            value[half][c] = steps.apply(p.epilogue, sum[kPhaseRows - 1][c][2 * i + half], at + c, i64{channel} + c);
         }
       }
       tile.stage(lane, staged + static_cast<u32>(strips.out[i]) * Rows::kPixelBytes, value);

@@ -21,6 +21,13 @@ constexpr int channels(const KernelConfig& config) { return warps(config) * conf
 constexpr int pixel_bytes(const KernelConfig& config) { return channels(config) * 2; }
 // Planes of the filter: in three dimensions it is a cube.
 constexpr int depth(const KernelConfig& config) { return config.dims == 3 ? config.direct.filter_h : 1; }
+// Rows of the input that a step takes and columns from one output to the next; output rows in flight.
+constexpr int step(const KernelConfig& config) { return config.direct.stride_h; }
+constexpr int phase_rows(const KernelConfig& config) {
+  return (config.direct.filter_h + step(config) - 1) / step(config);
+}
+// Rows of windows in shared memory that a step multiplies: of each plane, or of each phase of each row.
+constexpr int step_rows(const KernelConfig& config) { return depth(config) * step(config) * step(config); }
 // What one copy takes of a pixel. WHY less in three dimensions: networks there have odd multiples of four channels.
 constexpr int chunk_bytes(const KernelConfig& config) { return config.dims == 3 ? 8 : 16; }
 constexpr int window(int column_blocks) { return (column_blocks + 1) * kBandedPixels; }  // of a segment's row
@@ -60,7 +67,7 @@ inline constexpr int kBulkAlign = 1024;  // where the swizzle of a row begins
 // A ring of input rows, one of every plane that the filter reaches, and two rows of output on their way; backward
 // weight has a ring of rows of x and dy.
 constexpr int shared_bytes(const KernelConfig& config, int column_blocks, int segments) {
-  const int row = depth(config) * row_bytes(config, column_blocks, segments);
+  const int row = step_rows(config) * row_bytes(config, column_blocks, segments);
   const int out = out_bytes(config, column_blocks, segments);
   const int table = table_bytes(config);
   if (in_bulk(config)) return kBulkAlign + config.direct.prefetch * (row + 8) + kBulkOut * out;

@@ -81,8 +81,9 @@ constexpr Constraint kProblemRows[] = {
        const ConvProblem p = rows_forward(*at.problem);
        return fmt::format(
            "{} groups, {} channels, dilation={}x{} stride={}x{}: pipeline rows takes one group of at most 8 channels "
-           "to sum over, or more that are no vectors under up to 3 filter rows, without dilation, in backward data "
-           "without strides",
+           "to sum over, or more that are no vectors under up to 3 or under 5 filter rows, without dilation, in "
+           "backward "
+           "data without strides",
            p.g, p.c, p.dilation[1], p.dilation[2], p.stride[1], p.stride[2]);
      }},
 

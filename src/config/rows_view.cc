@@ -87,7 +87,8 @@ bool patch_fits(const KernelConfig& config, const RowsView& view) {
   const TargetInfo& target = info_of(config.target);
   const int64_t room = std::min<int64_t>(target.shared_per_block,
                                          target.shared_per_unit / std::max<int>(config.min_blocks, 1) - kReservedBytes);
-  return view.pitch <= kMaxPitch && view.patch_rows <= kMaxPatchRows && rows_shared_bytes(config, view) <= room;
+  return (view.pitch <= kMaxPitch || !rows_layout::loads_in_bulk(config)) && view.patch_rows <= kMaxPatchRows &&
+         rows_shared_bytes(config, view) <= room;
 }
 
 }  // namespace

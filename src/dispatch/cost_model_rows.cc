@@ -40,8 +40,8 @@ double predicted_rows_us(const KernelConfig& config, const ConvProblem& problem,
   if (config.gemm.staging == Staging::kDirect) fragments *= kDirectFactor;
   const double busy = rounds * shared * (fragments + 300);
   const double chunks = static_cast<double>(view.classes) * rows_layout::steps(config) * 2 * config.gemm.tile.n;
-  // Turned round, eight columns at a time are read by vectors.
-  const bool by_columns = problem.direction == Direction::kBackwardData && config.gemm.vector_c == 8;
+  // Turned round, columns are read by vectors of as many as are stored together, and as many bytes in a round.
+  const bool by_columns = problem.direction == Direction::kBackwardData && config.gemm.vector_c > 1;
   const double filter = std::ceil(chunks / (128 * rows_layout::groups(config)) / (by_columns ? 8 : 1)) *
                             (by_columns ? kColumnsCycles : kChunkCycles) +
                         1000;

@@ -82,7 +82,8 @@ std::string few_channels(const KernelConfig& config) {
   if (gemm.pipeline == Pipeline::kRows) {
     const int rows = gemm.filter_rows, octets = gemm.tile.k / 8 / rows;
     // Odd numbers of many channels want two filters, for which there may be no room.
-    const int most = (8 * octets - 1) / rows, few = most > 8 ? most / 2 * 2 : most, many = 64, pad = rows / 2;
+    const int most = (8 * octets - 1) / rows, even = most / 2 * 2, many = 64, pad = rows / 2;
+    const int few = most > 8 && even % 8 != 0 ? even : most;
     const bool forward = config.direction == Direction::kForward;
     return fmt::format("c{} k{} i16x16 f{}x{} p{}", forward ? few : many, forward ? many : few, rows, rows, pad);
   }

@@ -30,7 +30,12 @@ INSTANTIATE_TEST_SUITE_P(
                       DataCase{"bwd_data bf16 n2 c50 k17 i5x7 f1x1 +grad_silu", 4},      // odd, by pairs
                       DataCase{"bwd_data bf16 n1 c32 k10 i6x6 f3x5 p1x3 +residual", 1},  // seven octets
                       DataCase{"fwd bf16 n1 c18 k24 i9x20 f1x1 s2", 4},                  // forward, strided
-                      DataCase{"fwd bf16 n1 c36 k40 i5x9 f3x3 p1 +bias", 4}));
+                      DataCase{"fwd bf16 n1 c36 k40 i5x9 f3x3 p1 +bias", 4},
+                      DataCase{"bwd_data bf16 n2 c20 k50 i12x12 f5x5", 1},          // 160 octets, columns by pairs
+                      DataCase{"bwd_data bf16 n1 c38 k13 i7x9 f5x5 p2:1x4", 4},     // the same of odd channels
+                      DataCase{"bwd_data fp16 n1 c40 k10 i6x20 f5x5 p2 +relu", 4},  // columns by vectors
+                      DataCase{"fwd bf16 n1 c20 k50 i9x24 f5x5 s1x2", 1},           // forward, 65 octets
+                      DataCase{"fwd bf16 n1 c9 k10 i7x7 f5x5 p2", 4}));
 
 TEST(RowsDataGroups, TwoOfLongSumsAreExact) {
   const auto device = open_device("sim:sm_90a");

@@ -56,6 +56,9 @@ struct Shape {
 // and fewer registers.
 constexpr Shape kShapes[] = {{64, 3, 1, 4}, {32, 3, 1, 4}, {96, 3, 1, 4}, {128, 3, 1, 3},
                              {16, 3, 1, 4}, {64, 2, 2, 3}, {32, 2, 2, 3}, {128, 2, 1, 3}};
+// Five rows of many octets, 5x5 over up to 52 channels that are no vectors: their filters leave room for two patches.
+constexpr Shape kFiveRowShapes[] = {{32, 3, 1, 2}, {64, 3, 1, 2}};
+
 // An epilogue that loads or computes much wants more registers.
 constexpr Shape kLoadedShapes[] = {{64, 2, 1, 4}, {32, 2, 1, 4}, {96, 2, 1, 4}};
 
@@ -131,6 +134,22 @@ void propose(const KernelConfig& base, const Filter& filter, Breadth breadth, st
   }
 }
 
+// Outputs by whole vectors or by pairs.
+void propose_five_rows(const KernelConfig& base, std::vector<KernelConfig>& configs) {
+  if (size_of(output_type(base)) != 2 || base.epilogue.store || rows_layout::is_loaded(base.epilogue)) return;
+  for (short octets = 6; octets <= rows_layout::kMostNumbersOfFive / rows_layout::kOctet; ++octets) {
+    for (const Shape& shape : kFiveRowShapes) {
+      for (const int load_warps : {1, 4}) {
+        for (const unsigned char stored : {8, 2}) {
+          configs.push_back(config_of(base, {rows_layout::kFiveRows, octets}, shape, load_warps));
+          configs.back().gemm.staging = Staging::kShared;
+          configs.back().gemm.vector_c = stored;
+        }
+      }
+    }
+  }
+}
+
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (base.layout != Layout::kChannelsLast || base.dims != 2) return;
   if (base.direction == Direction::kBackwardWeight) return;
@@ -149,6 +168,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
     if (octets % 2 == 0) propose(base, {1, octets}, breadth, configs);
     if (octets > 3 && octets != kHead.octets) propose(base, {3, octets}, breadth, configs);
   }
+  propose_five_rows(base, configs);
 }
 
 bool may_serve(const ConvProblem& problem) {

@@ -248,44 +248,74 @@ struct RowsGemm {
     WT_DEVICE SharedAddress offset() const { return filter_offset(of_class, chunk, column); }
   };
 
-  // Eight columns at a time, which lie next to each other in a filter that is turned round: numbers by vectors, and
-  // from these the columns' chunks.
-  WT_DEVICE static void load_columns(const Params& p, SharedAddress filter) {
-    constexpr int kBlocks = kColumns / kOctet;
-    const int items = p.classes * kFilterChunks * kBlocks;
-    for (int index = device::thread_index(); index < items; index += kMathThreads) {
-      // WHY chunks inside: the lanes' stores then fill rows of the filter.
-      const int chunk = index % kFilterChunks, block = index / kFilterChunks % kBlocks;
-      const int of_class = index / kFilterChunks / kBlocks, row = chunk / kOctets;
-      const i32 column = first_column(p) + block * kOctet, start = chunk % kOctets * kOctet - lead_of(p, of_class);
-      const bool exists = row < kRows && column < p.columns;
-      TurnedNumbers from(p, kRows - 1 - row, start);
-      Vector<u32, 4> number[kOctet];
-      // WHY loads of the first number instead of none, and zeros afterwards: between branches, or used at once, each
-      // would wait for the one before.
+  // A chunk of some columns next to each other, as a filter that is turned round has them.
+  struct ColumnsChunk {
+    static constexpr int kBlock = kConfig.gemm.vector_c > 1 ? kConfig.gemm.vector_c : 2, kWords = kBlock / 2;
+    static constexpr int kBlocks = kColumns / kBlock;
+    using Number = Vector<u32, kWords>;
+
+    int chunk, block, of_class;
+    i32 column, start;
+    bool exists;
+
+    // WHY chunks inside for whole vectors: the lanes' stores then fill rows of the filter. Pairs want loads in few
+    // lines more.
+    WT_DEVICE ColumnsChunk(const Params& p, int index)
+        : chunk(kBlock == kOctet ? index % kFilterChunks : index / kBlocks % kFilterChunks),
+          block(kBlock == kOctet ? index / kFilterChunks % kBlocks : index % kBlocks),
+          of_class(index / kFilterChunks / kBlocks),
+          column(first_column(p) + block * kBlock),
+          start(chunk % kOctets * kOctet - lead_of(p, of_class)),
+          exists(chunk / kOctets < kRows && column < p.columns) {}
+
+    WT_DEVICE bool contains(const Params& p, int i) const { return exists && start + i >= 0 && start + i < p.run; }
+
+    // WHY loads of the first number instead of none, and zeros afterwards: between branches, or used at once, each
+    // would wait for the one before.
+    WT_DEVICE void load(const Params& p, Number (&number)[kOctet]) const {
+      TurnedNumbers from(p, kRows - 1 - chunk / kOctets, start);
       WT_UNROLL for (int i = 0; i < kOctet; ++i) {
-        const i64 inside = exists && start + i >= 0 && start + i < p.run ? -1 : 0;
+        const i64 inside = contains(p, i) ? -1 : 0;
         const Element* at = static_cast<const Element*>(p.filter) + ((from.offset(p) + column) & inside);
-        number[i] = device::load_global(reinterpret_cast<const Vector<u32, 4>*>(at));
+        number[i] = device::load_global(reinterpret_cast<const Number*>(at));
         from.next(p, start + i >= 0);
       }
+    }
+    WT_DEVICE void store(const Params& p, SharedAddress filter, Number (&number)[kOctet]) const {
       WT_UNROLL for (int i = 0; i < kOctet; ++i) {
-        const bool inside = exists && start + i >= 0 && start + i < p.run;
-        WT_UNROLL for (int word = 0; word < 4; ++word) number[i].at[word] = inside ? number[i].at[word] : 0;
+        const bool inside = contains(p, i);
+        WT_UNROLL for (int word = 0; word < kWords; ++word) number[i].at[word] = inside ? number[i].at[word] : 0;
       }
-      WT_UNROLL for (int j = 0; j < kOctet; ++j) {
+      WT_UNROLL for (int j = 0; j < kBlock; ++j) {
         Vector<u32, 4> part;
         WT_UNROLL for (int word = 0; word < 4; ++word) {
           const u32 low = number[2 * word].at[j / 2], high = number[2 * word + 1].at[j / 2];
           part.at[word] = j % 2 == 0 ? (low & 0xffff) | high << 16 : low >> 16 | (high & 0xffff0000u);
         }
-        device::store_shared(filter + filter_offset(of_class, chunk, block * kOctet + j), part);
+        device::store_shared(filter + filter_offset(of_class, chunk, block * kBlock + j), part);
+      }
+    }
+  };
+
+  // The filter turned round, by vectors of columns; several where they are short, for as many bytes on their way.
+  WT_DEVICE static void load_columns(const Params& p, SharedAddress filter) {
+    constexpr int kBatch = kOctet / ColumnsChunk::kBlock;
+    const int items = p.classes * kFilterChunks * ColumnsChunk::kBlocks;
+    for (int first = device::thread_index(); first < items; first += kBatch * kMathThreads) {
+      typename ColumnsChunk::Number number[kBatch][kOctet];
+      WT_UNROLL for (int i = 0; i < kBatch; ++i) {
+        const int index = first + i * kMathThreads;
+        ColumnsChunk(p, index < items ? index : first).load(p, number[i]);
+      }
+      WT_UNROLL for (int i = 0; i < kBatch; ++i) {
+        const int index = first + i * kMathThreads;
+        if (index < items) ColumnsChunk(p, index).store(p, filter, number[i]);
       }
     }
   }
 
   WT_DEVICE static void load_filter(const Params& p, SharedAddress filter) {
-    if constexpr (kTurned && kConfig.gemm.vector_c == kOctet) return load_columns(p, filter);
+    if constexpr (kTurned && kConfig.gemm.vector_c > 1) return load_columns(p, filter);
     constexpr int kBatch = 4;  // WHY: loads that wait for each other's stores take four times as long
     const int chunks = p.classes * kFilterChunks * kColumns;
     for (int first = device::thread_index(); first < chunks; first += kBatch * kMathThreads) {

@@ -53,15 +53,14 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return gemm.staging == Staging::kDirect && gemm.stream_k == StreamK::kOff && gemm.groups_per_tile == 1 &&
-              gemm.vector_a == 1 && (gemm.split_k == SplitK::kNone || gemm.split_k == SplitK::kWorkspace);
+              (gemm.split_k == SplitK::kNone || gemm.split_k == SplitK::kWorkspace);
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
-           "staging={} stream_k={} groups_per_tile={} vector_a={} split_k={}: loader_b=tma_halo takes direct, off, 1, "
-           "1 "
-           "and none or workspace",
-           text_of(gemm.staging), text_of(gemm.stream_k), gemm.groups_per_tile, gemm.vector_a, text_of(gemm.split_k));
+           "staging={} stream_k={} groups_per_tile={} split_k={}: loader_b=tma_halo takes direct, off, 1 and none or "
+           "workspace",
+           text_of(gemm.staging), text_of(gemm.stream_k), gemm.groups_per_tile, text_of(gemm.split_k));
      }},
 };
 

@@ -8,6 +8,7 @@
 #include "config/weight_halo_view.h"
 #include "dispatch/bind_split_sum.h"
 #include "dispatch/bind_tma.h"
+#include "dispatch/bind_whole_rows.h"
 #include "dispatch/cache_policy.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/split.h"
@@ -117,7 +118,7 @@ Binding bind_tma_weight_halo(const KernelConfig& config, const ConvProblem& prob
   set_params(launch, arguments);
   binding.launches.push_back(std::move(launch));
   if (split) binding.launches.push_back(split_sum_launch(config, problem, device, arguments.splits));
-  return binding;
+  return tma_layout::copies_rows(config) ? with_whole_rows(config, problem, device, std::move(binding)) : binding;
 }
 
 }  // namespace wt

@@ -39,8 +39,8 @@ const RowCase kTargetCases[] = {
        });
      },
      "tile=64x384x64 warps=4x2"},
-    {"weight-halo-store", [](KernelConfig& c) { patches_with(c, [](KernelConfig& t) { t.gemm.vector_a = 8; }); },
-     "groups_per_tile=1 vector_a=8 split_k=workspace"},
+    {"weight-halo-store", [](KernelConfig& c) { patches_with(c, [](KernelConfig& t) { t.gemm.groups_per_tile = 2; }); },
+     "stream_k=off groups_per_tile=2 split_k=workspace"},
 };
 
 const RowCase kProblemCases[] = {

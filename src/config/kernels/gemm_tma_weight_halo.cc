@@ -8,21 +8,23 @@ namespace {
 
 constexpr int kSharedBytes = 227 * 1024;  // of a block
 constexpr int kMaxStages = 8;
+constexpr unsigned char kWholeVector = 8;  // 16 bytes
 
 // Output channels, pixels of a stage, channels of a patch and rows of taps, one for each warpgroup.
 struct Shape {
   short rows, pixels;
   unsigned char channels;
   short tap_rows;
-  bool guess;  // in packs
+  bool guess;           // in packs
+  bool copies = false;  // also by way of copies of inputs whose rows are no whole 16 bytes
 };
 
 // All nine taps of 3x3 filters at a time, or a row of taps for more output channels. Of 14, 28 and 56 pixels the tiles
 // of 112 are a whole number.
 constexpr Shape kShapes[] = {
-    {64, 128, 64, 3, true},  {64, 64, 64, 3, false},   {64, 112, 64, 3, false},  {64, 128, 32, 3, false},
-    {64, 64, 32, 3, false},  {128, 128, 64, 1, false}, {128, 64, 64, 1, false},  {128, 112, 64, 1, false},
-    {64, 128, 64, 1, false}, {192, 64, 64, 1, false},  {192, 112, 64, 1, false}, {128, 128, 32, 1, false},
+    {64, 128, 64, 3, true, true}, {64, 64, 64, 3, false, true}, {64, 112, 64, 3, false},  {64, 128, 32, 3, false},
+    {64, 64, 32, 3, false, true}, {128, 128, 64, 1, false},     {128, 64, 64, 1, false},  {128, 112, 64, 1, false},
+    {64, 128, 64, 1, false},      {192, 64, 64, 1, false},      {192, 112, 64, 1, false}, {128, 128, 32, 1, false},
 };
 
 }  // namespace
@@ -55,6 +57,9 @@ void propose_weight_halo(const KernelConfig& base, Breadth breadth, std::vector<
     for (const SplitK split : {SplitK::kWorkspace, SplitK::kNone}) {
       if (breadth == Breadth::kFew && split == SplitK::kNone) continue;
       gemm.split_k = split;
+      configs.push_back(config);
+      if (breadth == Breadth::kFew || !shape.copies || split == SplitK::kNone) continue;
+      configs.back().gemm.vector_a = kWholeVector;
       configs.push_back(config);
     }
   }

@@ -42,7 +42,7 @@ struct DirectBandedWeight {
     Sums sum = {};
     Held held = {};
     int slot = 0;
-    while (walk.settle_pairs(p.to.size[1], image_rows(p))) {
+    while (walk.template settle_pairs<kClips>(p.to.size[1], image_rows(p))) {
       if (walk.entered) forget(held);
       walk.entered = false;
       device::copy_async_wait<kStages - 2>();
@@ -51,8 +51,8 @@ struct DirectBandedWeight {
       copy_next(p, rows, copied, ring + (slot == 0 ? kStages - 1 : slot - 1) * stage_bytes, row_bytes);
       const SharedAddress stage = ring + slot * stage_bytes;
       shift(held);
-      if (walk.row < walk.stop) strips.read_dy(stage + kDepth * row_bytes, zero, held[0]);
-      if (walk.row >= p.pad_h) {
+      if (walk.template has_pair<kClips>()) strips.read_dy(stage + kDepth * row_bytes, zero, held[0]);
+      if (image_rows(p).has(walk.row)) {
         WT_UNROLL for (int z = 0; z < kDepth; ++z) multiply(strips, stage + z * row_bytes, held, sum[z]);
       }
       slot = slot + 1 == kStages ? 0 : slot + 1;
@@ -75,6 +75,7 @@ struct DirectBandedWeight {
   static constexpr int kStages = kConfig.direct.prefetch;
   static constexpr int kChannels = 4;  // of a warp
   static constexpr bool kShared = kConfig.direct.images == 1;
+  static constexpr bool kClips = kDepth == 1;
   static_assert(kCols <= kBandedMaxFilter && kStages >= 2 && kConfig.direct.vector_in == kChannels);
   using Walk = ImageWalk<kRows>;
   using Pixel = Vector<u32, 2>;  // four channels
@@ -86,14 +87,14 @@ struct DirectBandedWeight {
   WT_DEVICE static ImageRows image_rows(const Params& p) { return {p.pad_h, p.from.size[1]}; }
 
   WT_DEVICE static void copy_next(const Params& p, Rows& rows, Walk& walk, SharedAddress to, u32 row_bytes) {
-    if (walk.settle_pairs(p.to.size[1], image_rows(p))) {
+    if (walk.template settle_pairs<kClips>(p.to.size[1], image_rows(p))) {
       if (walk.entered) {
         rows.enter(p, walk.group);
         rows.enter_out(p, walk.group);
       }
       walk.entered = false;
-      if (walk.row >= p.pad_h) rows.read(p, walk.row, to, row_bytes);
-      if (walk.row < walk.stop) rows.read_out(p, walk.row, to + kDepth * row_bytes);
+      if (image_rows(p).has(walk.row)) rows.read(p, walk.row, to, row_bytes);
+      if (walk.template has_pair<kClips>()) rows.read_out(p, walk.row, to + kDepth * row_bytes);
       ++walk.row;
     }
     device::copy_async_commit();

@@ -83,14 +83,21 @@ struct ImageWalk {
     }
     return row <= last;
   }
-  // Of a weight gradient: a row of dy comes with each row of x, at first with rows before the image.
+  // Of a weight gradient: a row of dy comes with each row of x, at first with rows before the image. kClips: the walk
+  // leaves out rows after it. WHY not always: a register, in kernels that have none left.
+  template <bool kClips>
   WT_DEVICE bool settle_pairs(i32 height, const ImageRows& image) {
     while (row > last && at < end) {
       enter(height);
       row = first;
-      last = stop + kFilterRows - 2 < image.last() ? stop + kFilterRows - 2 : image.last();
+      last = stop + kFilterRows - 2;
+      if (kClips && last > image.last()) last = image.last();
     }
     return row <= last;
+  }
+  template <bool kClips>
+  WT_DEVICE bool has_pair() const {
+    return kClips ? row < stop : row <= last - (kFilterRows - 1);
   }
 
  private:

@@ -9,6 +9,7 @@ namespace wt {
 std::span<const Constraint> shape_rows();        // constraints_target.cc: kernel, tile, resources
 std::span<const Constraint> feature_rows();      // constraints_features.cc: loaders, pipelines, clusters, splits
 std::span<const Constraint> tma_rows();          // constraints_tma.cc: the Hopper kernels
+std::span<const Constraint> weight_few_rows();   // constraints_weight_few.cc: few output channels
 std::span<const Constraint> weight_halo_rows();  // constraints_weight_halo.cc: patches for weight gradients
 std::span<const Constraint> four_wave_rows();    // constraints_four_wave.cc: CDNA
 std::span<const Constraint> wavelet_rows();      // constraints_wavelet.cc: the Hopper kernels that gather
@@ -20,6 +21,7 @@ std::span<const Constraint> direct_rows();       // constraints_direct.cc: the d
 
 std::span<const Constraint> general_problem_rows();      // constraints_problem.cc
 std::span<const Constraint> tma_problem_rows();          // constraints_tma.cc
+std::span<const Constraint> weight_few_problem_rows();   // constraints_weight_few.cc
 std::span<const Constraint> weight_halo_problem_rows();  // constraints_weight_halo.cc
 std::span<const Constraint> four_wave_problem_rows();    // constraints_four_wave.cc
 std::span<const Constraint> wavelet_problem_rows();      // constraints_wavelet.cc

@@ -7,6 +7,7 @@
 #include "config/pipelines.h"
 #include "kernel/gemm/storage.h"
 #include "kernel/gemm/tma/layout.h"
+#include "kernel/gemm/tma/weight_few_layout.h"
 
 namespace wt {
 
@@ -178,7 +179,8 @@ constexpr Constraint kRows[] = {
      // A patch with its halo has rows of its own, and may multiply half of them.
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
-       return is_gemm(at) && gemm.loader_a != Loader::kTmaHalo && gemm.loader_b != Loader::kTmaHalo;
+       return is_gemm(at) && gemm.loader_a != Loader::kTmaHalo && gemm.loader_b != Loader::kTmaHalo &&
+              !weight_few::serves(at.config);
      },
      [](const Case& at) {
        return fills(row_bytes(at, true), at.config.gemm.swizzle_a) &&

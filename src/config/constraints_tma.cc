@@ -4,6 +4,7 @@
 #include "config/constraint_rows.h"
 #include "config/enum_names.h"
 #include "kernel/gemm/tma/layout.h"
+#include "kernel/gemm/tma/weight_few_layout.h"
 #include "kernel/gemm/tma/weight_halo_layout.h"
 #include "problem/gemm_view.h"
 #include "problem/patch_view.h"
@@ -12,8 +13,10 @@ namespace wt {
 
 namespace {
 
+// Weight gradients of few output channels have rows of their own: constraints_weight_few.cc.
 bool is_tma_kernel(const Case& at) {
-  return at.config.family == Family::kGemm && at.config.gemm.pipeline == Pipeline::kTma;
+  return at.config.family == Family::kGemm && at.config.gemm.pipeline == Pipeline::kTma &&
+         !weight_few::serves(at.config);
 }
 bool stores_bulk(const Case& at) { return is_tma_kernel(at) && at.config.gemm.staging == Staging::kTmaStore; }
 bool stages_output(const Case& at) { return is_tma_kernel(at) && at.config.gemm.staging != Staging::kDirect; }

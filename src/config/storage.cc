@@ -10,6 +10,7 @@
 #include "kernel/gemm/storage.h"
 #include "kernel/gemm/taps/layout.h"
 #include "kernel/gemm/tma/layout.h"
+#include "kernel/gemm/tma/weight_few_layout.h"
 #include "kernel/gemm/tma/weight_halo_layout.h"
 #include "kernel/gemm/wavelet/layout.h"
 
@@ -40,6 +41,7 @@ int64_t shared_bytes_of(const KernelConfig& config) {
   if (gemm.pipeline == Pipeline::kBasicV1) return shared_bytes(config);
   // Without a swizzle there is no box to count; the constraint tma-swizzle says so.
   if (weight_halo::serves(config) && weight_halo::rows_of_box(config) > 0) return weight_halo::shared_bytes(config);
+  if (weight_few::serves(config)) return weight_few::shared_bytes(config);
   if (gemm.pipeline == Pipeline::kTma && tma_layout::box_k(config) > 0) return tma_layout::shared_bytes(config);
   if (portable_layout::serves(config)) return portable_layout::shared_bytes(config);
   if (gemm.pipeline == Pipeline::kFourWave) return four_wave_layout::shared_bytes(config);

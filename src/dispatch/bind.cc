@@ -19,6 +19,7 @@
 #include "dispatch/conv_arguments.h"
 #include "kernel/gemm/arguments.h"
 #include "kernel/gemm/portable/layout.h"
+#include "kernel/gemm/tma/weight_few_layout.h"
 #include "kernel/gemm/tma/weight_halo_layout.h"
 
 namespace wt {
@@ -105,6 +106,7 @@ Binding bind(const KernelConfig& config, const ConvProblem& problem, const Devic
     case Pipeline::kFourWave:
       return bind_four_wave(config, problem);
     case Pipeline::kTma:
+      if (weight_few::serves(config)) return bind_tma_weight_few(config, problem, device);
       if (weight_halo::serves(config)) return bind_tma_weight_halo(config, problem, device);
       return bind_tma(config, problem, device);
     case Pipeline::kTaps:

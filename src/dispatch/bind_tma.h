@@ -8,6 +8,7 @@ namespace wt {
 
 Binding bind_tma(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
 Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
+Binding bind_tma_weight_few(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
 Binding bind_tma_weight_halo(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
 Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
 

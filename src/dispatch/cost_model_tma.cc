@@ -12,6 +12,7 @@
 #include "dispatch/cost_model.h"
 #include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
+#include "dispatch/weight_few.h"
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/gemm/tma/weight_halo_layout.h"
 #include "problem/choice.h"
@@ -499,7 +500,9 @@ double predicted_tma_us(const KernelConfig& config, const ConvProblem& asked, in
   const ConvProblem view = patches ? patch_view(asked) : ConvProblem{};
   const ConvProblem& problem = patches ? view : asked;
   double cycles = 0;
-  if (weight_halo::serves(config)) {
+  if (weight_few::serves(config)) {
+    cycles = weight_few_view(config, problem, multiprocessors).cycles;
+  } else if (weight_halo::serves(config)) {
     cycles = weight_halo_cycles(config, problem, multiprocessors);
   } else if (problem.direction == Direction::kBackwardWeight) {
     const bool cluster = config.gemm.split_k == SplitK::kCluster;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/kernels.h"
+#include "config/kernels/gemm_tma_weight_few.h"
 #include "config/kernels/gemm_tma_weight_halo.h"
 #include "kernel/gemm/tma/layout.h"
 
@@ -322,6 +323,7 @@ bool propose_weight_shape(const KernelConfig& base, const Shape& shape, SplitK s
 void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (base.x != base.y || size_of(base.x) == 1) return;
   propose_weight_halo(base, breadth, configs);
+  propose_weight_few(base, breadth, configs);
   const Offer least = wanted(base, breadth);
   for (const Shape& shape : kWeightShapes) {
     if (shape.other < least) continue;

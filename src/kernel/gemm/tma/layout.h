@@ -187,7 +187,7 @@ constexpr int shared_bytes(const KernelConfig& config) {
 // Whether inputs whose rows of channels are not whole 16 bytes are copied to rows that are (kernel/whole_rows.h). The
 // config says so by vectors of A, which bulk copies have no other use for.
 constexpr bool copies_rows(const KernelConfig& config) {
-  return config.gemm.pipeline == Pipeline::kTma && config.gemm.vector_a > 1;
+  return config.gemm.pipeline == Pipeline::kTma && config.gemm.vector_a > 1 && config.gemm.loader_a != Loader::kAsync;
 }
 
 // Whether the kernel computes a convolution over patches by its easier view (problem/patch_view.h). Backward data then

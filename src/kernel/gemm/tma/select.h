@@ -5,6 +5,7 @@
 #include "kernel/gemm/tma/halo_kernel.h"
 #include "kernel/gemm/tma/kernel.h"
 #include "kernel/gemm/tma/stream_sum.h"
+#include "kernel/gemm/tma/weight_few_kernel.h"
 #include "kernel/gemm/tma/weight_halo_kernel.h"
 #include "kernel/gemm/tma/weight_kernel.h"
 #include "kernel/merge_groups.h"
@@ -15,13 +16,16 @@
 namespace wt {
 
 template <KernelConfig kConfig, bool kGradient = kConfig.direction == Direction::kBackwardWeight,
-          bool kHalo = tma_layout::is_halo(kConfig) || weight_halo::serves(kConfig)>
+          bool kHalo = tma_layout::is_halo(kConfig) || weight_halo::serves(kConfig),
+          bool kFew = weight_few::serves(kConfig)>
 struct TmaKernel : TmaGemm<kConfig> {};
 template <KernelConfig kConfig>
-struct TmaKernel<kConfig, true, false> : TmaWeightGemm<kConfig> {};
+struct TmaKernel<kConfig, true, false, false> : TmaWeightGemm<kConfig> {};
 template <KernelConfig kConfig>
-struct TmaKernel<kConfig, false, true> : TmaHaloGemm<kConfig> {};
+struct TmaKernel<kConfig, false, true, false> : TmaHaloGemm<kConfig> {};
 template <KernelConfig kConfig>
-struct TmaKernel<kConfig, true, true> : TmaWeightHaloGemm<kConfig> {};
+struct TmaKernel<kConfig, true, true, false> : TmaWeightHaloGemm<kConfig> {};
+template <KernelConfig kConfig>
+struct TmaKernel<kConfig, true, false, true> : TmaWeightFewGemm<kConfig> {};
 
 }  // namespace wt

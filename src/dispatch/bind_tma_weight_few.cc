@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/bind_tma_weight_few.cc - launches of Hopper's weight gradient of few output channels
+// (kernel/gemm/tma/weight_few_kernel.h), and of the sum of its parts.
+#include <algorithm>
+#include <cstddef>
+
+#include "config/fields.h"
+#include "dispatch/bind_split_sum.h"
+#include "dispatch/bind_tma.h"
+#include "dispatch/conv_arguments.h"
+#include "dispatch/tma_maps.h"
+#include "dispatch/weight_few.h"
+#include "kernel/gemm/tma/weight_few_arguments.h"
+#include "kernel/split_sum_arguments.h"
+
+namespace wt {
+
+Binding bind_tma_weight_few(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
+  using Arguments = TmaWeightFewArguments;
+  const WeightFewView view = weight_few_view(config, problem, device.multiprocessors);
+  Arguments arguments{};
+  arguments.elements = problem.w_elements();
+  arguments.pixel_blocks = static_cast<i32>(view.blocks);
+  arguments.blocks_per_split = static_cast<i32>(view.blocks_per_split);
+  arguments.tap_groups = static_cast<i32>(view.tap_groups);
+  arguments.channel_blocks = static_cast<i32>(view.channel_blocks);
+  arguments.rows = static_cast<i32>(problem.k);
+  arguments.channels = static_cast<i32>(problem.c);
+  for (size_t i = 0; i < 2; ++i) {
+    arguments.size[i] = static_cast<i32>(problem.in[i + 1]);
+    arguments.out[i] = static_cast<i32>(problem.out()[i + 1]);
+    arguments.pad[i] = static_cast<i32>(problem.pad_lower[i + 1]);
+  }
+  arguments.tiles_h = static_cast<i32>(view.tiles_h);
+  arguments.tiles_w = static_cast<i32>(view.tiles_w);
+  arguments.vectors = static_cast<i32>(problem.k / config.gemm.vector_a);
+
+  Launch launch;
+  launch.kernel = name_of(config);
+  if (problem.n > 0) {
+    TensorMapSpec map =
+        dense_map(problem.x, {problem.c, problem.in[2], problem.in[1], problem.n}, config.gemm.swizzle_b);
+    map.box = {weight_few::kBox, weight_few::kEdge, static_cast<uint32_t>(weight_few::tile_height(config)), 1, 1};
+    launch.maps.push_back({offsetof(Arguments, x), Tensor::kX, 0, map});
+  }
+  launch.pointers.push_back({offsetof(Arguments, dy), Tensor::kY, 0});
+  launch.pointers.push_back({offsetof(Arguments, partials), Tensor::kWorkspace, 0});
+  launch.shape.grid[0] = static_cast<uint32_t>(view.tiles() * view.splits);
+  launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
+  launch.shape.shared_bytes = static_cast<uint32_t>(weight_few::shared_bytes(config));
+  set_params(launch, arguments);
+  Binding binding;
+  binding.workspace_bytes = view.splits * arguments.elements * static_cast<int64_t>(sizeof(float));
+  binding.launches.push_back(std::move(launch));
+  binding.launches.push_back(split_sum_launch(config, problem, device, static_cast<int>(view.splits)));
+  return binding;
+}
+
+}  // namespace wt

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/weight_few.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/integers.h"
+#include "dispatch/split.h"
+
+namespace wt {
+namespace {
+
+// Rates of the other weight gradients (cost_model_tma.cc), which were fitted; not timed for this kernel.
+constexpr double kLaunch = 8300, kFirstData = 4700, kFill = 56, kFillAll = 7700, kMemory = 2424, kSharedRate = 128;
+
+double cycles_of(const KernelConfig& config, const ConvProblem& problem, const WeightFewView& view,
+                 int multiprocessors) {
+  const GemmConfig& gemm = config.gemm;
+  const double consumers = gemm.tile.n / 64.0, columns = gemm.tile.m, taps = weight_few::taps(config);
+  const auto units = static_cast<double>(multiprocessors), blocks = static_cast<double>(view.tiles() * view.splits);
+  const double instructions = consumers * weight_few::steps(config) * taps;
+  const double patch = weight_few::patch_height(config) * weight_few::kPitch;
+  const double bytes = weight_few::image_bytes(config) + patch * columns * 2;
+  // Shared memory gives columns to each instruction and pixels to each step, and takes what is loaded.
+  const double reads = instructions * columns * 32 + consumers * weight_few::steps(config) * 2048;
+  const double products = std::max(instructions * columns / 2, (reads + bytes) / kSharedRate);
+  // Load warps copy words: an estimate of their instructions.
+  constexpr double kCopyCycles = 30;
+  const double copies = patch * std::ceil(columns / gemm.vector_a / 8) * 8 / (32 * gemm.load_warps) * kCopyCycles;
+  const double fill = bytes / std::min(kFill, kFillAll / std::min(blocks, units));
+  constexpr double kStage = 1.1;  // waits between stages; a guess
+  const double stage = std::max({products, copies, fill}) * kStage;
+  constexpr double kStoreRate = 30;
+  const double output = 4 * gemm.tile.n * columns * taps / kStoreRate;
+  const double busy = std::ceil(blocks / units) * (static_cast<double>(view.blocks_per_split) * stage + output);
+  const double read = static_cast<double>(problem.x_elements() + problem.y_elements()) * 2 / kMemory;
+  const double parts = static_cast<double>(problem.w_elements()) * 4 * static_cast<double>(view.splits + 1);
+  return kLaunch + kFirstData + std::max(busy, read) + kLaunch / 2 + parts / kMemory;
+}
+
+}  // namespace
+
+WeightFewView weight_few_view(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  WeightFewView view;
+  view.tiles_h = ceil_div(problem.in[1], weight_few::tile_height(config));
+  view.tiles_w = ceil_div(problem.in[2], weight_few::kEdge);
+  view.blocks = problem.n * view.tiles_h * view.tiles_w;
+  view.tap_groups = weight_few::kFilter / weight_few::tap_rows(config);
+  view.channel_blocks = ceil_div(problem.c, config.gemm.tile.n);
+  const auto cut = [&](int64_t splits) {
+    WeightFewView result = view;
+    result.blocks_per_split = std::max<int64_t>(1, ceil_div(view.blocks, splits));
+    result.splits = std::max<int64_t>(1, ceil_div(view.blocks, result.blocks_per_split));
+    result.cycles = cycles_of(config, problem, result, multiprocessors);
+    return result;
+  };
+  if (const int64_t asked = requested_splits()) return cut(asked);
+  WeightFewView best = cut(1);
+  const int64_t most = std::max<int64_t>(1, multiprocessors / view.tiles());
+  for (int64_t splits = 2; splits <= most; ++splits) {
+    if (const WeightFewView tried = cut(splits); tried.cycles < best.cycles) best = tried;
+  }
+  return best;
+}
+
+}  // namespace wt

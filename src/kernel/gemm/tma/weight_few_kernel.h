@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/tma/weight_few_kernel.h - weight gradients of 3x3 layers that end in few channels, on Hopper.
+//
+//   x, a tile of pixels --TMA--> ring --ldmatrix, turned round--> A in registers --wgmma--> sums --> part of the sum
+//   dy, the pixels that its taps reach --load warps--> ring --shifted by tap, across its channels, B --/
+//
+// Input channels are the 64 rows of the matrix instruction and output channels its columns, so that 36 of them take 40
+// columns instead of 64 rows. 16 pixels of x are read once for all taps of a tile; a tap is a start address in the
+// patch of dy. Rows of dy may be any whole number of words, which bulk copies cannot read. Every block leaves one part
+// in the workspace, and split_sum.h adds them.
+//
+// Pixels outside dy are zeros that meet what x has there, so a non-finite x may reach taps that do not read it.
+#pragma once
+
+#include "kernel/direct/overlap.h"
+#include "kernel/gemm/ring.h"
+#include "kernel/gemm/storage.h"
+#include "kernel/gemm/tma/roles.h"
+#include "kernel/gemm/tma/weight_few_arguments.h"
+#include "kernel/gemm/tma/weight_few_layout.h"
+#include "target/hopper.h"
+
+namespace wt {
+
+template <KernelConfig kConfig>
+struct TmaWeightFewGemm {
+  using Params = TmaWeightFewArguments;
+  static constexpr int kThreads = tma_layout::threads(kConfig);
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+
+  WT_DEVICE static void run(const Params& p) {
+    const Shared shared = layout();
+    let_sum_start<kConfig>();
+    run_roles<kConfig>(
+        [&] {
+          device::tma_prefetch(p.x);
+          shared.ring.init(1 + weight_few::load_threads(kConfig), 4 * kConsumers);
+        },
+        [&](int) { produce(p, shared); }, [&](int consumer) { consume(p, shared, consumer); });
+  }
+
+ private:
+  static constexpr int kColumns = kConfig.gemm.tile.m, kStages = kConfig.gemm.stages;
+  static constexpr int kConsumers = tma_layout::consumers(kConfig);
+  static constexpr int kTapRows = weight_few::tap_rows(kConfig), kFilter = weight_few::kFilter;
+  static constexpr int kTaps = weight_few::taps(kConfig), kPitch = weight_few::kPitch, kEdge = weight_few::kEdge;
+  static constexpr int kSteps = weight_few::steps(kConfig), kSetSteps = weight_few::set_steps(kConfig);
+  static constexpr int kSets = kSteps / kSetSteps;
+  static constexpr int kPatch = weight_few::patch_height(kConfig) * kPitch;  // pixels
+  static constexpr int kBoxBytes = weight_few::box_bytes(kConfig), kImageBytes = weight_few::image_bytes(kConfig);
+  static constexpr int kPatchBytes = weight_few::patch_bytes(kConfig), kRowBytes = weight_few::kRowBytes;
+  static constexpr int kVector = kConfig.gemm.vector_a;
+  static_assert(kSets % 2 == 0 && kSets * kSetSteps == kSteps && weight_few::boxes(kConfig) == kConsumers);
+
+  using Element = Storage<operand_a(kConfig)>;
+  using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kColumns>;
+  using SlotRing = Ring<kStages>;
+  using Cursor = typename SlotRing::Cursor;
+
+  struct Shared {  // addresses
+    SharedAddress x, dy;
+    SlotRing ring;
+  };
+  struct Item {  // one tile of the gradient, and its share of the pixels
+    i32 split, first, count;
+    i32 channel;  // the first of the tile
+    i32 tap_row;  // the first of the tile
+  };
+
+  WT_DEVICE static Shared layout() {
+    const SharedAddress x = (device::shared_base() + 1023) & ~1023u, dy = x + kStages * kImageBytes;
+    return {x, dy, {dy + kStages * kPatchBytes}};
+  }
+
+  WT_DEVICE static Item item_of(const Params& p) {
+    // WHY tiles inside: those that read the same pixels run at the same time.
+    const i32 block = static_cast<i32>(device::block_index().x), tiles = p.tap_groups * p.channel_blocks;
+    const i32 split = block / tiles, tile = block - split * tiles, tap_group = tile / p.channel_blocks;
+    const i32 first = split * p.blocks_per_split, left = p.pixel_blocks - first;
+    return {split, first, left < p.blocks_per_split ? left : p.blocks_per_split,
+            (tile - tap_group * p.channel_blocks) * kConfig.gemm.tile.n, tap_group * kTapRows};
+  }
+
+  WT_DEVICE static void produce(const Params& p, const Shared& shared) {
+    const int thread = device::thread_index() - 128 * kConsumers;
+    const Item item = item_of(p);
+    Cursor slot;
+    for (i32 index = 0; index < item.count; ++index) {
+      const i32 tile = item.first + index, row = tile / p.tiles_w, image = row / p.tiles_h;
+      const i32 w = (tile - row * p.tiles_w) * kEdge, h = (row - image * p.tiles_h) * weight_few::tile_height(kConfig);
+      shared.ring.wait_empty(slot);
+      const SharedAddress full = shared.ring.full(slot.slot);
+      if (thread == 0) {
+        device::mbarrier_arrive_expect(full, kImageBytes);
+        WT_UNROLL for (int box = 0; box < kConsumers; ++box) {
+          device::tma_load(shared.x + slot.slot * kImageBytes + box * kBoxBytes, p.x, full,
+                           item.channel + box * weight_few::kBox, w, h, image);
+        }
+      }
+      // The last tap of the tile reaches the patch's first pixel.
+      load_patch(p, shared.dy + slot.slot * kPatchBytes, thread, image, h + p.pad[0] - item.tap_row - (kTapRows - 1),
+                 w + p.pad[1] - (kFilter - 1));
+      device::copy_async_arrive(full);
+      slot.next();
+    }
+    // WHY: copies must not be in flight when their thread ends.
+    device::copy_async_commit();
+    device::copy_async_wait<0>();
+  }
+
+  // Eight lanes a pixel, each with every eighth vector of its channels; what lies outside is zero.
+  WT_DEVICE static void load_patch(const Params& p, SharedAddress patch, int thread, i32 image, i32 top, i32 left) {
+    constexpr int kLanes = 8, kPixels = weight_few::load_threads(kConfig) / kLanes;
+    constexpr int kBytes = kVector * static_cast<int>(sizeof(Element)), kOfChunk = 16 / kBytes;
+    const int lane = thread % kLanes;
+    WT_UNROLL_FEW for (int pixel = thread / kLanes; pixel < kPatch; pixel += kPixels) {
+      const i32 h = top + pixel / kPitch, w = left + pixel % kPitch;
+      const bool inside = h >= 0 && h < p.out[0] && w >= 0 && w < p.out[1];
+      const Element* from = static_cast<const Element*>(p.dy) +
+                            (inside ? ((static_cast<i64>(image) * p.out[0] + h) * p.out[1] + w) * p.rows : 0);
+      WT_UNROLL for (int first = 0; first < kColumns / kVector; first += kLanes) {
+        const int vector = first + lane;
+        if (vector >= kColumns / kVector) break;
+        const bool exists = inside && vector < p.vectors;
+        const SharedAddress to = patch + pixel * kRowBytes + ((vector / kOfChunk) ^ (pixel & 7)) * 16;
+        device::copy_async<kBytes>(to + vector % kOfChunk * kBytes, from + (exists ? vector * kVector : 0),
+                                   exists ? kBytes : 0);
+      }
+    }
+  }
+
+  WT_DEVICE static void consume(const Params& p, const Shared& shared, int consumer) {
+    const Item item = item_of(p);
+    float d[kTaps][kColumns / 2];
+    if (item.count <= 0) {  // no pixels at all: the gradient of an empty batch
+      WT_UNROLL for (int tap = 0; tap < kTaps; ++tap) {
+        WT_UNROLL for (int i = 0; i < kColumns / 2; ++i) d[tap][i] = 0;
+      }
+    }
+    multiply(shared, item.count, consumer, d);
+    WT_UNROLL for (int tap = 0; tap < kTaps; ++tap) store(p, item, consumer, tap, d[tap]);
+  }
+
+  WT_DEVICE static void multiply(const Shared& shared, i32 blocks, int consumer, float (&d)[kTaps][kColumns / 2]) {
+    // What a lane names to ldmatrix: of four matrices, pairs are rows of 8 pixels, and the other is the next 8
+    // channels.
+    const int thread = device::thread_index() % 128, lane = thread % 32, pixel = lane / 16 * kEdge + lane % 8;
+    const SharedAddress own =
+        consumer * kBoxBytes + pixel * kRowBytes + ((thread / 32 * 2 + lane / 8 % 2) ^ lane % 8) * 16;
+    const bool releases = lane == 0;
+    Cursor slot;
+    for (i32 block = 0; block < blocks; ++block) {
+      shared.ring.wait_full(slot);
+      device::fence_async_shared();  // WHY: the load warps wrote through the generic proxy, wgmma reads by another
+      const SharedAddress pixels = shared.x + slot.slot * kImageBytes + own;
+      const u64 patch = device::wgmma_descriptor(shared.dy + slot.slot * kPatchBytes, 16, kPitch * kRowBytes,
+                                                 device::DescriptorSwizzle::k128);
+      u32 a[2][kSetSteps][4];
+      WT_UNROLL for (int set = 0; set < kSets; ++set) {
+        device::wgmma_wait<1>();  // the set before that had these registers is read
+        if (set == 1 && block > 0) {
+          device::sync_warp();
+          if (releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
+        }
+        WT_UNROLL for (int i = 0; i < kSetSteps; ++i) {
+          device::load_matrix<true>(a[set % 2][i], pixels + (set * kSetSteps + i) * 16 * kRowBytes);
+        }
+        device::wgmma_fence();
+        WT_UNROLL for (int i = 0; i < kSetSteps; ++i) {
+          WT_UNROLL for (int tap = 0; tap < kTaps; ++tap) {
+            const int step = set * kSetSteps + i;
+            const int first = (2 * step + kTapRows - 1 - tap / kFilter) * kPitch + kFilter - 1 - tap % kFilter;
+            Multiply::template multiply<device::Major::kMn>(d[tap], a[set % 2][i], patch + first * kRowBytes / 16,
+                                                            block > 0 || step > 0);
+          }
+        }
+        device::wgmma_commit();
+      }
+      slot.next();
+    }
+    device::wgmma_wait<0>();
+    WT_UNROLL for (int tap = 0; tap < kTaps; ++tap) device::wgmma_hold(d[tap]);
+  }
+
+  // Eight neighbouring input channels of a column are a sector of the part.
+  WT_DEVICE static void store(const Params& p, const Item& item, int consumer, int tap,
+                              const float (&d)[kColumns / 2]) {
+    const int thread = device::thread_index() % 128, lane = thread % 32;
+    const i32 of_filter = (item.tap_row + tap / kFilter) * kFilter + tap % kFilter;
+    float* part = p.partials + item.split * p.elements;
+    WT_UNROLL for (int i = 0; i < kColumns / 2; ++i) {
+      const i32 row = i / 4 * 8 + lane % 4 * 2 + i % 2;
+      const i32 channel = item.channel + consumer * 64 + thread / 32 * 16 + lane / 4 + i / 2 % 2 * 8;
+      if (row < p.rows && channel < p.channels)
+        device::store_global(part + (static_cast<i64>(row) * (kFilter * kFilter) + of_filter) * p.channels + channel,
+                             d[i]);
+    }
+  }
+};
+
+}  // namespace wt

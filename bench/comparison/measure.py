@@ -24,7 +24,10 @@ def measure_ceilings(torch, timer):
     size = 8192
     a, b = (torch.randn(size, size, device="cuda").bfloat16() for _ in range(2))
     product = timer.time(lambda: torch.matmul(a, b), 0.5)
-    return {"copy_gbs": round(2 * source.numel() / copy["us"] / 1e3, 1), "copy": copy,
+    copies = []  # bytes read and written together, us
+    for exponent in range(19, 30):
+        copies.append([2 << exponent, timer.time(lambda: target[:1 << exponent].copy_(source[:1 << exponent]), 0.1)["us"]])
+    return {"copies": copies, "copy_gbs": round(2 * source.numel() / copy["us"] / 1e3, 1), "copy": copy,
             "bf16_tflops": round(2 * size**3 / product["us"] / 1e6, 1), "matmul_8192": product}
 
 

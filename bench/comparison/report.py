@@ -14,6 +14,16 @@ def geomean(values):
     return math.exp(sum(math.log(v) for v in values) / len(values)) if values else float("nan")
 
 
+def copy_us(moved, copies):
+    """What a plain copy takes that reads and writes so many bytes together, between the sizes that were timed."""
+    if moved <= copies[0][0]:
+        return copies[0][1]
+    for (few, less), (many, more) in zip(copies, copies[1:]):
+        if moved <= many:
+            return less + (more - less) * (moved - few) / (many - few)
+    return copies[-1][1] * moved / copies[-1][0]
+
+
 def complete(row, ceilings):
     """Derived columns."""
     if "wavetile" not in row:
@@ -22,6 +32,8 @@ def complete(row, ceilings):
     floor_us = max(row["gflop"] / ceilings["bf16_tflops"] * 1e3, row["least_bytes"] / ceilings["copy_gbs"] / 1e3)
     row["tflops"] = round(row["gflop"] / us * 1e3, 1)
     row["roofline"] = round(floor_us / us, 3)
+    if ceilings.get("copies"):
+        row["copy_us"] = round(copy_us(row["least_bytes"], ceilings["copies"]), 2)
     for side in ("cudnn_tuned", "cudnn_heuristic"):
         if row.get(side):
             row[f"speedup_{side}"] = float(f"{row[side]['us'] / us:.4g}")

@@ -11,7 +11,7 @@ from comparison.api import PlanOptions, ProblemDesc, Tensors
 from comparison.rows import Row, read_suite, touched
 from comparison.timing import summarize
 from comparison.measure import supervise
-from comparison.report import complete, geomean, print_group, summary_of, tuning_of
+from comparison.report import complete, copy_us, geomean, print_group, summary_of, tuning_of
 
 
 def self_test():
@@ -31,6 +31,8 @@ def self_test():
     assert done["tflops"] == 250.0 and done["roofline"] == 0.5 and done["speedup_cudnn_tuned"] == 1.5, done
     bound = complete(dict(row, gflop=0.001, least_bytes=400_000_000), ceilings)
     assert bound["roofline"] == 0.5, bound
+    assert "copy_us" not in bound and complete(dict(row), dict(ceilings, copies=[[1000, 3.0]]))["copy_us"] == 12.0
+    assert [copy_us(b, [[10, 2.0], [20, 4.0]]) for b in (5, 10, 15, 40)] == [2.0, 2.0, 3.0, 8.0]
     loss = complete(dict(row, name="m", cudnn_tuned=dict(timing, us=100.0)), ceilings)
     broken = {"suite": "s", "name": "b", "direction": "fwd", "problem": "p", "error": "WRONG RESULT: 1 of 2"}
     s = summary_of([done, loss, broken])

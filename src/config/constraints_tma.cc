@@ -63,17 +63,16 @@ constexpr Constraint kTargetRows[] = {
        return at.config.direction != Direction::kBackwardWeight && !tma_layout::is_halo(at.config) &&
               gemm.warps.n % 4 == 0 && gemm.tile.n % (gemm.warps.n * 16) == 0 && gemm.mma.n == gemm.tile.m &&
               (!gemm.ping_pong || gemm.warps.n == 4) && gemm.staging == Staging::kTmaStore && gemm.swizzle_a == 128 &&
-              size_of(operand_a(at.config)) != 4 && gemm.split_k == SplitK::kNone &&
-              tma_layout::sharing_blocks(at.config) == 1;
+              size_of(operand_a(at.config)) != 4 && gemm.split_k == SplitK::kNone;
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
-           "direction={} tile={}x{} warps=1x{} mma.n={} staging={} swizzle_a={} split_k={} cluster={}x{}: warps.m=1 of "
-           "pipeline tma takes forward and backward data of 8 or 16-bit types without halo, four warps for each 64 "
-           "columns or multiple of it, mma.n=tile.m, tma_store, 128, no split and no cluster",
+           "direction={} tile={}x{} warps=1x{} mma.n={} staging={} swizzle_a={} split_k={}: warps.m=1 of pipeline tma "
+           "takes forward and backward data of 8 or 16-bit types without halo, four warps for each 64 columns or "
+           "multiple of it, mma.n=tile.m, tma_store, 128 and no split",
            text_of(at.config.direction), gemm.tile.m, gemm.tile.n, gemm.warps.n, gemm.mma.n, text_of(gemm.staging),
-           gemm.swizzle_a, text_of(gemm.split_k), gemm.cluster_m, gemm.cluster_n);
+           gemm.swizzle_a, text_of(gemm.split_k));
      }},
 
     {"tma-swizzle", "a box of channels is one swizzle span, the same for both operands", is_tma_kernel,
@@ -180,16 +179,17 @@ constexpr Constraint kTargetRows[] = {
        const bool b = gemm.cluster_m == 2 && gemm.cluster_n == 1 && gemm.multicast_b && !gemm.multicast_a;
        const bool a = gemm.cluster_m == 1 && gemm.cluster_n == 2 && gemm.multicast_a && !gemm.multicast_b;
        return (a || b) && !tma_layout::is_halo(at.config) && at.config.direction != Direction::kBackwardWeight &&
-              gemm.split_k == SplitK::kNone && at.config.min_blocks == 1 && gemm.tile.n % 16 == 0;
+              gemm.split_k == SplitK::kNone && at.config.min_blocks == 1 && gemm.tile.n % 16 == 0 &&
+              (!a || gemm.tile.m % 16 == 0);
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
-           "cluster of {}x{} blocks with multicast_a={} multicast_b={} tile.n={} loader_a={} split_k={}: forward and "
+           "cluster of {}x{} blocks with multicast_a={} multicast_b={} tile={}x{} loader_a={} split_k={}: forward and "
            "backward data without halo or split take 2x1 with multicast_b or 1x2 with multicast_a, one block a "
-           "multiprocessor and halves of 8 columns",
-           gemm.cluster_m, gemm.cluster_n, gemm.multicast_a, gemm.multicast_b, gemm.tile.n, text_of(gemm.loader_a),
-           text_of(gemm.split_k));
+           "multiprocessor and halves of whole 8 columns, or rows",
+           gemm.cluster_m, gemm.cluster_n, gemm.multicast_a, gemm.multicast_b, gemm.tile.m, gemm.tile.n,
+           text_of(gemm.loader_a), text_of(gemm.split_k));
      }},
 
     {"tma-weight-store", "bulk stores write gradients that are whole and whose epilogue is the same everywhere",

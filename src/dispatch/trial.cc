@@ -124,7 +124,9 @@ Result<VerifyReport> verify_outputs(TrialTensors& tensors, const TrialOptions& o
   // The device's reference knows no history, whose host's compares a sample, and no store.
   if (large && !problem.history && problem.epilogue.store.empty() &&
       tensors.device()->info().kind == DeviceKind::kCuda) {
-    WT_TRY_ASSIGN(DeviceReference * right, tensors.device_reference({.model = model, .seed = options.seed}));
+    WT_TRY_ASSIGN(
+        DeviceReference * right,
+        tensors.device_reference({.model = model, .whole_limit = options.verify_whole_limit, .seed = options.seed}));
     WT_TRY_ASSIGN(VerifyReport report, right->compare(tensors.pointers(), model));
     WT_TRY(tensors.fetch_small_outputs());
     report.bias_gradient_fault = bias_gradient_fault(problem, tensors.host(), model);

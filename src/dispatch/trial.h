@@ -27,11 +27,12 @@ struct TrialOptions {
   bool exact = false;  // small integers, compared exactly
   uint64_t seed = 1;   // of the data and of the verified sample
   // On the host; a GPU verifies larger problems itself (gpu_verify.h), with its own limit.
-  int64_t verify_work_limit = VerifyOptions{}.work_limit;  // multiply-adds; beyond it a sample is compared
-  int same = 1;                                            // executions that must give the same bits
-  bool time = true;                                        // a simulator is never timed
-  int repeat = 0;                                          // timed executions; 0: as many as make the median steady
-  std::optional<TimerOptions> timer;                       // absent: timer_options(device, ...)
+  int64_t verify_work_limit = VerifyOptions{}.work_limit;          // multiply-adds; beyond it a sample is compared
+  int64_t verify_whole_limit = DeviceVerifyOptions{}.whole_limit;  // elements that a GPU compares one by one
+  int same = 1;                                                    // executions that must give the same bits
+  bool time = true;                                                // a simulator is never timed
+  int repeat = 0;                     // timed executions; 0: as many as make the median steady
+  std::optional<TimerOptions> timer;  // absent: timer_options(device, ...)
 };
 
 struct TrialResult {

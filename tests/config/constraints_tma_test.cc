@@ -57,6 +57,16 @@ const RowCase kTargetCases[] = {
        });
      },
      "cluster of 2x2 blocks with multicast_a=true multicast_b=false"},
+    {"tma-sharing",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.warps = {1, 8, 1};
+         t.gemm.tile.m = t.gemm.mma.n = 152;
+         t.gemm.cluster_n = 2;
+         t.gemm.multicast_a = true;
+       });
+     },
+     "cluster of 1x2 blocks with multicast_a=true multicast_b=false tile=152x128"},
     {"tma-store-type", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.y = DataType::kF32; }); },
      "staging=tma_store with output fp32"},
     {"tma-merge",

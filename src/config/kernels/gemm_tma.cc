@@ -121,6 +121,14 @@ constexpr Shape kCrosswiseShapes[] = {
     {96, 128, true, kSearch, kSearch},   {112, 128, true, kSearch, kSearch},  {136, 128, true, kSearch, kSearch},
 };
 
+// Each of the two blocks loads half of the operand's tile for both.
+void share_operand(KernelConfig& config, bool share_a) {
+  GemmConfig& gemm = config.gemm;
+  (share_a ? gemm.cluster_n : gemm.cluster_m) = 2;
+  (share_a ? gemm.multicast_a : gemm.multicast_b) = true;
+  gemm.stages = static_cast<unsigned char>(most_stages(config));
+}
+
 void propose_crosswise(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (breadth == Breadth::kFew || !is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
   for (const Shape& shape : kCrosswiseShapes) {
@@ -130,6 +138,13 @@ void propose_crosswise(const KernelConfig& base, Breadth breadth, std::vector<Ke
       gemm.mma = {64, shape.m, gemm.mma.k};
       gemm.warps = {1, static_cast<short>(shape.ping_pong ? 4 : 8), 1};
       gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
+      if (loader != Loader::kTmaIm2col || shape.m < 112 || shape.m % 16 != 0 || shape.ping_pong) continue;
+      // Two blocks that share their pixels, or their filters.
+      const KernelConfig alone = configs.back();
+      for (const bool share_a : {false, true}) {
+        configs.push_back(alone);
+        share_operand(configs.back(), share_a);
+      }
     }
   }
 }
@@ -234,10 +249,7 @@ void propose_sharing(const KernelConfig& base, Breadth breadth, std::vector<Kern
   for (const Shape& shape : kSharingShapes) {
     for (const bool share_a : {false, true}) {
       if (!propose_shape(base, shape, 128, Loader::kTmaIm2col, staging, configs)) continue;
-      GemmConfig& gemm = configs.back().gemm;
-      (share_a ? gemm.cluster_n : gemm.cluster_m) = 2;
-      (share_a ? gemm.multicast_a : gemm.multicast_b) = true;
-      gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
+      share_operand(configs.back(), share_a);
     }
   }
 }

@@ -32,10 +32,13 @@ constexpr TimerOptions kFinal{.max_runs = 200, .budget_seconds = 0.2};
 constexpr TimerOptions kQuickFull{.warmup_runs = 1, .warmup_seconds = 0.001, .max_runs = 15, .budget_seconds = 0.006};
 constexpr TimerOptions kQuickFinal{.warmup_runs = 1, .warmup_seconds = 0.002, .max_runs = 60, .budget_seconds = 0.03};
 constexpr TimerOptions kGraph{.warmup_seconds = 0, .max_runs = 256, .budget_seconds = 0.05, .cold_l2 = false};
-constexpr double kGiveUp = 1.25;       // times the best: slower than that after a few runs is not timed further
-constexpr double kSlowFirstRun = 4;    // times the best, and a millisecond: not timed at all
-constexpr double kModelMargin = 1.3;   // the model's most favourable error so far may be off by this much
-constexpr double kUnknownKind = 0.25;  // of the most favourable error, for a kind of kernel that was hardly measured
+// The GPU's reference is computed once for all candidates, the host's for each.
+constexpr int64_t kHostWork = 1 << 24;    // multiply-adds
+constexpr int64_t kQuickWhole = 1 << 17;  // elements; of more, corners of tiles, borders and random ones are compared
+constexpr double kGiveUp = 1.25;          // times the best: slower than that after a few runs is not timed further
+constexpr double kSlowFirstRun = 4;       // times the best, and a millisecond: not timed at all
+constexpr double kModelMargin = 1.3;      // the model's most favourable error so far may be off by this much
+constexpr double kUnknownKind = 0.25;     // of the most favourable error, for a kind of kernel that was hardly measured
 constexpr int kEnoughOfAKind = 3;
 constexpr size_t kFinalists = 4;
 constexpr double kSmallUs = 20;  // below it, the clock's resolution hides differences that graph replay shows
@@ -50,6 +53,9 @@ class Tuner {
     trial_.plan = options.plan;
     trial_.seed = options.seed;
     trial_.time = false;
+    const bool on_device = !report_.problem.history && report_.problem.epilogue.store.empty();
+    if (times() && on_device) trial_.verify_work_limit = kHostWork;
+    if (options.quick) trial_.verify_whole_limit = kQuickWhole;
   }
 
   Result<TuneReport> run(const TuneProgress& progress) {

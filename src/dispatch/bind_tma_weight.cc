@@ -51,9 +51,10 @@ TmaWeightArguments weight_arguments(const KernelConfig& config, const ConvProble
     arguments.step[i] = static_cast<i32>(problem.stride[i]);
   }
   set_advance(arguments, gemm.tile.k);
-  arguments.tiles_m = ceil_div(arguments.rows, gemm.tile.m);
-  arguments.tiles_n =
-      ceil_div(int64_t{arguments.channel_blocks} * arguments.taps, gemm.tile.n / tma_layout::box_k(config));
+  arguments.tiles_m = ceil_div(arguments.rows, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m;
+  arguments.tiles_n = ceil_div(int64_t{arguments.channel_blocks} * arguments.taps,
+                               gemm.tile.n / tma_layout::box_k(config) * gemm.cluster_n) *
+                      gemm.cluster_n;
   arguments.elements = problem.w_elements();
   arguments.epilogue = epilogue_arguments(problem);
   return arguments;
@@ -127,11 +128,11 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
     }
     bind_epilogue(launch, problem, offsetof(TmaWeightArguments, epilogue));
   }
-  const int64_t clusters = cluster_sum ? std::min(tiles, resident_clusters(most, arguments.splits)) : 0;
-  launch.shape.grid[0] = static_cast<uint32_t>(stream        ? arguments.stream_blocks
-                                               : cluster_sum ? clusters * arguments.splits
-                                                             : std::min(tiles * arguments.splits, most));
-  if (cluster_sum) launch.shape.cluster[0] = static_cast<uint32_t>(arguments.splits);
+  const int members = cluster_sum ? arguments.splits : tma_layout::sharing_blocks(config);
+  const int64_t work = cluster_sum ? tiles : tiles * arguments.splits / members;
+  const int64_t at_once = members > 1 ? resident_clusters(most, members) : most;
+  launch.shape.grid[0] = static_cast<uint32_t>(stream ? arguments.stream_blocks : std::min(work, at_once) * members);
+  launch.shape.cluster[0] = static_cast<uint32_t>(members);
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
   set_params(launch, arguments);

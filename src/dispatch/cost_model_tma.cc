@@ -388,8 +388,9 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
   const ConvProblem problem = merged_problem(config, whole);
   const int block = tma_layout::box_k(config);
   const int64_t blocks_n = ceil_div(problem.c_per_group(), block) * pixels(problem.filter);
-  const int64_t tiles =
-      ceil_div(problem.k_per_group(), gemm.tile.m) * ceil_div(blocks_n, gemm.tile.n / block) * problem.g;
+  // Blocks that share operands take their tiles together, those past the edge too.
+  const int64_t tiles = ceil_div(problem.k_per_group(), gemm.tile.m * gemm.cluster_m) * gemm.cluster_m *
+                        ceil_div(blocks_n, gemm.tile.n / block * gemm.cluster_n) * gemm.cluster_n * problem.g;
   const int64_t depth = ceil_div(problem.n * pixels(problem.out()), gemm.tile.k);
   const bool split = gemm.split_k == SplitK::kWorkspace, bulk = gemm.staging == Staging::kTmaStore;
   const bool cluster = gemm.split_k == SplitK::kCluster;
@@ -409,7 +410,9 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
   const auto crossed = [](int64_t channels, DataType type) {
     return 1 + kCrossedMore * (crossed_lines(channels, type) - 1);
   };
-  const double rows = gemm.tile.m * crossed(problem.k, problem.y) + gemm.tile.n * crossed(problem.c, problem.x);
+  constexpr double kSharedTile = 0.8;  // of a tile that two blocks share, each fetches half; an estimate
+  const double rows = gemm.tile.m * crossed(problem.k, problem.y) * (gemm.multicast_a ? kSharedTile : 1) +
+                      gemm.tile.n * crossed(problem.c, problem.x) * (gemm.multicast_b ? kSharedTile : 1);
   const double fill = rows * deep / std::min(kFill, kFillAll / std::min(items, units));
   // Three warps turn boxes of 32-bit numbers round, a box in so many cycles; an estimate.
   constexpr double kTurnCycles = 250;

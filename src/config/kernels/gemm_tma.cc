@@ -341,6 +341,11 @@ void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<Kerne
     if (shape.other < least) continue;
     for (const SplitK split : {SplitK::kWorkspace, SplitK::kNone}) propose_weight_shape(base, shape, split, 1, configs);
     if (least != kSearch) continue;
+    for (const bool share_a : {false, true}) {
+      if (!is_16_bit(base.x) || shape.m * shape.n < 128 * 128 || (share_a ? shape.m : shape.n) % 128 != 0) continue;
+      propose_weight_shape(base, shape, SplitK::kWorkspace, 1, configs);
+      share_operand(configs.back(), share_a);
+    }
     if (shape.m * shape.n <= 128 * 128 && propose_weight_shape(base, shape, SplitK::kCluster, 1, configs))
       configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
     // Stream-K, where neither tiles nor whole parts of them fill the last wave.

@@ -14,6 +14,7 @@
 #include "kernel/gemm/tma/exchange.h"
 #include "kernel/gemm/tma/operand.h"
 #include "kernel/gemm/tma/output_crosswise.h"
+#include "kernel/gemm/tma/peer.h"
 #include "kernel/gemm/tma/remainder.h"
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
@@ -37,7 +38,7 @@ struct TmaGemm {
           if constexpr (kThree) shared.parted.init(tma_layout::kRemainderThreads / 32, 1);
           shared.ring.init(1, 4 * (kPingPong ? 1 : kConsumers) * tma_layout::sharing_blocks(kConfig));
           if constexpr (kClusterSum) shared.sum().init();
-          if constexpr (kShares) device::mbarrier_init(shared.cluster, 4 * kConsumers + 1);
+          shared.peer().init();
         },
         [&](int warp) {
           if (warp == 0) {
@@ -65,10 +66,10 @@ struct TmaGemm {
   static constexpr bool kParts = kConfig.gemm.split_k == SplitK::kWorkspace;
   static constexpr bool kThree = tma_layout::three_products(kConfig);
   static constexpr bool kSkips = tma_layout::skips_steps(kConfig);
-  static constexpr bool kShares = tma_layout::sharing_blocks(kConfig) > 1;
   static_assert(!kCrosswise || (!kThree && kConfig.gemm.swizzle_a == 128 && kConfig.gemm.split_k == SplitK::kNone &&
                                 kConfig.gemm.staging == Staging::kTmaStore));
-  static_assert(!(kClusterSum || kParts) || (!kPingPong && !kShares && kConfig.gemm.staging == Staging::kDirect));
+  static_assert(!(kClusterSum || kParts) ||
+                (!kPingPong && !Peer<kConfig>::kShares && kConfig.gemm.staging == Staging::kDirect));
 
   using A = KMajor<kConfig.gemm.swizzle_a>;
   using B = FilterLayout<kConfig>;
@@ -82,8 +83,9 @@ struct TmaGemm {
     SharedAddress a, b, out, exchange;
     SlotRing ring;
     SlotRing parted;        // full: the slot's numbers are parted
-    SharedAddress cluster;  // barriers: of exchange.h, or the one of meet_peer
+    SharedAddress cluster;  // barriers: of exchange.h, or the one of peer.h
     WT_DEVICE ClusterSum<kConfig> sum() const { return {exchange, cluster}; }
+    WT_DEVICE Peer<kConfig> peer() const { return {cluster}; }
     // From a slot's tiles to their low parts.
     static constexpr int kLow = kStages * (tma_layout::a_bytes(kConfig) + tma_layout::b_bytes(kConfig));
     WT_DEVICE SharedAddress a_box(int slot, int box) const {
@@ -153,7 +155,7 @@ struct TmaGemm {
         slot.next();
       }
     });
-    if constexpr (kShares) greet_peer(shared);
+    shared.peer().greet();
   }
 
   // Between copies and products: a slot's numbers become tf32, with their low parts behind.
@@ -195,23 +197,8 @@ struct TmaGemm {
           store(p, shared, region, work.tile, consumer, d, work.own_last);
         }
       }
-      if (kShares && work.last) meet_peer(shared);
+      if (work.last) shared.peer().meet();
     });
-  }
-
-  // A slot that has been read: its producers are the blocks that share an operand.
-  WT_DEVICE static void release(const Shared& shared, int slot) {
-    device::mbarrier_arrive(shared.ring.empty(slot));
-    if constexpr (kShares) device::mbarrier_arrive_remote(shared.ring.empty(slot), device::cluster_rank() ^ 1);
-  }
-
-  // WHY: the peer's last copies and releases still come to this block's shared memory; it must not end before.
-  WT_DEVICE static void greet_peer(const Shared& shared) {
-    device::mbarrier_arrive_remote(shared.cluster, device::cluster_rank() ^ 1);
-  }
-  WT_DEVICE static void meet_peer(const Shared& shared) {
-    if (device::lane_index() == 0) greet_peer(shared);
-    device::mbarrier_wait(shared.cluster, 0);
   }
 
   // The order of ping-pong consumers: barrier 1 + g opens for consumer g.
@@ -243,12 +230,12 @@ struct TmaGemm {
         issue<kSteps / 2>(shared, slot.slot, part, stage > 0, d);
       }
       device::wgmma_wait<1>();  // the stage before this one has been read
-      if (stage > 0 && releases) release(shared, slot.previous());
+      if (stage > 0 && releases) Peer<kConfig>::release(shared.ring.empty(slot.previous()));
       slot.next();
     }
     device::wgmma_wait<0>();
     WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
-    if (releases) release(shared, slot.previous());
+    if (releases) Peer<kConfig>::release(shared.ring.empty(slot.previous()));
   }
 
   // The products of a slot. WHY with fence and commit: a condition between them would serialise the instructions.

@@ -7,7 +7,8 @@
 // images. Of 32-bit types blocks have 32 channels, and warps beside the producer turn them round (turn.h). With
 // split_k=workspace the pixels are divided among blocks and the partial sums added by kernel/split_sum.h, with
 // split_k=cluster among the blocks of a cluster, which add their sums themselves (exchange.h); else the gradient leaves
-// in pairs from registers, or by bulk stores of 64 channels of a tap.
+// in pairs from registers, or by bulk stores of 64 channels of a tap. Two blocks of a cluster may share the tiles of dy
+// or of x: each loads every other block of 64 channels for both.
 #pragma once
 
 #include "kernel/direct/overlap.h"
@@ -17,6 +18,7 @@
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/gemm/tma/operand.h"
 #include "kernel/gemm/tma/output.h"
+#include "kernel/gemm/tma/peer.h"
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
 #include "kernel/gemm/tma/turn.h"
@@ -41,8 +43,9 @@ struct TmaWeightGemm {
             device::tma_prefetch(p.x);
           }
           if constexpr (kTurns) shared.turned.init(kTurnWarps, 1);
-          shared.ring.init(1, 4 * kConsumers);
+          shared.ring.init(1, 4 * kConsumers * tma_layout::sharing_blocks(kConfig));
           if constexpr (kClusterSum) shared.sum().init();
+          shared.peer().init();
         },
         [&](int warp) {
           if (warp == 0) {
@@ -81,6 +84,10 @@ struct TmaWeightGemm {
   static constexpr bool kStream = kConfig.gemm.stream_k != StreamK::kOff;
   static constexpr i32 kWhole = -1;  // a tile that stream-K did not cut
   static constexpr bool kBulk = kConfig.gemm.staging == Staging::kTmaStore;
+  static constexpr bool kShareA = kConfig.gemm.multicast_a, kShareB = kConfig.gemm.multicast_b;
+  static_assert(!(kShareA || kShareB) || (!kTurns && !kClusterSum && !kBulk && !kStream));
+  static_assert((!kShareA || kBlocksM % 2 == 0) && (!kShareB || kBlocksN % 2 == 0));
+  static constexpr u16 kBoth = 3;  // blocks of a cluster
 
   // What staging a fragment asks of its arguments where no step of the epilogue depends on the place.
   struct Anywhere {
@@ -94,6 +101,7 @@ struct TmaWeightGemm {
     SlotRing ring, turned;  // turned: full where the slot's boxes have been turned round
     SharedAddress exchange, cluster;
     WT_DEVICE ClusterSum<kConfig> sum() const { return {exchange, cluster}; }
+    WT_DEVICE Peer<kConfig> peer() const { return {cluster}; }
   };
   struct Item {  // one tile of one split
     TileIndex tile;
@@ -176,19 +184,25 @@ struct TmaWeightGemm {
   WT_DEVICE static void load_x(SharedAddress to, const Params& p, SharedAddress full, const PixelWalk& at, i32 channel,
                                const i32 (&tap)[3]) {
     const auto offset = [&](int dim) { return static_cast<u16>(tap[dim] * p.dilation[dim]); };
+    const auto load = [&](auto... coordinates) {
+      if constexpr (kShareB) {
+        device::tma_load_im2col_multicast(to, p.x, full, kBoth, channel, coordinates..., p.policy);
+      } else {
+        device::tma_load_im2col(to, p.x, full, channel, coordinates..., p.policy);
+      }
+    };
     if constexpr (kConfig.dims == 1) {
-      device::tma_load_im2col(to, p.x, full, channel, at.position(p, 2), at.at[0], offset(2), p.policy);
+      load(at.position(p, 2), at.at[0], offset(2));
     } else if constexpr (kConfig.dims == 2) {
-      device::tma_load_im2col(to, p.x, full, channel, at.position(p, 2), at.position(p, 1), at.at[0], offset(2),
-                              offset(1), p.policy);
+      load(at.position(p, 2), at.position(p, 1), at.at[0], offset(2), offset(1));
     } else {
-      device::tma_load_im2col(to, p.x, full, channel, at.position(p, 2), at.position(p, 1), at.position(p, 0), at.at[0],
-                              offset(2), offset(1), offset(0), p.policy);
+      load(at.position(p, 2), at.position(p, 1), at.position(p, 0), at.at[0], offset(2), offset(1), offset(0));
     }
   }
 
   WT_DEVICE static void produce(const Params& p, const Shared& shared) {
     Cursor slot;
+    const int rank = kShareA || kShareB ? static_cast<int>(device::cluster_rank()) : 0;
     for_items(p, [&](const Item& item) {
       i32 channel[kBlocksN], tap[kBlocksN][3];
       WT_UNROLL for (int j = 0; j < kBlocksN; ++j) {
@@ -211,10 +225,15 @@ struct TmaWeightGemm {
         // What copies leave of their blocks is read too: rows and columns of sums that are never stored.
         device::mbarrier_arrive_expect(full, static_cast<u32>(p.copied_bytes));
         WT_UNROLL for (int i = 0; i < kBlocksM; ++i) {
-          device::tma_load(shared.a + slot.slot * kABytes + i * kBlockBytes, p.dy, full, row + kBlock * i, pixel,
-                           p.policy);
+          const SharedAddress to = shared.a + slot.slot * kABytes + i * kBlockBytes;
+          if constexpr (!kShareA) {
+            device::tma_load(to, p.dy, full, row + kBlock * i, pixel, p.policy);
+          } else if (i % 2 == rank) {
+            device::tma_load_multicast(to, p.dy, full, kBoth, row + kBlock * i, pixel, p.policy);
+          }
         }
         WT_UNROLL for (int j = 0; j < kBlocksN; ++j) {
+          if (kShareB && j % 2 != rank) continue;
           load_x(shared.b + slot.slot * kBBytes + j * kBlockBytes, p, full, walk, channel[j], tap[j]);
         }
         pixel += kDepth;
@@ -222,6 +241,7 @@ struct TmaWeightGemm {
         slot.next();
       }
     });
+    shared.peer().greet();
   }
 
   // Between copies and products: a slot's boxes are turned round, in turns of the warps.
@@ -260,6 +280,7 @@ struct TmaWeightGemm {
           store(p, item, (consumer * kFragments + i) * 64, d[i], AllColumns{});
         }
       }
+      if (item.last) shared.peer().meet();
     });
   }
 
@@ -288,12 +309,12 @@ struct TmaWeightGemm {
       }
       device::wgmma_commit();
       device::wgmma_wait<1>();
-      if (block > 0 && releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
+      if (block > 0 && releases) Peer<kConfig>::release(shared.ring.empty(slot.previous()));
       slot.next();
     }
     device::wgmma_wait<0>();
     WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
-    if (releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
+    if (releases) Peer<kConfig>::release(shared.ring.empty(slot.previous()));
   }
 
   // This consumer's fragments to dw by bulk stores, which drop rows and channels that do not exist.

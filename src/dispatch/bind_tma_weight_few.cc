@@ -42,8 +42,8 @@ Binding bind_tma_weight_few(const KernelConfig& config, const ConvProblem& probl
         dense_map(problem.x, {problem.c, problem.in[2], problem.in[1], problem.n}, config.gemm.swizzle_b);
     map.box = {weight_few::kBox, weight_few::kEdge, static_cast<uint32_t>(weight_few::tile_height(config)), 1, 1};
     launch.maps.push_back({offsetof(Arguments, x), Tensor::kX, 0, map});
+    launch.pointers.push_back({offsetof(Arguments, dy), Tensor::kY, 0});
   }
-  launch.pointers.push_back({offsetof(Arguments, dy), Tensor::kY, 0});
   launch.pointers.push_back({offsetof(Arguments, partials), Tensor::kWorkspace, 0});
   launch.shape.grid[0] = static_cast<uint32_t>(view.tiles() * view.splits);
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));

@@ -410,9 +410,7 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
   const auto crossed = [](int64_t channels, DataType type) {
     return 1 + kCrossedMore * (crossed_lines(channels, type) - 1);
   };
-  constexpr double kSharedTile = 0.8;  // of a tile that two blocks share, each fetches half; an estimate
-  const double rows = gemm.tile.m * crossed(problem.k, problem.y) * (gemm.multicast_a ? kSharedTile : 1) +
-                      gemm.tile.n * crossed(problem.c, problem.x) * (gemm.multicast_b ? kSharedTile : 1);
+  const double rows = gemm.tile.m * crossed(problem.k, problem.y) + gemm.tile.n * crossed(problem.c, problem.x);
   const double fill = rows * deep / std::min(kFill, kFillAll / std::min(items, units));
   // Three warps turn boxes of 32-bit numbers round, a box in so many cycles; an estimate.
   constexpr double kTurnCycles = 250;
@@ -436,7 +434,11 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
   constexpr double kSquareParts = 1.12;
   const bool low = gemm.tile.m == 64 && problem.k_per_group() > 64;
   const bool square = split && problem.filter_taps() == 1 && (low || (gemm.tile.m >= 128 && gemm.tile.n >= 128));
-  const double factor = cluster ? kParts : square ? kSquareParts : 1;
+  // Operands that two blocks share gained a twentieth where several taps read the same pixels, else they cost a tenth.
+  constexpr double kSharedTaps = 0.95, kSharedUnit = 1.1;
+  const bool shares = tma_layout::sharing_blocks(config) > 1;
+  const double shared = !shares ? 1 : problem.filter_taps() > 1 ? kSharedTaps : kSharedUnit;
+  const double factor = (cluster ? kParts : square ? kSquareParts : 1) * shared;
   double cycles = kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(whole)) * factor;
   if (split) {
     const double bytes = static_cast<double>(problem.w_elements()) * 4 * (static_cast<double>(splits) + 1);

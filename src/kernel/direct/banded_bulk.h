@@ -21,7 +21,8 @@ struct DirectBandedBulk {
 
   WT_DEVICE static void run(const Params& params) {
     const BandedArguments& p = params.rows;
-    const bool copies = device::thread_index() == 0;
+    // WHY two warps: what one thread does for all, its warp does, and the others wait for it.
+    const bool loads = device::thread_index() == 0, sends = device::thread_index() == device::kWarpSize;
     const i32 channel_block = device::block_index().x % p.channel_blocks;
     const RowRange range = RowRange::make(p);
     Walk copied{range.first, range.end}, walk{range.first, range.end};
@@ -32,7 +33,7 @@ struct DirectBandedBulk {
     const SharedAddress staged = ring + kStages * stage_bytes;
     const SharedAddress full = staged + banded::kBulkOut * out_bytes;  // a barrier for each row of the ring
     const i32 first_channel = channel_block * banded::channels(kConfig);
-    if (copies) {
+    if (loads) {
       WT_UNROLL for (int i = 0; i < kStages; ++i) device::mbarrier_init(full + 8 * i, 1);
       device::mbarrier_fence_init();
       WT_ROLLED for (int i = 0; i < kStages - 1; ++i) {
@@ -60,24 +61,23 @@ struct DirectBandedBulk {
       const bool exists = Product::image_rows(p).has(walk.row);
       if (exists) device::mbarrier_wait(full + 8 * slot, parity);
       // WHY one may be on its way: the place that is staged next was sent two rows ago.
-      if (copies) device::bulk_wait_read<banded::kBulkOut - 2>();
+      if (sends) device::bulk_wait_read<banded::kBulkOut - 2>();
+      // Every warp is done with the row before then, whose place is free, and has staged what it completed.
       device::sync_block();
-      if (copies) {
-        // The barrier says that every warp is done with the row before, and has staged what it completed.
-        const int free = slot == 0 ? kStages - 1 : slot - 1;
-        if (exists) copy_next(params, first_channel, copied, ring + free * stage_bytes, row_bytes, full + 8 * free);
-        if (done.row >= 0) send(params, first_channel, done);
-      }
       if (exists) {
         WT_UNROLL for (int i = 0; i < kStep * kStep; ++i) {
           Product::multiply(tile, strips.at(ring + slot * stage_bytes + i * row_bytes), band[i % kStep], i / kStep,
                             i == 0, sum);
         }
+        // WHY after the products: they go on meanwhile.
+        const int free = slot == 0 ? kStages - 1 : slot - 1;
+        if (loads) copy_next(params, first_channel, copied, ring + free * stage_bytes, row_bytes, full + 8 * free);
         slot = slot + 1 == kStages ? 0 : slot + 1;
         parity ^= slot == 0;
       } else {
         Product::move_on(sum);
       }
+      if (sends && done.row >= 0) send(params, first_channel, done);
       done.row = walk.row - (kPhaseRows - 1);
       if (done.row >= walk.first) {
         done.group = walk.group;
@@ -92,7 +92,7 @@ struct DirectBandedBulk {
       ++walk.row;
     }
     device::sync_block();
-    if (copies) {
+    if (sends) {
       if (done.row >= 0) send(params, first_channel, done);
       device::bulk_wait_read<0>();
     }

@@ -81,13 +81,8 @@ struct BandedTile {
     }
   }
 
-  // Writes four channels of pixels j and j+4 of strip i from the accumulators.
-  WT_DEVICE void stage(const BandedLane& lane, SharedAddress block, const Element (&value)[2][kChannels]) const {
-    u32 packed[2][2];
-    WT_UNROLL for (int i = 0; i < 2; ++i) {
-      WT_UNROLL for (int w = 0; w < 2; ++w) packed[i][w] =
-          static_cast<u32>(value[i][2 * w].bits) | static_cast<u32>(value[i][2 * w + 1].bits) << 16;
-    }
+  // Writes four channels of pixels j and j+4 of a strip, as pairs of channels.
+  WT_DEVICE void stage(const BandedLane& lane, SharedAddress block, const u32 (&packed)[2][kChannels / 2]) const {
     WT_UNROLL for (int i = 0; i < 2; ++i) {
       Vector<u32, 2> words;
       WT_UNROLL for (int w = 0; w < 2; ++w) words.at[w] = lane.swapped ? packed[1 - i][w] : packed[i][w];

@@ -32,6 +32,19 @@ WT_DEVICE T from_float(float value) {
   }
 }
 
+// Two 16-bit numbers as they lie side by side, in one instruction.
+template <class T>
+WT_DEVICE u32 from_floats(float low, float high) {
+  static_assert(kSame<T, Bf16> || kSame<T, F16>);
+  u32 result;
+  if constexpr (kSame<T, Bf16>) {
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+  } else {
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+  }
+  return result;
+}
+
 WT_DEVICE float round_tf32(float value) {
   u32 result;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(result) : "f"(value));

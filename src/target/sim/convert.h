@@ -19,6 +19,12 @@ WT_DEVICE T from_float(float value) {
   return number::From<T>::rounded(value);
 }
 
+// Two 16-bit numbers as they lie side by side.
+template <class T>
+WT_DEVICE u32 from_floats(float low, float high) {
+  return static_cast<u32>(from_float<T>(low).bits) | static_cast<u32>(from_float<T>(high).bits) << 16;
+}
+
 WT_DEVICE float round_tf32(float value) { return number::round_tf32(value); }
 
 }  // namespace wt::device

@@ -117,13 +117,14 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.filter_rows != 0; },
      [](const Case& at) {
        return tma_layout::halo_in_registers(at.config) && at.config.gemm.tile.k == 3 * 64 &&
-              at.config.gemm.staging == Staging::kShared;
+              at.config.gemm.tile.n <= 40 && at.config.gemm.staging == Staging::kShared;
      },
      [](const Case& at) {
        return fmt::format(
-           "filter_rows={} with loader_a={} tile.k={} staging={}: pipeline tma has pixels in registers for three rows, "
-           "tma_halo, 192, and shared",
-           at.config.gemm.filter_rows, text_of(at.config.gemm.loader_a), at.config.gemm.tile.k,
+           "filter_rows={} with loader_a={} tile.n={} tile.k={} staging={}: pipeline tma has pixels in registers for "
+           "three rows, "
+           "tma_halo, up to 40, 192, and shared",
+           at.config.gemm.filter_rows, text_of(at.config.gemm.loader_a), at.config.gemm.tile.n, at.config.gemm.tile.k,
            text_of(at.config.gemm.staging));
      }},
 

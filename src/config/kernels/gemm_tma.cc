@@ -175,8 +175,8 @@ void propose_halo(const KernelConfig& base, const Shape& shape, std::vector<Kern
 // would.
 constexpr Shape kHaloRegisterShapes[] = {
     {128, 40, true, kSearch, kSearch}, {256, 40, false, kSearch, kSearch}, {128, 40, false, kSearch, kSearch},
-    {64, 32, false, kSearch, kSearch}, {128, 64, true, kSearch, kSearch},  {256, 64, false, kSearch, kSearch},
-    {128, 32, true, kSearch, kSearch}, {256, 32, false, kSearch, kSearch}, {128, 16, true, kSearch, kSearch},
+    {64, 32, false, kSearch, kSearch}, {128, 32, true, kSearch, kSearch},  {256, 32, false, kSearch, kSearch},
+    {128, 16, true, kSearch, kSearch},
 };
 
 void propose_halo_registers(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {

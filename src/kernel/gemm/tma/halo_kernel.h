@@ -245,13 +245,12 @@ struct TmaHaloGemm {
   WT_DEVICE static void multiply(const Params& p, const Shared& shared, typename PatchRing::Cursor& patch,
                                  typename FilterRing::Cursor& filter, i32 patches, int part,
                                  float (&d)[kFragments][kTileN / 2]) {
+    if constexpr (kInRegisters) return multiply_fragments<kUsed>(shared, patch, filter, patches, part, d);
     const bool releases = device::lane_index() == 0;
     // Boxes may be narrower than their room, and the last one part full: other steps along k are left out.
     constexpr int kStepChannels = 16;
     const i32 all_steps = p.box_channels / kStepChannels;
     const i32 last_steps = (p.depth - (p.depth_blocks - 1) * p.box_channels + kStepChannels - 1) / kStepChannels;
-    typename HaloFragments<kUsed>::Lane lane{};
-    if constexpr (kInRegisters) lane = HaloFragments<kUsed>::lane_of(part * kFragments / kUsed);
     i32 block = 0;
     for (i32 index = 0; index < patches; ++index) {
       const i32 steps = block + 1 == p.depth_blocks ? last_steps : all_steps;
@@ -262,32 +261,24 @@ struct TmaHaloGemm {
         shared.filters.wait_full(filter);
         const SharedAddress weights = shared.filter + filter.slot * kBBytes;
         const bool more = index > 0 || stage > 0;
-        const auto release = [&] {
-          if (releases && more) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
-          if (releases && index > 0 && stage == 0) device::mbarrier_arrive(shared.patches.empty(patch.previous()));
-        };
-        if constexpr (kInRegisters) {
-          issue_fragments<kUsed>(base, lane, stage, weights, more, d, release);
+        const int tap = stage * kStageTaps;
+        const SharedAddress first = base + (tap / kFilter * kPitch + tap % kFilter) * 128;
+        if (steps == kSteps) {
+          issue<kSteps>(first, weights, part, more, d);
+        } else if (2 * steps > kSteps) {
+          issue<kSteps - 1>(first, weights, part, more, d);
         } else {
-          const int tap = stage * kStageTaps;
-          const SharedAddress first = base + (tap / kFilter * kPitch + tap % kFilter) * 128;
-          if (steps == kSteps) {
-            issue<kSteps>(first, weights, part, more, d);
-          } else if (2 * steps > kSteps) {
-            issue<kSteps - 1>(first, weights, part, more, d);
-          } else {
-            issue<kSteps / 2>(first, weights, part, more, d);
-          }
-          device::wgmma_wait<1>();  // the stage before this one has been read
-          release();
+          issue<kSteps / 2>(first, weights, part, more, d);
         }
+        device::wgmma_wait<1>();  // the stage before this one has been read
+        if (releases && more) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
+        if (releases && index > 0 && stage == 0) device::mbarrier_arrive(shared.patches.empty(patch.previous()));
         filter.next();
       }
       patch.next();
     }
     device::wgmma_wait<0>();
-    WT_UNROLL for (int i = 0; i < kUsed; ++i) device::wgmma_hold(d[i]);
-    if constexpr (kInRegisters) device::sync_warp();  // all lanes have read the last patch
+    WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
     if (releases) {
       device::mbarrier_arrive(shared.filters.empty(filter.previous()));
       device::mbarrier_arrive(shared.patches.empty(patch.previous()));
@@ -313,33 +304,56 @@ struct TmaHaloGemm {
     device::wgmma_commit();
   }
 
-  // The same with pixels in registers, for one column of the filter, whose three rows find theirs in neighbouring
-  // operands. Of two sets of operands one is loaded while the other is multiplied. `release` is called once all stages
-  // before this one have been read. WHY whole boxes of channels alone: with a choice of steps, ptxas serialises the
+  // The same with pixels in registers: a set of operands is 16 channels under one column of the filter, whose three
+  // rows find theirs in neighbouring operands. One set is loaded while the second is issued and the third multiplied.
+  // WHY three: an instruction with operands in registers is issued when the one before is through, so that loads behind
+  // it would come too late. WHY whole boxes of channels alone: with a choice of steps, ptxas serialises the
   // instructions.
-  template <int kUsed, class Release>
-  WT_DEVICE static void issue_fragments(SharedAddress patch, const typename HaloFragments<kUsed>::Lane& lane,
-                                        int column, SharedAddress weights, bool accumulate,
-                                        float (&d)[kFragments][kTileN / 2], const Release& release) {
+  template <int kUsed>
+  WT_DEVICE static void multiply_fragments(const Shared& shared, typename PatchRing::Cursor& patch,
+                                           typename FilterRing::Cursor& filter, i32 patches, int part,
+                                           float (&d)[kFragments][kTileN / 2]) {
     using Fragments = HaloFragments<kUsed>;
-    static_assert(!kInRegisters || kSteps % 2 == 0);
-    u32 a[2][Fragments::kOperands][4];
-    WT_UNROLL for (int step = 0; step < kSteps; ++step) {
-      auto& operands = a[step % 2];
-      device::wgmma_wait<1>();  // the set before that had these registers is read
-      if (step == 1) {
-        device::sync_warp();
-        release();
-      }
-      Fragments::load(patch, lane, column, step, operands);
-      device::wgmma_fence();
-      WT_UNROLL for (int row = 0; row < kFilter; ++row) {
-        const u64 b = B::descriptor(weights + row * kTapBytes, 0, step);
-        WT_UNROLL for (int i = 0; i < kUsed; ++i) {
-          Multiply::template multiply<B::kMajor>(d[i], operands[2 * i + row], b, accumulate || step > 0 || row > 0);
+    constexpr int kSets = kTapStages * kSteps, kHeld = 3;
+    static_assert(!kInRegisters || kSets % kHeld == 0);
+    const bool releases = device::lane_index() == 0;
+    const auto lane = Fragments::lane_of(part * kFragments / kUsed);
+    u32 a[kHeld][Fragments::kOperands][4];
+    for (i32 index = 0; index < patches; ++index) {
+      shared.patches.wait_full(patch);
+      const SharedAddress base = shared.patch + patch.slot * kPatchStride;
+      device::wgmma_wait<1>();
+      Fragments::load(base, lane, 0, 0, a[0]);
+      WT_UNROLL for (int set = 0; set < kSets; ++set) {
+        const int step = set % kSteps, next = set + 1;
+        device::wgmma_wait<1>();  // the set before the last is read, and the next has its registers
+        if (step == 1) {          // and so is the stage before
+          device::sync_warp();
+          if (releases && (index > 0 || set > kSteps)) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
+          if (releases && index > 0 && set == 1) device::mbarrier_arrive(shared.patches.empty(patch.previous()));
         }
+        if (step == 0) shared.filters.wait_full(filter);
+        const SharedAddress weights = shared.filter + filter.slot * kBBytes;
+        device::wgmma_fence();
+        if (next < kSets) Fragments::load(base, lane, next / kSteps, next % kSteps, a[next % kHeld]);
+        WT_UNROLL for (int row = 0; row < kFilter; ++row) {
+          const u64 b = B::descriptor(weights + row * kTapBytes, 0, step);
+          WT_UNROLL for (int i = 0; i < kUsed; ++i) {
+            Multiply::template multiply<B::kMajor>(d[i], a[set % kHeld][2 * i + row], b,
+                                                   index > 0 || set > 0 || row > 0);
+          }
+        }
+        device::wgmma_commit();
+        if (step + 1 == kSteps) filter.next();
       }
-      device::wgmma_commit();
+      patch.next();
+    }
+    device::wgmma_wait<0>();
+    WT_UNROLL for (int i = 0; i < kUsed; ++i) device::wgmma_hold(d[i]);
+    device::sync_warp();  // all lanes have read the last patch
+    if (releases) {
+      device::mbarrier_arrive(shared.filters.empty(filter.previous()));
+      device::mbarrier_arrive(shared.patches.empty(patch.previous()));
     }
   }
 };

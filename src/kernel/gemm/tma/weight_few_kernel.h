@@ -33,7 +33,7 @@ struct TmaWeightFewGemm {
     let_sum_start<kConfig>();
     run_roles<kConfig>(
         [&] {
-          device::tma_prefetch(p.x);
+          if (p.pixel_blocks > 0) device::tma_prefetch(p.x);
           shared.ring.init(1 + weight_few::load_threads(kConfig), 4 * kConsumers);
         },
         [&](int) { produce(p, shared); }, [&](int consumer) { consume(p, shared, consumer); });

@@ -40,11 +40,12 @@ INSTANTIATE_TEST_SUITE_P(Edges, StackedExact,
                                          "fwd fp16 n1 c32 k32 g2 i1x1 f3x3 p1",         // smaller than the filter
                                          "fwd bf16 n1 c64 k64 g2 i6x20 f3x3",           // no padding
                                          "fwd bf16 n3 c160 k160 g5 i5x20 f3x3 p1 +scale+bias+residual+amax",
-                                         "bwd_data bf16 n2 c64 k64 g2 i9x9 f3x3 p1",          //
-                                         "bwd_data fp16 n1 c80 k80 g5 i5x66 f3x3 p0:2x2:0",   // uneven padding
-                                         "bwd_data bf16 n2 c32 k32 g1 i6x60 f5x5 +bias",      //
-                                         "fwd bf16 n1 c64 k64 g4 i9x70 f5x5 p2",              //
-                                         "fwd bf16 n2 c64 k64 g2 i11x10 f3x3 s2 p1",          //
+                                         "bwd_data bf16 n2 c64 k64 g2 i9x9 f3x3 p1",         //
+                                         "bwd_data fp16 n1 c80 k80 g5 i5x66 f3x3 p0:2x2:0",  // uneven padding
+                                         "bwd_data bf16 n2 c32 k32 g1 i6x60 f5x5 +bias",     //
+                                         "fwd bf16 n1 c64 k64 g4 i9x70 f5x5 p2",             //
+                                         "fwd bf16 n300 c64 k64 g2 i2x50 f3x3 p1 +amax",  // more strips than consumers
+                                         "fwd bf16 n2 c64 k64 g2 i11x10 f3x3 s2 p1",      //
                                          "fwd bf16 n1 c48 k48 g3 i9x131 f3x3 s2 p2:0x0:1"));  // columns no tap meets
 
 TEST(StackedRefuses, OtherWidths) {

@@ -2,6 +2,7 @@
 // config/kernels/direct_stacked.cc - small groups on wgmma: forward, and backward data of stride 1.
 #include "config/kernels.h"
 #include "kernel/direct/stacked_shape.h"
+#include "problem/problem.h"
 
 namespace wt {
 
@@ -24,12 +25,13 @@ constexpr Variant kVariants[] = {
     {32, 3, 3, 1, 8}, {16, 3, 3, 1, 8}, {32, 3, 3, 2, 4}, {16, 3, 3, 2, 4},
     {32, 3, 3, 1, 4}, {16, 3, 3, 1, 4}, {16, 5, 5, 1, 7}, {32, 5, 5, 1, 4},
 };
-constexpr size_t kFewVariants = 2;  // that packs have
+constexpr size_t kFewVariants = 2;  // that packs have, without an epilogue
 
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (base.dims != 2 || base.layout != Layout::kChannelsLast) return;
   if (base.direction == Direction::kBackwardWeight) return;
   if (size_of(base.x) != 2 || base.x != base.y || base.x != base.w) return;
+  if (breadth == Breadth::kFew && base.epilogue != EpilogueConfig{}) return;
   size_t offered = 0;
   for (const Variant& variant : kVariants) {
     if (breadth == Breadth::kFew && offered == kFewVariants) break;
@@ -50,6 +52,11 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   }
 }
 
+bool may_serve(const ConvProblem& problem) {
+  const int64_t width = problem.c_per_group();
+  return problem.dims == 2 && width == problem.k_per_group() && (width == 16 || width == 32);
+}
+
 }  // namespace
 
 extern const KernelKind kDirectStacked = {.id = "direct-stacked",
@@ -62,6 +69,7 @@ extern const KernelKind kDirectStacked = {.id = "direct-stacked",
                                           .directions = kDirections,
                                           .fields = kReadFields,
                                           .generic = false,
-                                          .propose = propose};
+                                          .propose = propose,
+                                          .may_serve = may_serve};
 
 }  // namespace wt

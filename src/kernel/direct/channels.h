@@ -73,6 +73,11 @@ struct Channels {
       bits |= static_cast<Word>(static_cast<Word>(value.bits) << (index % kPerWord * 8 * static_cast<int>(sizeof(T))));
     }
   }
+  // Elements index and index + 1 at once, index even, of 16 bits each.
+  WT_DEVICE void set_pair(int index, u32 both) {
+    const int word = index / kPerWord;
+    piece[word / kWords].at[word % kWords] = both;
+  }
   WT_DEVICE float value(int index) const { return device::to_float(get(index)); }
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <unordered_map>
 
@@ -14,7 +15,9 @@
 #include "config/signature.h"
 #include "dispatch/cost_correction.h"
 #include "dispatch/cost_model.h"
+#include "kernel/gemm/tma/layout.h"
 #include "problem/choice.h"
+#include "problem/patch_view.h"
 #include "problem/random.h"
 
 namespace wt {
@@ -114,6 +117,22 @@ const Constraint* first_decline(const Case& at) {
   return nullptr;
 }
 
+// What a kernel sees of a problem: kernels for patches its other view, where it has one (problem/patch_view.h).
+class Views {
+ public:
+  explicit Views(const ConvProblem& asked) : asked_(asked) {
+    if (is_patch(asked)) patches_ = patch_view(asked);
+  }
+  Case of(const KernelConfig& config, const TargetInfo& info, const Requests& requests) const {
+    const bool other = patches_ && tma_layout::sees_patches(config);
+    return {config, info, other ? &*patches_ : &asked_, requests, &asked_};
+  }
+
+ private:
+  const ConvProblem& asked_;
+  std::optional<ConvProblem> patches_;
+};
+
 bool is_quarantined(const KernelConfig& config) {
   return !quarantine_list().empty() && find_quarantined(name_of(config), quarantine_list());
 }
@@ -127,9 +146,10 @@ Requests requests_of(const PlanOptions& options) {
 std::vector<RankedConfig> rank(const ConvProblem& problem, Target target, int multiprocessors,
                                const PlanOptions& options, Candidates which) {
   const ChoiceScope scope(problem);
+  const Views views(problem);
   std::vector<RankedConfig> accepting;
   for (const auto& [config, correction] : proposals_of(config_for(problem, target), which).list) {
-    if (first_decline({config, info_of(target), &problem, requests_of(options)}) || is_quarantined(config)) continue;
+    if (first_decline(views.of(config, info_of(target), requests_of(options))) || is_quarantined(config)) continue;
     accepting.push_back({&config, predicted_us(config, problem, multiprocessors) * correction});
   }
   // Equal predictions stay in the order of preference, which is that of their addresses.
@@ -144,6 +164,7 @@ std::optional<RankedConfig> pick(const ConvProblem& problem, Target target, int 
   const ChoiceScope scope(problem);
   const TargetInfo& info = info_of(target);
   const Requests requests = requests_of(options);
+  const Views views(problem);
   std::optional<RankedConfig> best;
   // WHY: to ask all constraints costs more than a prediction, and that more than one constraint. Of a group whose first
   // config is accepted, the others are predicted first and asked only where they would be the best: they differ from an
@@ -154,7 +175,7 @@ std::optional<RankedConfig> pick(const ConvProblem& problem, Target target, int 
     bool first_accepted = false;
     for (const Proposal* proposal : group.members) {
       const KernelConfig& config = proposal->config;
-      const Case at{config, info, &problem, requests};
+      const Case at = views.of(config, info, requests);
       if (declined && trips(*declined, at)) continue;
       const bool ask_now = !first_accepted;
       if (ask_now) {

@@ -22,9 +22,9 @@ struct Shape {
 // All nine taps of 3x3 filters at a time, or a row of taps for more output channels. Of 14, 28 and 56 pixels the tiles
 // of 112 are a whole number.
 constexpr Shape kShapes[] = {
-    {64, 128, 64, 3, true, true}, {64, 64, 64, 3, false, true}, {64, 112, 64, 3, false},  {64, 128, 32, 3, false},
-    {64, 64, 32, 3, false, true}, {128, 128, 64, 1, false},     {128, 64, 64, 1, false},  {128, 112, 64, 1, false},
-    {64, 128, 64, 1, false},      {192, 64, 64, 1, false},      {192, 112, 64, 1, false}, {128, 128, 32, 1, false},
+    {64, 64, 32, 3, true, true}, {64, 128, 64, 3, false, true}, {64, 64, 64, 3, false, true}, {64, 112, 64, 3, false},
+    {64, 128, 32, 3, false},     {128, 128, 64, 1, false},      {128, 64, 64, 1, false},      {128, 112, 64, 1, false},
+    {64, 128, 64, 1, false},     {192, 64, 64, 1, false},       {192, 112, 64, 1, false},     {128, 128, 32, 1, false},
 };
 
 }  // namespace

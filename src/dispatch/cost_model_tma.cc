@@ -361,7 +361,14 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
                                    kStageCycles / (tma_layout::halo_stage_taps(config) > 1 ? kTapsOfStage : 1));
   const double bytes = tma_layout::patch_bytes(config) + kTaps * tma_layout::b_box_bytes(config);
   const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));
-  const double waves = std::ceil(static_cast<double>(tiles) / units);
+  // Tiles that the image ends in the upper half of take half the time, and come last.
+  const int64_t tiles_h = ceil_div(out[1], tma_layout::halo_tile_height(config));
+  const bool ends = tiles_h > 1 && tma_layout::rows_of_consumer(config) % 128 == 0 &&
+                    2 * out[1] <= (2 * tiles_h - 1) * tma_layout::halo_tile_height(config);
+  const double full =
+      static_cast<double>(tiles) * (ends ? static_cast<double>(tiles_h - 1) / static_cast<double>(tiles_h) : 1);
+  const double all = (full + static_cast<double>(tiles)) / 2;
+  const double waves = std::max(std::ceil(full / units), std::ceil(2 * all / units) / 2);
   const double tile = blocks * std::max(products, bytes / rate);
   const double output = output_cycles(config);  // hidden only by the other consumer
   const double shown = gemm.ping_pong ? output / waves + std::max(0.0, output - tile) : output;

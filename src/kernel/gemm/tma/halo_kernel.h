@@ -58,7 +58,7 @@ struct TmaHaloGemm {
   static constexpr int kPatchStride = tma_layout::aligned(tma_layout::patch_bytes(kConfig));
   static constexpr bool kInRegisters = tma_layout::halo_in_registers(kConfig);
   // Half as many fragments where the image ends in the first half of a tile.
-  static constexpr int kLeastFragments = kInRegisters && kFragments % 2 == 0 ? kFragments / 2 : kFragments;
+  static constexpr int kLeastFragments = kFragments % 2 == 0 ? kFragments / 2 : kFragments;
   static_assert(kStageTaps == 1 || kStageTaps == kFilter);
   static_assert(kConfig.gemm.swizzle_a == 128 && kConfig.gemm.staging != Staging::kDirect);
 
@@ -102,13 +102,17 @@ struct TmaHaloGemm {
 
   template <class Body>
   WT_DEVICE static void for_tiles(const Params& p, Body&& body) {
-    for_work<kConfig>(p, [&](const Work& work) {
-      const auto m = static_cast<u32>(work.tile.m), tiles_w = static_cast<u32>(p.tiles_w),
-                 tiles_h = static_cast<u32>(p.tiles_h);
-      const u32 row = m / tiles_w, plane = row / tiles_h, image = plane / static_cast<u32>(p.size[0]);
+    // Tiles that the image ends in the middle of come last.
+    const u32 tiles_w = static_cast<u32>(p.tiles_w), tiles_h = static_cast<u32>(p.tiles_h);
+    const bool ends = tiles_h > 1 && p.size[1] <= p.tiles_h * kTileH - kTileH / 2;
+    const u32 whole = tiles_h - (ends ? 1 : 0), rows = static_cast<u32>(p.tiles_m) / tiles_w / tiles_h * whole;
+    for_work<kConfig, (kLeastFragments < kFragments)>(p, [&](const Work& work) {
+      const auto m = static_cast<u32>(work.tile.m), row = m / tiles_w;
+      const u32 plane = row < rows ? row / whole : row - rows, h = row < rows ? row - plane * whole : whole;
+      const u32 image = plane / static_cast<u32>(p.size[0]);
       body(Tile{static_cast<i32>(image), static_cast<i32>(plane - image * static_cast<u32>(p.size[0])),
-                static_cast<i32>(row - plane * tiles_h) * kTileH, static_cast<i32>(m - row * tiles_w) * kEdge,
-                work.tile.n, work.tile.group, work.order, work.last, work.own_last});
+                static_cast<i32>(h) * kTileH, static_cast<i32>(m - row * tiles_w) * kEdge, work.tile.n, work.tile.group,
+                work.order, work.last, work.own_last});
     });
   }
 
@@ -205,13 +209,13 @@ struct TmaHaloGemm {
       const bool sends = device::thread_index() % 128 == 0;
       if (sends) device::bulk_wait_read<0>();  // the tile before has left the staging buffer
       device::sync_named(3 + consumer, 128);
-      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+      WT_UNROLL for (int i = 0; i < kUsed; ++i) {
         Output::stage(p, rows(i), place, d[i], steps, staging + i * kFragmentBytes);
       }
       device::fence_async_shared();
       device::sync_named(3 + consumer, 128);
       if (sends) {
-        WT_UNROLL for (int i = 0; i < kFragments; ++i) send(p, rows(i), place, staging + i * kFragmentBytes);
+        WT_UNROLL for (int i = 0; i < kUsed; ++i) send(p, rows(i), place, staging + i * kFragmentBytes);
         // WHY here and not after the loop: code behind the persistent loop makes ptxas ignore the register moves.
         if (tile.own_last) device::bulk_wait_read<0>();
       }
@@ -264,11 +268,11 @@ struct TmaHaloGemm {
         const int tap = stage * kStageTaps;
         const SharedAddress first = base + (tap / kFilter * kPitch + tap % kFilter) * 128;
         if (steps == kSteps) {
-          issue<kSteps>(first, weights, part, more, d);
+          issue<kUsed, kSteps>(first, weights, part, more, d);
         } else if (2 * steps > kSteps) {
-          issue<kSteps - 1>(first, weights, part, more, d);
+          issue<kUsed, kSteps - 1>(first, weights, part, more, d);
         } else {
-          issue<kSteps / 2>(first, weights, part, more, d);
+          issue<kUsed, kSteps / 2>(first, weights, part, more, d);
         }
         device::wgmma_wait<1>();  // the stage before this one has been read
         if (releases && more) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
@@ -278,7 +282,7 @@ struct TmaHaloGemm {
       patch.next();
     }
     device::wgmma_wait<0>();
-    WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
+    WT_UNROLL for (int i = 0; i < kUsed; ++i) device::wgmma_hold(d[i]);
     if (releases) {
       device::mbarrier_arrive(shared.filters.empty(filter.previous()));
       device::mbarrier_arrive(shared.patches.empty(patch.previous()));
@@ -287,14 +291,14 @@ struct TmaHaloGemm {
 
   // The products of a stage, whose taps lie in one row of the filter. WHY with fence and commit: a condition between
   // them would serialise the instructions.
-  template <int kOfSteps>
+  template <int kUsed, int kOfSteps>
   WT_DEVICE static void issue(SharedAddress pixels, SharedAddress weights, int part, bool accumulate,
                               float (&d)[kFragments][kTileN / 2]) {
     device::wgmma_fence();
     WT_UNROLL for (int tap = 0; tap < kStageTaps; ++tap) {
       WT_UNROLL for (int step = 0; step < kOfSteps; ++step) {
         const u64 b = B::descriptor(weights + tap * kTapBytes, 0, step);
-        WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+        WT_UNROLL for (int i = 0; i < kUsed; ++i) {
           const SharedAddress rows = pixels + ((part * kFragments + i) * kEdge * kPitch + tap) * 128;
           const u64 a = device::wgmma_descriptor(rows + step * 32, 16, kPitch * 128, device::DescriptorSwizzle::k128);
           Multiply::template multiply<device::Major::kK, B::kMajor>(d[i], a, b, accumulate || tap > 0 || step > 0);

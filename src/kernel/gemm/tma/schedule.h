@@ -41,17 +41,18 @@ struct Work {
 };
 
 // Calls body(work) for all that this block does. Blocks of a cluster that share operands take neighbouring tiles, those
-// that divide a sum the parts of one tile. The grid has no more blocks than there is work.
-template <KernelConfig kConfig, class Params, class Body>
+// that divide a sum the parts of one tile. The grid has no more blocks than there is work. `kSnake`: every other round
+// goes through the blocks backwards, so that those that have done most get the least of work that becomes less.
+template <KernelConfig kConfig, bool kSnake = false, class Params, class Body>
 WT_DEVICE void for_work(const Params& p, Body&& body) {
   constexpr GemmConfig kGemm = kConfig.gemm;
   constexpr int kM = kGemm.cluster_m, kN = kGemm.cluster_n;
-  u32 index = static_cast<u32>(device::block_index().x), step = static_cast<u32>(device::grid_size().x);
+  u32 first = static_cast<u32>(device::block_index().x), step = static_cast<u32>(device::grid_size().x);
   i32 rank = 0;
   if constexpr (tma_layout::in_clusters(kConfig)) {
     const u32 members = device::cluster_blocks();
     rank = static_cast<i32>(device::cluster_rank());
-    index /= members;
+    first /= members;
     step /= members;
   }
   // All work is counted in 31 bits: dispatch/bind_tma.cc.
@@ -59,9 +60,11 @@ WT_DEVICE void for_work(const Params& p, Body&& body) {
   const u32 tiles = tiles_m * tiles_n * static_cast<u32>(p.groups);
   u32 items = tiles;
   if constexpr (kGemm.split_k == SplitK::kWorkspace) items *= static_cast<u32>(p.splits);
+  const auto of_round = [&](u32 round) { return round * step + (kSnake && round % 2 != 0 ? step - 1 - first : first); };
   int order = 0;
-  for (; index < items; index += step, ++order) {
-    Work work{{}, 0, order, index + step >= items, index + step * kGemm.wave_groups >= items};
+  for (u32 index = first; index < items; index = of_round(static_cast<u32>(++order))) {
+    const u32 round = static_cast<u32>(order);
+    Work work{{}, 0, order, of_round(round + 1) >= items, of_round(round + kGemm.wave_groups) >= items};
     u32 at = index;
     if constexpr (kGemm.split_k == SplitK::kWorkspace) {
       work.part = static_cast<i32>(index / tiles);

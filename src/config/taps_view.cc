@@ -52,6 +52,10 @@ TapsView taps_view(const ConvProblem& p) {
   return view;
 }
 
+int64_t taps_columns(const KernelConfig& config, const TapsView& view) {
+  return taps_layout::sums_rows(config) ? view.channels * view.w.taps : view.columns;
+}
+
 int64_t taps_shared_bytes(const KernelConfig& config, const TapsView& view) {
   return taps_layout::shared_bytes(config, static_cast<int>(view.depth_blocks), view.window_numbers);
 }

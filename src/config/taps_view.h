@@ -33,6 +33,9 @@ struct TapsView {
 // Forward and backward data in two dimensions.
 TapsView taps_view(const ConvProblem& problem);
 
+// Columns of the products: of one row of taps where a kernel sums over the filter's rows.
+int64_t taps_columns(const KernelConfig& config, const TapsView& view);
+
 // Shared memory of a block, in bytes.
 int64_t taps_shared_bytes(const KernelConfig& config, const TapsView& view);
 

@@ -28,7 +28,8 @@ constexpr double kAnyFilter = 2.6;
 double predicted_taps_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
   const TapsView view = taps_view(problem);
   const double columns = config.gemm.tile.n, pixels = taps_layout::kPixels;
-  const auto depth_steps = static_cast<double>(view.depth_blocks) * 4;
+  const bool sums_rows = taps_layout::sums_rows(config);
+  const auto depth_steps = static_cast<double>(view.depth_blocks * (sums_rows ? view.h.taps : 1)) * 4;
   const double products = depth_steps * std::max(columns / 2, 16 + columns / 4);
   const double stored = columns * pixels / kSharedLanesPerCycle;
   const auto numbers = static_cast<double>(view.channels * view.w.stride * view.strip_units);
@@ -42,8 +43,14 @@ double predicted_taps_us(const KernelConfig& config, const ConvProblem& problem,
                 (2 * static_cast<double>(view.h.taps) * taps_w + static_cast<double>(view.window) +
                  kNumberInstructions * static_cast<double>(view.h.stride))
           : 0;
-  const double row = taps_layout::in_registers(config) ? products + stored + known_sums + kRowCycles
-                                                       : kAnyFilter * (products + stored + any_sums + kRowCycles);
+  // Products of one group hide what the others store and add; an estimate.
+  const double groups = taps_layout::groups(config);
+  const double row_sums =
+      sums_rows ? 4 * taps_layout::numbers_of_thread(config) * (2 * taps_w + kNumberInstructions) : 0;
+  const double summed = std::max(products, (products + stored + row_sums + 2 * kRowCycles) / groups);
+  const double known = sums_rows ? summed : products + stored + known_sums + kRowCycles;
+  const double row =
+      taps_layout::in_registers(config) ? known : kAnyFilter * (products + stored + any_sums + kRowCycles);
 
   const auto segment = static_cast<double>(taps_segment_units(config, problem, view, multiprocessors));
   const double segments = std::ceil(static_cast<double>(view.h.units) / segment);

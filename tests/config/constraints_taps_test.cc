@@ -23,6 +23,8 @@ void taps_with(KernelConfig& c, Change change) {
 const RowCase kTargetCases[] = {
     {"taps-shape", [](KernelConfig& c) { taps_with(c, [](KernelConfig& t) { t.gemm.tile.m = 128; }); },
      "tile=128x32x64 warps=4x1 load_warps=1"},
+    {"taps-rows", [](KernelConfig& c) { taps_with(c, [](KernelConfig& t) { t.gemm.filter_rows = 9; }); },
+     "filter_rows=9 with filter=0x0 stride=0x0"},
     {"taps-kind", [](KernelConfig& c) { taps_with(c, [](KernelConfig& t) { t.dims = 3; }); }, "dims=3 direction=fwd"},
 };
 
@@ -37,6 +39,14 @@ const RowCase kProblemCases[] = {
        });
      },
      "filter=1x1 stride=1x1 dilation=1x1: the kernel is made for 3x3", "fwd bf16 n1 c64 k3 i8x8 f1x1"},
+    {"taps-ring",
+     [](KernelConfig& c) {
+       taps_with(c, [](KernelConfig& t) {
+         t.direct.filter_h = t.direct.filter_w = t.gemm.filter_rows = 3;
+         t.direct.stride_h = t.direct.stride_w = 1;
+       });
+     },
+     "130 channels are 3 blocks of 64; with filter_rows=3 they do not fit stages=4", "fwd bf16 n1 c130 k3 i8x8 f3x3"},
     {"taps-stride", [](KernelConfig& c) { taps_with(c, [](KernelConfig&) {}); },
      "stride=2x2: pipeline taps multiplies every source pixel", "fwd bf16 n1 c64 k3 i20x20 f3x3 p1 s2"},
     {"taps-width", [](KernelConfig& c) { taps_with(c, [](KernelConfig&) {}); },

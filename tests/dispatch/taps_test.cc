@@ -7,6 +7,7 @@
 #include "config/taps_view.h"
 #include "dispatch/candidates.h"
 #include "exact_trial.h"
+#include "kernel/gemm/taps/layout.h"
 
 namespace wt {
 namespace {
@@ -19,10 +20,15 @@ std::vector<RankedCandidate> taps_kernels(const ConvProblem& problem) {
   return kernels;
 }
 
-// With the filter at compile time, and with any filter.
-const RankedCandidate* find(const std::vector<RankedCandidate>& kernels, bool known) {
-  const auto found =
-      std::ranges::find_if(kernels, [&](const RankedCandidate& c) { return (c.config.direct.filter_h > 0) == known; });
+// With any filter, with the filter at compile time, and with its rows summed over by the products.
+enum class Form { kAny, kKnown, kRows };
+Form form_of(const KernelConfig& config) {
+  if (taps_layout::sums_rows(config)) return Form::kRows;
+  return taps_layout::in_registers(config) ? Form::kKnown : Form::kAny;
+}
+
+const RankedCandidate* find(const std::vector<RankedCandidate>& kernels, Form form) {
+  const auto found = std::ranges::find_if(kernels, [&](const RankedCandidate& c) { return form_of(c.config) == form; });
   return found == kernels.end() ? nullptr : &*found;
 }
 
@@ -35,8 +41,8 @@ TEST_P(TapsExact, OnTheSimulator) {
   const auto kernels = taps_kernels(problem);
   ASSERT_FALSE(kernels.empty());
   bool tried = false;
-  for (const bool known : {true, false}) {
-    if (const RankedCandidate* kernel = find(kernels, known)) {
+  for (const Form form : {Form::kAny, Form::kKnown, Form::kRows}) {
+    if (const RankedCandidate* kernel = find(kernels, form)) {
       expect_exact(*device, problem, kernel->config);
       tried = true;
     }
@@ -57,6 +63,25 @@ INSTANTIATE_TEST_SUITE_P(Problems, TapsExact,
                                            "bwd_data bf16 n1 c2 k24 i11x30 f3x3 s2 d2 p1",    // rests that meet no tap
                                            "bwd_data bf16 n2 c3 k200 i8x140 f3x3 s2",         // blocks of k, two strips
                                            "bwd_data bf16 n1 c1 k40 i11x9 f5x5 p2 +bias"));   // one channel
+
+// Source rows that groups keep while slots go round, and groups with fewer rows than others.
+TEST(TapsRows, AreExactWhereTheRingGoesRound) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  for (const char* text : {"fwd bf16 n140 c8 k1 i23x6 f9x9 p4", "bwd_data fp16 n140 c1 k72 i14x6 f3x3 p0x1 +amax"}) {
+    const ConvProblem problem = problem_of(text);
+    const auto kernels = taps_kernels(problem);
+    const RankedCandidate* kernel = find(kernels, Form::kRows);
+    ASSERT_NE(kernel, nullptr) << text;
+    expect_exact(*device, problem, kernel->config);
+  }
+}
+
+TEST(TapsChoice, LargeFiltersSumOverTheirRows) {
+  const auto kernels = taps_kernels(problem_of("fwd bf16 n4 c64 k3 i256x256 f9x9 p4"));
+  ASSERT_FALSE(kernels.empty());
+  EXPECT_EQ(form_of(kernels.front().config), Form::kRows);
+}
 
 TEST(TapsChoice, KnownFiltersStayInRegisters) {
   for (const char* text : {"fwd bf16 n1 c128 k3 i1024x1024 f3x3 p1", "fwd bf16 n4 c64 k3 i256x256 f9x9 p4",

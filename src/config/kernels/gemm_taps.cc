@@ -12,10 +12,10 @@ namespace {
 
 constexpr Pipeline kPipelines[] = {Pipeline::kTaps};
 constexpr Target kTargets[] = {Target::kSm90a};
-constexpr std::string_view kReadFields[] = {"gemm.tile",       "gemm.warps",      "gemm.mma",        "gemm.pipeline",
-                                            "gemm.stages",     "gemm.loader_a",   "gemm.swizzle_a",  "gemm.swizzle_b",
-                                            "gemm.load_warps", "direct.filter_h", "direct.filter_w", "direct.stride_h",
-                                            "direct.stride_w"};
+constexpr std::string_view kReadFields[] = {"gemm.tile",       "gemm.warps",       "gemm.mma",        "gemm.pipeline",
+                                            "gemm.stages",     "gemm.loader_a",    "gemm.swizzle_a",  "gemm.swizzle_b",
+                                            "gemm.load_warps", "gemm.filter_rows", "direct.filter_h", "direct.filter_w",
+                                            "direct.stride_h", "direct.stride_w"};
 
 // Which best guesses a shape is among: forward ends in few channels, backward data of a first layer begins with them.
 enum class Few { kNo, kForward, kBackward };
@@ -55,11 +55,39 @@ constexpr Shape kShapes[] = {
     {248, 3, 1, 9, 1},
 };
 
+// Output channels times a row of taps, where the filter's rows are summed over by the products: large filters, whose
+// products would take longer to add up than to make.
+struct RowShape {
+  short columns;
+  int stages, groups, min_blocks;
+  unsigned char filter;
+};
+constexpr RowShape kRowShapes[] = {
+    {32, 12, 2, 1, 9}, {32, 12, 3, 1, 9}, {16, 12, 2, 1, 9}, {24, 12, 2, 1, 7}, {32, 12, 2, 1, 7},
+    {16, 8, 2, 2, 5},  {24, 8, 2, 2, 5},  {16, 12, 2, 1, 5}, {16, 8, 2, 2, 3},  {16, 12, 2, 1, 3},
+};
+
 bool is_few(Few few, Direction direction) {
   return few == (direction == Direction::kForward ? Few::kForward : Few::kBackward);
 }
 
 bool is_16_bit(DataType type) { return type == DataType::kBf16 || type == DataType::kF16; }
+
+KernelConfig config_of(const KernelConfig& base, short columns, int stages, int min_blocks, int groups) {
+  KernelConfig config = base;
+  config.family = Family::kGemm;
+  config.min_blocks = static_cast<unsigned char>(min_blocks);
+  GemmConfig& gemm = config.gemm;
+  gemm.pipeline = Pipeline::kTaps;
+  gemm.tile = {static_cast<short>(taps_layout::kPixels * groups), columns, taps_layout::kDepth};
+  gemm.mma = {64, columns, 16};
+  gemm.warps = {static_cast<short>(4 * groups), 1, 1};
+  gemm.stages = static_cast<unsigned char>(stages);
+  gemm.loader_a = Loader::kTmaTiled;
+  gemm.swizzle_a = gemm.swizzle_b = 128;
+  gemm.load_warps = 1;
+  return config;
+}
 
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (base.layout != Layout::kChannelsLast || base.dims != 2 || base.direction == Direction::kBackwardWeight) return;
@@ -67,34 +95,32 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   for (const Shape& shape : kShapes) {
     if (breadth == Breadth::kFew && !is_few(shape.few, base.direction)) continue;
     if (base.direction == Direction::kForward && shape.stride > 1) continue;
-    KernelConfig config = base;
-    config.family = Family::kGemm;
-    config.min_blocks = static_cast<unsigned char>(shape.min_blocks);
-    GemmConfig& gemm = config.gemm;
-    gemm.pipeline = Pipeline::kTaps;
-    gemm.tile = {taps_layout::kPixels, shape.columns, taps_layout::kDepth};
-    gemm.mma = {64, shape.columns, 16};
-    gemm.warps = {4, 1, 1};
-    gemm.stages = static_cast<unsigned char>(shape.stages);
-    gemm.loader_a = Loader::kTmaTiled;
-    gemm.swizzle_a = gemm.swizzle_b = 128;
-    gemm.load_warps = 1;
+    KernelConfig config = config_of(base, shape.columns, shape.stages, shape.min_blocks, 1);
     config.direct.filter_h = config.direct.filter_w = shape.filter;
     config.direct.stride_h = config.direct.stride_w = shape.stride;
+    configs.push_back(config);
+  }
+  if (breadth == Breadth::kFew) return;
+  for (const RowShape& shape : kRowShapes) {
+    KernelConfig config = config_of(base, shape.columns, shape.stages, shape.min_blocks, shape.groups);
+    config.gemm.filter_rows = shape.filter;
+    config.direct.filter_h = config.direct.filter_w = shape.filter;
+    config.direct.stride_h = config.direct.stride_w = 1;
     configs.push_back(config);
   }
 }
 
 bool may_serve(const ConvProblem& problem) {
   const int64_t channels = problem.direction == Direction::kForward ? problem.k : problem.c;
-  return problem.g == 1 && channels * problem.filter_taps() <= kShapes[std::size(kShapes) - 1].columns;
+  const bool rows = channels * problem.filter[2] <= kRowShapes[0].columns;
+  return problem.g == 1 && (rows || channels * problem.filter_taps() <= kShapes[std::size(kShapes) - 1].columns);
 }
 
 }  // namespace
 
 extern const KernelKind kGemmTaps = {.id = "gemm-taps",
-                                     .header = "kernel/gemm/taps/kernel.h",
-                                     .class_name = "wt::TapsGemm",
+                                     .header = "kernel/gemm/taps/select.h",
+                                     .class_name = "wt::TapsKernel",
                                      .family = Family::kGemm,
                                      .pipelines = kPipelines,
                                      .targets = kTargets,

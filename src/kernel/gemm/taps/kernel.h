@@ -30,7 +30,7 @@ struct TapsGemm {
       device::mbarrier_fence_init();
     }
     device::sync_block();
-    const TapsStrip strip = strip_of(p);
+    const TapsStrip strip = taps_strip(p);
     if (device::warp_index() == kMathThreads / 32) {
       if (device::elect()) produce(p, shared, strip);
     } else if (device::thread_index() < kMathThreads) {
@@ -69,16 +69,6 @@ struct TapsGemm {
         taps_layout::in_registers(kConfig) ? 0 : static_cast<u32>(p.window * taps_row_numbers(p)) * 4;
     const SharedAddress barriers = (window + window_bytes + 7) & ~7u;
     return {source, filter, products, window, {barriers}};
-  }
-
-  WT_DEVICE static TapsStrip strip_of(const Params& p) {
-    const auto index = static_cast<u32>(device::block_index().x);
-    const u32 row = index / static_cast<u32>(p.strips), strip = index - row * static_cast<u32>(p.strips);
-    const u32 image = row / static_cast<u32>(p.segments), segment = row - image * static_cast<u32>(p.segments);
-    const i32 first_h = static_cast<i32>(segment) * p.segment_units, first_w = static_cast<i32>(strip) * p.strip_units;
-    const i32 last_h = first_h + p.segment_units < p.units[0] ? first_h + p.segment_units : p.units[0];
-    return {static_cast<i32>(image), p.first_unit[0] + first_h, p.first_unit[0] + last_h, p.first_unit[1] + first_w,
-            p.units[1] - first_w < p.strip_units ? p.units[1] - first_w : p.strip_units};
   }
 
   WT_DEVICE static void produce(const Params& p, const Shared& shared, const TapsStrip& strip) {

@@ -21,19 +21,28 @@ inline constexpr int kProductPitch = kPixels + 4;
 // Whether filter and stride are the config's, so that unfinished outputs stay in registers (register_sums.h).
 constexpr bool in_registers(const KernelConfig& config) { return config.direct.filter_h > 0; }
 
+// Whether the filter's rows are summed over by the products, so that columns are output channels times the taps of one
+// row (row_kernel.h): of unit strides.
+constexpr bool sums_rows(const KernelConfig& config) { return config.gemm.filter_rows > 0; }
+constexpr int groups(const KernelConfig& config) { return config.gemm.warps.m / 4; }
+
 // Outputs of a thread there: channels that the columns have room for, over the units that 64 pixels make.
 constexpr int numbers_of_thread(const KernelConfig& config) {
   const DirectConfig& filter = config.direct;
-  const int channels = config.gemm.tile.n / (filter.filter_h * filter.filter_w);
+  const int channels = config.gemm.tile.n / ((sums_rows(config) ? 1 : filter.filter_h) * filter.filter_w);
   const int units = kPixels - (filter.filter_w - 1) / filter.stride_w;
   return (channels * filter.stride_w * units + kMathThreads - 1) / kMathThreads;
 }
 
-constexpr int threads(const KernelConfig& config) { return kMathThreads + 32 * config.gemm.load_warps; }
-constexpr int filter_bytes(const KernelConfig& config, int depth_blocks) {
-  return depth_blocks * config.gemm.tile.n * 128;
+constexpr int threads(const KernelConfig& config) {
+  return kMathThreads * groups(config) + 32 * config.gemm.load_warps;
 }
-constexpr int product_bytes(const KernelConfig& config) { return config.gemm.tile.n * kProductPitch * 4; }
+constexpr int filter_bytes(const KernelConfig& config, int depth_blocks) {
+  return (sums_rows(config) ? config.direct.filter_h : 1) * depth_blocks * config.gemm.tile.n * 128;
+}
+constexpr int product_bytes(const KernelConfig& config) {
+  return groups(config) * config.gemm.tile.n * kProductPitch * 4;
+}
 constexpr int source_bytes(const KernelConfig& config) { return config.gemm.stages * kSlotBytes; }
 
 // `window`: fp32 numbers of the output rows in the making.

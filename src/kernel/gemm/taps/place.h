@@ -12,6 +12,17 @@ struct TapsStrip {
   i32 image, first_h, last_h, first_w, width;
 };
 
+// The block's own.
+WT_DEVICE TapsStrip taps_strip(const TapsArguments& p) {
+  const auto index = static_cast<u32>(device::block_index().x);
+  const u32 row = index / static_cast<u32>(p.strips), strip = index - row * static_cast<u32>(p.strips);
+  const u32 image = row / static_cast<u32>(p.segments), segment = row - image * static_cast<u32>(p.segments);
+  const i32 first_h = static_cast<i32>(segment) * p.segment_units, first_w = static_cast<i32>(strip) * p.strip_units;
+  const i32 last_h = first_h + p.segment_units < p.units[0] ? first_h + p.segment_units : p.units[0];
+  return {static_cast<i32>(image), p.first_unit[0] + first_h, p.first_unit[0] + last_h, p.first_unit[1] + first_w,
+          p.units[1] - first_w < p.strip_units ? p.units[1] - first_w : p.strip_units};
+}
+
 // An output of the strip's row, by number: channel, then remainder of the stride, then unit.
 struct TapsPlace {
   i32 channel, rest, unit;

@@ -51,18 +51,20 @@ constexpr Constraint kTargetRows[] = {
            at.config.dims, text_of(at.config.direction), text_of(operand_a(at.config)), text_of(operand_b(at.config)));
      }},
 
-    {"rows-staging", "16-bit outputs leave by vectors through shared memory, others from registers", is_rows,
+    {"rows-staging", "16-bit outputs leave by vectors, through shared memory or of 8 from registers", is_rows,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
+       if (rows_layout::stores_octets(at.config)) return size_of(output_type(at.config)) == 2 && gemm.tile.n % 32 == 0;
        if (gemm.staging == Staging::kDirect) return gemm.vector_c == 1;
        return gemm.staging == Staging::kShared && size_of(output_type(at.config)) == 2 &&
               (gemm.vector_c == 2 || gemm.vector_c == 4 || gemm.vector_c == 8);
      },
      [](const Case& at) {
        return fmt::format(
-           "staging={} vector_c={} with output {}: pipeline rows has staging=direct with vector_c=1, or for 16-bit "
-           "outputs staging=shared with vectors of 2, 4 or 8",
-           text_of(at.config.gemm.staging), at.config.gemm.vector_c, text_of(output_type(at.config)));
+           "staging={} vector_c={} tile.n={} with output {}: pipeline rows has staging=direct with vector_c=1, or for "
+           "16-bit outputs with 8 where tile.n is a multiple of 32, or staging=shared with vectors of 2, 4 or 8",
+           text_of(at.config.gemm.staging), at.config.gemm.vector_c, at.config.gemm.tile.n,
+           text_of(output_type(at.config)));
      }},
 };
 

@@ -37,7 +37,7 @@ double predicted_rows_us(const KernelConfig& config, const ConvProblem& problem,
   const double shared = std::min<double>(config.min_blocks, std::ceil(blocks / multiprocessors));
   double fragments = static_cast<double>(view.fragments) * rows_fragment_cycles(config, view);
   if (!rows_layout::loads_in_bulk(config)) fragments *= kWordsFactor;
-  if (config.gemm.staging == Staging::kDirect) fragments *= kDirectFactor;
+  if (config.gemm.staging == Staging::kDirect && !rows_layout::stores_octets(config)) fragments *= kDirectFactor;
   const double busy = rounds * shared * (fragments + 300);
   const double chunks = static_cast<double>(view.classes) * rows_layout::steps(config) * 2 * config.gemm.tile.n;
   // Turned round, columns are read by vectors of as many as are stored together, and as many bytes in a round.

@@ -47,7 +47,15 @@ const RowCase kTargetCases[] = {
      "tile=192x64x208 warps=12x1 load_warps=1 filter_rows=7"},
     {"rows-kind", [](KernelConfig& c) { rows_with(c, [](KernelConfig& t) { t.dims = 1; }); }, "dims=1 direction=fwd"},
     {"rows-staging", [](KernelConfig& c) { rows_with(c, [](KernelConfig& t) { t.gemm.vector_c = 1; }); },
-     "staging=shared vector_c=1 with output bf16"},
+     "staging=shared vector_c=1 tile.n=64 with output bf16"},
+    {"rows-staging",
+     [](KernelConfig& c) {
+       rows_with(c, [](KernelConfig& t) {
+         t.gemm.staging = Staging::kDirect;
+         t.gemm.tile.n = t.gemm.mma.n = 48;
+       });
+     },
+     "staging=direct vector_c=8 tile.n=48 with output bf16"},
     {"rows-weight-shape", [](KernelConfig& c) { rows_weight_with(c, [](KernelConfig& t) { t.gemm.load_warps = 2; }); },
      "tile=192x64x32 warps=4x1x2 load_warps=2"},
     {"rows-weight-kind",

@@ -47,6 +47,18 @@ TEST(RowsDataGroups, TwoOfLongSumsAreExact) {
   expect_exact(*device, problem, kernels.front().config);
 }
 
+TEST(RowsDataOctets, LeaveTheRegistersExactly) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  const ConvProblem problem = problem_of("bwd_data bf16 n1 c168 k36 i5x10 f3x3 p1 +relu");
+  auto kernels = rows_kernels(problem);
+  std::erase_if(kernels, [](const RankedCandidate& c) {
+    return !rows_layout::stores_octets(c.config) || c.config.gemm.tile.n != 128;
+  });
+  ASSERT_FALSE(kernels.empty());
+  expect_exact(*device, problem, kernels.front().config);
+}
+
 // Numbers of dy beside a window meet zeros of the filter, which would not stop a NaN.
 TEST(RowsDataNonFinite, StaysInItsReceptiveField) {
   const auto device = open_device("sim:sm_90a");

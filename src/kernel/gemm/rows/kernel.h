@@ -188,8 +188,9 @@ struct RowsGemm {
   WT_DEVICE static i32 lead_of(const Params& p, i32 of_class) { return (of_class * p.step + p.lead) & 1; }
 
   WT_DEVICE static SharedAddress filter_offset(int of_class, int chunk, int column) {
-    return of_class * rows_layout::filter_bytes(kConfig) + (chunk / 8 * kColumns + column) * 128 +
-           (chunk % 8 ^ column % 8) * 16;
+    const int place = rows_layout::place_of(kConfig, column);
+    return of_class * rows_layout::filter_bytes(kConfig) + (chunk / 8 * kColumns + place) * 128 +
+           (chunk % 8 ^ place % 8) * 16;
   }
 
   // The numbers of a row of the filter turned round, each with all its columns. Number i is channel i % step of the
@@ -449,9 +450,33 @@ struct RowsGemm {
     device::wgmma_hold(d);
   }
 
+  // A lane's sums of 32 columns are eight neighbours (rows_layout::place_of), and four lanes' two sectors.
+  WT_DEVICE static void store_octets(const Params& p, const RowsOutputs& outputs, const typename Output::Place& columns,
+                                     const float (&d)[kColumns / 2], typename Output::Steps& steps) {
+    using Steps = typename Output::Steps;
+    using Octet = Vector<typename Steps::Element, kOctet>;
+    const int thread = device::thread_index() % 128, lane = thread % 32;
+    WT_UNROLL for (int half = 0; half < 2; ++half) {
+      const i64 start = outputs.offset(thread / 32 * 16 + lane / 4 + 8 * half);
+      if (start < 0) continue;
+      WT_UNROLL for (int block = 0; block < kColumns / 32; ++block) {
+        const i64 channel = columns.column + 32 * block + lane % 4 * kOctet;
+        if (channel >= p.columns) break;
+        Octet octet;
+        WT_UNROLL for (int i = 0; i < kOctet; ++i) {
+          octet.at[i] =
+              steps.apply(p.epilogue, d[4 * (4 * block + i / 2) + 2 * half + i % 2], start + channel + i, channel + i);
+        }
+        Steps::write(reinterpret_cast<Octet*>(static_cast<typename Steps::Element*>(p.y) + start + channel), octet);
+      }
+    }
+  }
+
   WT_DEVICE static void store(const Params& p, const RowsOutputs& outputs, const typename Output::Place& columns,
                               const float (&d)[kColumns / 2], typename Output::Steps& steps, SharedAddress staging) {
-    if constexpr (kConfig.gemm.staging == Staging::kDirect) {
+    if constexpr (rows_layout::stores_octets(kConfig)) {
+      store_octets(p, outputs, columns, d, steps);
+    } else if constexpr (kConfig.gemm.staging == Staging::kDirect) {
       Output::store_direct(p, outputs, columns, d, steps);
     } else {
       Output::stage(p, outputs, columns, d, steps, staging);

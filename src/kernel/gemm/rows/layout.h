@@ -69,6 +69,15 @@ constexpr int filter_bytes(const KernelConfig& config) {
   return (config.gemm.tile.k + 63) / 64 * config.gemm.tile.n * 128;
 }
 constexpr int out_boxes(const KernelConfig& config) { return (config.gemm.tile.n + 63) / 64; }
+// Whether the filter's columns lie such that a lane's sums are eight neighbouring outputs, which leave the registers as
+// one vector.
+constexpr bool stores_octets(const KernelConfig& config) {
+  return config.gemm.staging == Staging::kDirect && config.gemm.vector_c == kOctet;
+}
+// Where a column lies: of 32 columns a lane has pairs in four blocks of 8, and shall have 8 neighbours.
+constexpr int place_of(const KernelConfig& config, int column) {
+  return stores_octets(config) ? column / 32 * 32 + column % 8 / 2 * 8 + column % 32 / 8 * 2 + column % 2 : column;
+}
 constexpr int out_bytes(const KernelConfig& config) {
   return config.gemm.staging == Staging::kDirect ? 0 : groups(config) * out_boxes(config) * 64 * 128;
 }

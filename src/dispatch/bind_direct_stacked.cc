@@ -38,6 +38,7 @@ Binding bind_direct_stacked(const KernelConfig& config, const ConvProblem& probl
     arguments.start[i] = data ? pad - (taps - 1) : -pad;
     arguments.size[i] = static_cast<i32>(out[i + 1]);
   }
+  arguments.in_rows = static_cast<i32>(in[1]);
   arguments.images = static_cast<i32>(cut.images);
   arguments.all_images = static_cast<i32>(problem.n);
   arguments.columns = static_cast<i32>(cut.columns);

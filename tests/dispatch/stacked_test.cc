@@ -40,6 +40,8 @@ INSTANTIATE_TEST_SUITE_P(Edges, StackedExact,
                                          "fwd fp16 n1 c32 k32 g2 i1x1 f3x3 p1",         // smaller than the filter
                                          "fwd bf16 n1 c64 k64 g2 i6x20 f3x3",           // no padding
                                          "fwd bf16 n3 c160 k160 g5 i5x20 f3x3 p1 +scale+bias+residual+amax",
+                                         "fwd bf16 n1 c64 k64 g4 i4x9 f3x3 p4:5x1:1",  // rows that are padding alone
+                                         "fwd bf16 n1 c32 k32 g1 i4x9 f3x3 s2 p5:3x1:1",
                                          "bwd_data bf16 n2 c64 k64 g2 i9x9 f3x3 p1",         //
                                          "bwd_data fp16 n1 c80 k80 g5 i5x66 f3x3 p0:2x2:0",  // uneven padding
                                          "bwd_data bf16 n2 c32 k32 g1 i6x60 f5x5 +bias",     //

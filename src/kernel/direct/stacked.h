@@ -69,6 +69,7 @@ struct DirectStacked {
   // wait for each other, and rows of different remainders meet different numbers of slots.
   static constexpr int kJoined = kStride == 1 ? kSlots : 1;
   static constexpr int kTapBytes = stacked::tap_bytes(kConfig);
+  static constexpr int kTurn = 1 + stacked::kConsumers, kTurnThreads = 128 * stacked::kConsumers;  // named barriers
   static constexpr bool kData = stacked::is_data(kConfig);
   static_assert(kConfig.direct.stride_w == kStride && kWidth % 16 == 0 && stacked::kChannels % kWidth == 0);
 
@@ -90,6 +91,7 @@ struct DirectStacked {
     i32 slice, image, w;  // of the first position
     i32 first, rows;      // output rows
     bool last;            // of the consumer
+    i32 begin, end;       // steps whose input rows are not all padding
     WT_DEVICE i32 steps() const { return rows + kSlots - 1; }
   };
   struct Sums {
@@ -107,16 +109,27 @@ struct DirectStacked {
       const i32 strip = at / p.segments, segment = at - strip * p.segments;
       const i32 images = strip / p.column_tiles, tile = strip - images * p.column_tiles;
       const i32 first = segment * p.segment_rows, left = p.size[0] - first;
-      body(Item{slice, images * p.images, tile * p.columns, first, left < p.segment_rows ? left : p.segment_rows,
-                at + step >= p.items});
+      Item item{slice,
+                images * p.images,
+                tile * p.columns,
+                first,
+                left < p.segment_rows ? left : p.segment_rows,
+                at + step >= p.items,
+                0,
+                0};
+      // Sums are zero before the image, and its last row leaves output rows that are complete but for padding.
+      const i32 row = p.start[0] + first * kStride, end = (p.in_rows - row + kStride - 1) / kStride;
+      if (row < 0) item.begin = -row / kStride < kSlots - 1 ? -row / kStride : kSlots - 1;
+      item.end = end < item.begin ? item.begin : end < item.steps() ? end : item.steps();
+      body(item);
     }
   }
 
   WT_DEVICE static void produce(const Params& p, const Shared& shared, int consumer) {
     Cursor slot;
     for_items(p, consumer, [&](const Item& item) {
-      const i32 first = p.start[0] + item.first * kStride, rows = item.steps() * kStride;
-      for (i32 row = first; row < first + rows; ++row) {
+      const i32 first = p.start[0] + item.first * kStride;
+      for (i32 row = first + item.begin * kStride; row < first + item.end * kStride; ++row) {
         shared.ring.wait_empty(slot);
         const SharedAddress full = shared.ring.full(slot.slot);
         const SharedAddress to = shared.rows + slot.slot * stacked::row_bytes(kConfig);
@@ -151,7 +164,11 @@ struct DirectStacked {
   }
 
   WT_DEVICE static void consume(const Params& p, const Shared& shared, int consumer) {
-    Walk walk{p, shared, consumer};
+    i32 steps[stacked::kConsumers] = {};
+    WT_UNROLL for (int i = 0; i < stacked::kConsumers; ++i)
+        for_items(p, i, [&](const Item& item) { steps[i] += item.end - item.begin; });
+    Walk walk{p, shared, consumer, steps[0] < steps[1] ? steps[0] : steps[1]};
+    if (consumer == 1 && walk.turns > 0) device::arrive_named(kTurn, kTurnThreads);
     // Pixels that positions without an output read, and staged positions that no instruction has: their values reach
     // nothing, but they are numbers.
     for (int i = 0; i < kConfig.direct.prefetch * kStride; ++i)
@@ -177,6 +194,8 @@ struct DirectStacked {
     const Params& p;
     const Shared& shared;
     int consumer;
+    i32 turns;  // steps that both consumers have: they multiply in turns
+    i32 turn = 0;
     Cursor issued = {}, released = {};
     int staged = 0;  // which of the staged rows is made next
     Steps steps = {};
@@ -188,11 +207,16 @@ struct DirectStacked {
       Sums sums = {};
       Row row = {};
       // WHY a row is stored in the next step: while that one's products run.
-      const i32 count = item.steps();
-      for (i32 step = 0; step < count; ++step) {
+      for (i32 step = item.begin; step < item.end; ++step) {
         issue(sums);
         store(item, step - 1, row);
-        complete(sums, row);
+        wait(sums);
+        advance(sums, row);
+      }
+      const i32 count = item.steps();
+      for (i32 step = item.end; step < count; ++step) {
+        store(item, step - 1, row);
+        advance(sums, row);
       }
       store(item, count - 1, row);
       steps.finish(p.epilogue);
@@ -200,24 +224,32 @@ struct DirectStacked {
       if (item.last && device::thread_index() % 128 == 0) device::bulk_wait_read<0>();
     }
 
-    // Starts the products of a step.
+    // Starts the products of a step. WHY in turns: left alone, both consumers multiply at the same time and then store
+    // at the same time, and the matrix units wait. Barrier kTurn + c opens for consumer c.
     WT_DEVICE void issue(Sums& sums) {
+      SharedAddress pixels[kStride];
+      WT_UNROLL for (int rest = 0; rest < kStride; ++rest) {
+        shared.ring.wait_full(issued);
+        pixels[rest] = shared.rows + issued.slot * stacked::row_bytes(kConfig);
+        issued.next();
+      }
+      if (turn < turns) device::sync_named(kTurn + consumer, kTurnThreads);
       // WHY: the zeros of new sums would otherwise be written between the products, which would then wait for them.
       hold(sums);
-      multiply<0>(sums);
-      if constexpr (kStride == 2) multiply<1>(sums);
+      device::wgmma_fence();
+      multiply<0>(pixels[0], sums);
+      if constexpr (kStride == 2) multiply<1>(pixels[kStride - 1], sums);
+      device::wgmma_commit();
+      if (turn + consumer < turns) device::arrive_named(kTurn + (consumer ^ 1), kTurnThreads);
+      ++turn;
     }
 
     // The products of a step's input row. Slots hold the output rows in the making, the oldest first, as a stack of
     // taps does; rows that meet fewer meet the youngest.
     template <int kRest>
-    WT_DEVICE void multiply(Sums& sums) {
+    WT_DEVICE void multiply(SharedAddress pixels, Sums& sums) {
       constexpr int kMet = stacked::rows_met(kConfig, kRest) / kJoined, kFirst = kSlots / kJoined - kMet;
       using Multiply = device::Wgmma<kConfig.x, kConfig.x, kJoined * kWidth>;
-      shared.ring.wait_full(issued);
-      const SharedAddress pixels = shared.rows + issued.slot * stacked::row_bytes(kConfig);
-      issued.next();
-      device::wgmma_fence();
       WT_UNROLL for (int column = 0; column < kCols; ++column) {
         WT_UNROLL for (int step = 0; step < kSteps; ++step) {
           WT_UNROLL for (int group = 0; group < kGroups; ++group) {
@@ -232,7 +264,6 @@ struct DirectStacked {
           }
         }
       }
-      device::wgmma_commit();
     }
 
     // Taps from `tap` on, at the step-th 16 channels that are summed over. Forward a tap's rows are output channels,
@@ -245,15 +276,18 @@ struct DirectStacked {
       return device::wgmma_descriptor(at + step * 32, 16, kEight, kSwizzle);
     }
 
-    // Waits for a step's products, gives its rows back and takes the sums of the output row that it completes; the
-    // others move on by a slot.
-    WT_DEVICE void complete(Sums& sums, Row& row) {
+    // Waits for a step's products and gives its rows back.
+    WT_DEVICE void wait(Sums& sums) {
       device::wgmma_wait<0>();
       hold(sums);
       WT_UNROLL for (int rest = 0; rest < kStride; ++rest) {
         if (device::lane_index() == 0) device::mbarrier_arrive(shared.ring.empty(released.slot));
         released.next();
       }
+    }
+
+    // Takes the sums of the output row that a step completes; the others move on by a slot.
+    WT_DEVICE static void advance(Sums& sums, Row& row) {
       WT_UNROLL for (int group = 0; group < kGroups; ++group) {
         WT_UNROLL for (int slot = 0; slot < kSlots; ++slot) {
           WT_UNROLL for (int i = 0; i < kGroupSums; ++i) {

@@ -17,6 +17,7 @@ struct StackedArguments {
   i32 row_bytes;     // that the copies of an input row bring
   i32 start[2];      // h, w: the pixel that the first tap of output pixel 0 reads
   i32 size[2];       // h, w: output pixels
+  i32 in_rows;
   i32 images, all_images;
   i32 columns;  // output pixels of an image in a strip
   i32 pitch;    // positions from one image to the next

@@ -40,18 +40,18 @@ Walked walked(const KernelConfig& config, const ConvProblem& p) {
 struct WalkCost {
   int64_t halo;            // rows of the filter beyond the first
   int64_t pad = 0, count;  // padding before the rows of the input; these
-  bool clips = true;       // the walk leaves out rows of padding
-  bool gradient = false;
+  bool clips = true;       // the walk leaves out rows of padding before the image
+  bool gradient = false;   // and after it, and multiplies none
 
-  // WHY a third: a row that is only moved on or staged was a third of a step's instructions.
   double operator()(int64_t first, int64_t stop) const {
-    constexpr double kEmptyStep = 0.35;
     const int64_t last = stop - 1 + halo;
     if (!clips) return static_cast<double>(last - first + 1);
+    if (!gradient) return static_cast<double>(last - std::max(first, std::min(pad, first + halo)) + 1);
+    // WHY a third: a row of dy that is only staged was about a third of a step.
+    constexpr double kStagedRow = 0.35;
     const int64_t from = std::max(first, pad), to = std::min(last, pad + count - 1);
-    const int64_t empty = gradient ? std::min(stop, pad) - first : last - std::max(to, from - 1);
     return static_cast<double>(std::max<int64_t>(0, to - from + 1)) +
-           kEmptyStep * static_cast<double>(std::max<int64_t>(0, empty));
+           kStagedRow * static_cast<double>(std::max<int64_t>(0, std::min(stop, pad) - first));
   }
 };
 

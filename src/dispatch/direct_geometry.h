@@ -39,7 +39,7 @@ struct BandedCut {
   int64_t rows = 0, rows_per_block = 1, grid = 0;
   int64_t range_rows = 1, range_blocks = 1;  // rows that some blocks of their own share, and how many these are
   int64_t resident = 1;                      // blocks of a multiprocessor
-  double steps = 0;                          // of the longest walk, halos included; rows of padding cost a part of one
+  double steps = 0;                          // of the longest walk, halos included
 };
 BandedCut cut_banded(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 

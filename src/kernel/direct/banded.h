@@ -47,20 +47,17 @@ struct DirectBanded {
     typename Product::Sums sum = {};
     int slot = 0, out_slot = 0;
     i32 done_row = -1;  // staged and not yet written
-    while (walk.settle_steps(p.to.size[1], Product::image_rows(p))) {
-      const bool exists = Product::image_rows(p).has(walk.row);
-      if (exists) device::copy_async_wait<kStages - 2>();
+    while (walk.settle(p.to.size[1], Product::image_rows(p))) {
+      if (walk.entered) Product::clear(sum);
+      walk.entered = false;
+      device::copy_async_wait<kStages - 2>();
       device::sync_block();
-      if (exists) {
-        // WHY here: the barrier says that every warp is done with the row before, whose place this copy takes.
-        copy_next(p, rows, copied, ring + (slot == 0 ? kStages - 1 : slot - 1) * stage_bytes, row_bytes);
-        WT_UNROLL for (int z = 0; z < kDepth; ++z) {
-          Product::multiply(tile, strips.at(ring + slot * stage_bytes + z * row_bytes), band[z], 0, z == 0, sum);
-        }
-        slot = slot + 1 == kStages ? 0 : slot + 1;
-      } else {
-        Product::move_on(sum);
+      // WHY here: the barrier says that every warp is done with the row before, whose place this copy takes.
+      copy_next(p, rows, copied, ring + (slot == 0 ? kStages - 1 : slot - 1) * stage_bytes, row_bytes);
+      WT_UNROLL for (int z = 0; z < kDepth; ++z) {
+        Product::multiply(tile, strips.at(ring + slot * stage_bytes + z * row_bytes), band[z], 0, z == 0, sum);
       }
+      slot = slot + 1 == kStages ? 0 : slot + 1;
       if (done_row >= 0) rows.write(p, done_row, staged + (out_slot ^ 1) * out_bytes);
       done_row = walk.row - (kRows - 1);
       if (done_row >= walk.first) {
@@ -71,7 +68,6 @@ struct DirectBanded {
       } else {
         done_row = -1;
       }
-      if (walk.row == walk.last) Product::clear(sum);
       ++walk.row;
     }
     device::sync_block();
@@ -88,7 +84,7 @@ struct DirectBanded {
 
   // The next row of the walk, if any; a group of copies either way, so that counting them tells which have landed.
   WT_DEVICE static void copy_next(const Params& p, Rows& rows, Walk& walk, SharedAddress to, u32 row_bytes) {
-    if (walk.settle_copies(p.to.size[1], Product::image_rows(p))) {
+    if (walk.settle(p.to.size[1], Product::image_rows(p))) {
       if (walk.entered) rows.enter(p, walk.group);
       walk.entered = false;
       rows.read(p, walk.row++, to, row_bytes);

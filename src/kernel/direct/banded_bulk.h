@@ -57,26 +57,23 @@ struct DirectBandedBulk {
     int slot = 0, out_slot = 0;
     u32 parity = 0;
     Staged done;
-    while (walk.settle_steps(p.to.size[1], Product::image_rows(p))) {
-      const bool exists = Product::image_rows(p).has(walk.row);
-      if (exists) device::mbarrier_wait(full + 8 * slot, parity);
+    while (walk.settle(p.to.size[1], Product::image_rows(p))) {
+      if (walk.entered) Product::clear(sum);
+      walk.entered = false;
+      device::mbarrier_wait(full + 8 * slot, parity);
       // WHY one may be on its way: the place that is staged next was sent two rows ago.
       if (sends) device::bulk_wait_read<banded::kBulkOut - 2>();
       // Every warp is done with the row before then, whose place is free, and has staged what it completed.
       device::sync_block();
-      if (exists) {
-        WT_UNROLL for (int i = 0; i < kStep * kStep; ++i) {
-          Product::multiply(tile, strips.at(ring + slot * stage_bytes + i * row_bytes), band[i % kStep], i / kStep,
-                            i == 0, sum);
-        }
-        // WHY after the products: they go on meanwhile.
-        const int free = slot == 0 ? kStages - 1 : slot - 1;
-        if (loads) copy_next(params, first_channel, copied, ring + free * stage_bytes, row_bytes, full + 8 * free);
-        slot = slot + 1 == kStages ? 0 : slot + 1;
-        parity ^= slot == 0;
-      } else {
-        Product::move_on(sum);
+      WT_UNROLL for (int i = 0; i < kStep * kStep; ++i) {
+        Product::multiply(tile, strips.at(ring + slot * stage_bytes + i * row_bytes), band[i % kStep], i / kStep,
+                          i == 0, sum);
       }
+      // WHY after the products: they go on meanwhile.
+      const int free = slot == 0 ? kStages - 1 : slot - 1;
+      if (loads) copy_next(params, first_channel, copied, ring + free * stage_bytes, row_bytes, full + 8 * free);
+      slot = slot + 1 == kStages ? 0 : slot + 1;
+      parity ^= slot == 0;
       if (sends && done.row >= 0) send(params, first_channel, done);
       done.row = walk.row - (kPhaseRows - 1);
       if (done.row >= walk.first) {
@@ -88,7 +85,6 @@ struct DirectBandedBulk {
       } else {
         done.row = -1;
       }
-      if (walk.row == walk.last) Product::clear(sum);
       ++walk.row;
     }
     device::sync_block();
@@ -128,7 +124,7 @@ struct DirectBandedBulk {
   WT_DEVICE static void copy_next(const Params& params, i32 channel, Walk& walk, SharedAddress to, u32 row_bytes,
                                   SharedAddress barrier) {
     const BandedArguments& p = params.rows;
-    if (!walk.settle_copies(p.to.size[1], Product::image_rows(p))) return;
+    if (!walk.settle(p.to.size[1], Product::image_rows(p))) return;
     const Corner corner = Corner::of(p, walk.group);
     const i32 row = walk.row++ * kStep - p.pad_h;
     device::mbarrier_arrive_expect(barrier, static_cast<u32>(kStep * kStep * p.group_segments *

@@ -46,15 +46,6 @@ struct BandedProduct {
     }
   }
 
-  // What a row of zeros does.
-  WT_DEVICE static void move_on(Sums& sum) {
-    WT_UNROLL for (int r = kPhaseRows - 1; r >= 0; --r) {
-      WT_UNROLL for (int c = 0; c < kChannels; ++c) {
-        WT_UNROLL for (int e = 0; e < Mma::kC; ++e) sum[r][c][e] = r > 0 ? sum[r > 0 ? r - 1 : 0][c][e] : 0;
-      }
-    }
-  }
-
   // B: pixel j + 4q of the window meets output `out` with tap j + 4q - out, of those that the phase has. WHY not a load
   // for each q: most of them have no tap, and short walks feel the loads.
   WT_DEVICE static void load_band(const Params& p, i32 channel, int plane, int phase, const BandedLane& lane,

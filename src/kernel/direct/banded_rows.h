@@ -83,7 +83,7 @@ struct BandedRows {
     find(p, p.to, group, p.column_blocks * kBandedPixels, p.width_reciprocal, 0, target, out_places, out_pixels);
   }
 
-  // One row of every segment of the group into the ring, from `to` on: of the image, counted from its padded edge. Rows
+  // One row of every segment of the group into the ring, from `to` on: of the input, counted from its padded edge. Rows
   // of further planes follow, `bytes` apart.
   WT_DEVICE void read(const BandedArguments& p, i32 row, SharedAddress to, u32 bytes) const {
     WT_UNROLL for (int z = 0; z < kDepth; ++z) {
@@ -119,7 +119,9 @@ struct BandedRows {
   WT_DEVICE void copy(const DirectImage& image, const void* data, i32 row,
                       const CopyOffsets<kCount, kThreads, kInShared>& offset, int plane, u32 places, u32 pixels,
                       SharedAddress to) const {
-    const auto* from = device::keep(static_cast<const Element*>(data) + row * image.spatial[1]);
+    const bool exists = row >= 0 && row < image.size[1];
+    const auto* from = device::keep(static_cast<const Element*>(data) + (exists ? row * image.spatial[1] : 0));
+    if (!exists) pixels = 0;
     WT_UNROLL for (int i = 0; i < kCount; ++i) {
       if (!(places >> (i + 4) & 1)) continue;
       if constexpr (kDepth == 1) {

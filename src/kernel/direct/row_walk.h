@@ -55,7 +55,7 @@ struct ImageRows {
   WT_DEVICE i32 last() const { return pad + count - 1; }
 };
 
-// The same walk, which leaves out rows of padding: 7x7 filters on 7x7 images meet 7 rows and not 13.
+// The same walk, which leaves out rows of padding before the image, and in weight gradients those after it.
 template <int kFilterRows>
 struct ImageWalk {
   i32 at, end;                         // not yet taken
@@ -63,18 +63,10 @@ struct ImageWalk {
   i32 row = 1, last = 0;               // as above
   bool entered = false;                // the item has just begun; the caller clears it
 
-  // Rows that are copied: those of the image.
-  WT_DEVICE bool settle_copies(i32 height, const ImageRows& image) {
-    while (row > last && at < end) {
-      enter(height);
-      row = first > image.pad ? first : image.pad;
-      last = stop + kFilterRows - 2 < image.last() ? stop + kFilterRows - 2 : image.last();
-    }
-    return row <= last;
-  }
-  // Steps of the sums. Before the image they are zero, so that the walk begins where it does, or with the first
-  // complete row.
-  WT_DEVICE bool settle_steps(i32 height, const ImageRows& image) {
+  // Before the image the sums are zero, so that they begin where it does, or with the first complete row. WHY rows
+  // after it are taken: with a branch around the products the compiler moves the sums in every step, and 7x7 filters
+  // took a quarter longer.
+  WT_DEVICE bool settle(i32 height, const ImageRows& image) {
     if (row > last && at < end) {
       enter(height);
       const i32 complete = first + kFilterRows - 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/weight_halo_view.h"
 
+#include <algorithm>
 #include <tuple>
 
 #include "base/check.h"
@@ -13,6 +14,9 @@ PixelTile pixel_tile(const KernelConfig& config, const ConvProblem& problem) {
   const Spatial out = problem.out();
   const int pixels = config.gemm.tile.k;
   PixelTile best;
+  const auto order = [](const PixelTile& t) {
+    return std::tuple(t.tiles_h * t.tiles_w, t.rows, t.patch_h * t.patch_w);
+  };
   for (int w = 8; w <= pixels; w = w < 16 ? 16 : w + 16) {
     if (pixels % w != 0 || (w == 8 && pixels % 16 != 0)) continue;
     PixelTile tile;
@@ -23,8 +27,21 @@ PixelTile pixel_tile(const KernelConfig& config, const ConvProblem& problem) {
     if (tile.patch_w * tile.patch_h > weight_halo::patch_pixels(config)) continue;
     tile.tiles_h = ceil_div(out[1], tile.h);
     tile.tiles_w = ceil_div(out[2], tile.w);
-    const auto order = [](const PixelTile& t) { return std::tuple(t.tiles_h * t.tiles_w, t.patch_h * t.patch_w); };
     if (best.w == 0 || order(tile) < order(best)) best = tile;
+  }
+  // Steps run through the rows, and those of the last taps end as far behind the tile's last pixel.
+  PixelTile rows;
+  rows.rows = true;
+  const int64_t width = out[2] + weight_halo::kTaps - 1;
+  const int64_t read = pixels + (weight_halo::tap_rows(config) - 1) * width + weight_halo::kTaps - 1;
+  constexpr int kMaxBox = 256;
+  if (width <= std::min(pixels, kMaxBox) && read <= weight_halo::patch_pixels(config)) {
+    rows.w = rows.patch_w = static_cast<int>(width);
+    rows.h = pixels / rows.w;
+    rows.patch_h = rows.h + weight_halo::tap_rows(config) - 1;
+    rows.tiles_h = ceil_div(out[1], rows.h);
+    rows.tiles_w = 1;
+    if (order(rows) < order(best)) best = rows;
   }
   WT_CHECK(best.w > 0, "no tile of {} pixels has a patch of at most {}", pixels, weight_halo::patch_pixels(config));
   return best;

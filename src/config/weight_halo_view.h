@@ -13,9 +13,12 @@ struct PixelTile {
   int h = 0, w = 0;
   int patch_h = 0, patch_w = 0;
   int64_t tiles_h = 0, tiles_w = 0;
+  // Whole image rows, as wide as the patch, with zeros at their ends; else w divides into whole steps, and h times w is
+  // tile.k.
+  bool rows = false;
 };
 
-// The shape with the fewest tiles, and among those with the smallest patch.
+// The shape with the fewest tiles, and among those not of whole rows and with the smallest patch.
 PixelTile pixel_tile(const KernelConfig& config, const ConvProblem& problem);
 
 // Tiles of pixels of all images, and tiles of the gradient in one group: along m and along n.

@@ -23,11 +23,14 @@ namespace {
 void set_steps(TmaWeightHaloArguments& arguments, const KernelConfig& config, const PixelTile& tile) {
   const int pixel = config.gemm.swizzle_b;
   arguments.row_bytes = tile.patch_w * pixel;
-  arguments.octet_bytes = tile.w == 8 ? arguments.row_bytes : 8 * pixel;
+  arguments.octet_bytes = !tile.rows && tile.w == 8 ? arguments.row_bytes : 8 * pixel;
   for (int step = 0; step < weight_halo::steps(config); ++step) {
-    const int first = 16 * step, at = first / tile.w * tile.patch_w + first % tile.w;
+    const int first = 16 * step, at = tile.rows ? first : first / tile.w * tile.patch_w + first % tile.w;
     arguments.step_at[step] = at * pixel / 16;
   }
+  arguments.filled_dy = tile.h * tile.w;
+  arguments.filled_x = tile.patch_h * tile.patch_w;
+  arguments.clears = tile.rows;
 }
 
 TmaWeightHaloArguments halo_arguments(const KernelConfig& config, const ConvProblem& problem,
@@ -91,7 +94,7 @@ Binding bind_tma_weight_halo(const KernelConfig& config, const ConvProblem& prob
   const int rows = weight_halo::copied(weight_halo::rows_of_box(config), arguments.rows);
   const int channels = weight_halo::copied(weight_halo::channels(config), arguments.channels);
   arguments.copied_bytes =
-      (gemm.tile.m / weight_halo::rows_of_box(config) * gemm.tile.k * rows + tile.patch_h * tile.patch_w * channels) *
+      (gemm.tile.m / weight_halo::rows_of_box(config) * arguments.filled_dy * rows + arguments.filled_x * channels) *
       size_of(operand_a(config));
   Launch launch;
   launch.kernel = name_of(config);

@@ -76,5 +76,24 @@ TEST(WeightHaloTile, WastesAsFewPixelsAsItCan) {
   }
 }
 
+// Half rows of channels have room for patches of whole rows.
+TEST(WeightHaloTile, TakesWholeRowsWhereTheyAreFewer) {
+  KernelConfig config;
+  patches_with(config, [&](KernelConfig& t) {
+    t.gemm.tile = {64, 288, 160};
+    t.gemm.mma.n = 96;
+    t.gemm.swizzle_b = 64;
+  });
+  const auto problem = parse_problem("bwd_weight bf16 n1 c64 k64 f3x3 p1 i50x50");
+  ASSERT_TRUE(problem.ok());
+  const PixelTile tile = pixel_tile(config, *problem);
+  EXPECT_TRUE(tile.rows);
+  EXPECT_EQ(tile.h, 3);
+  EXPECT_EQ(tile.w, 52);
+  EXPECT_EQ(tile.tiles_h, 17);
+  config.gemm.tile.k = 64;  // no room for one row
+  EXPECT_FALSE(pixel_tile(config, *problem).rows);
+}
+
 }  // namespace
 }  // namespace wt

@@ -23,8 +23,9 @@ struct Shape {
 // of 112 are a whole number.
 constexpr Shape kShapes[] = {
     {64, 64, 32, 3, true, true}, {64, 128, 64, 3, false, true}, {64, 64, 64, 3, false, true}, {64, 112, 64, 3, false},
-    {64, 128, 32, 3, false},     {128, 128, 64, 1, false},      {128, 64, 64, 1, false},      {128, 112, 64, 1, false},
-    {64, 128, 64, 1, false},     {192, 64, 64, 1, false},       {192, 112, 64, 1, false},     {128, 128, 32, 1, false},
+    {64, 128, 32, 3, false},     {64, 112, 32, 3, false},       {64, 160, 32, 3, false},      {64, 112, 64, 1, false},
+    {128, 128, 64, 1, false},    {128, 64, 64, 1, false},       {128, 112, 64, 1, false},     {64, 128, 64, 1, false},
+    {192, 64, 64, 1, false},     {192, 112, 64, 1, false},      {128, 128, 32, 1, false},
 };
 
 }  // namespace

@@ -27,6 +27,9 @@ struct TmaWeightHaloArguments {
   i32 start[3];        // image coordinate that the first tap of output pixel 0 reads
   i32 tile_h, tile_w;  // output pixels of a tile
   i32 tiles_h, tiles_w;
+  // Pixels of a slot that copies fill, where products read more: zeros of dy, and of x what is a number.
+  i32 filled_dy, filled_x;
+  i32 clears;                           // whether they do
   i32 row_bytes;                        // of a patch
   i32 octet_bytes;                      // of a patch from 8 pixels of a step to the other 8
   i32 step_at[weight_halo::kMaxSteps];  // the steps' first pixels in a patch, in units of 16 bytes

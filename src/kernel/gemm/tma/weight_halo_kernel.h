@@ -8,8 +8,8 @@
 // GEMM rows are output channels, k runs over the pixels of all images. A pixel's channels are one swizzled row of the
 // patch, so that a tap is a start address some rows further on, and the columns of an instruction are three taps:
 // blocks of one row of channels that lie one pixel apart, and overlap. A step along k is 16 pixels of one row of the
-// tile, or 8 of two. Warpgroups along n take a row of taps each. Other rows of taps, planes and channels are other
-// tiles.
+// tile, or 8 of two; or tiles are image rows as wide as their patches, with zeros of dy at the ends, and steps run
+// through. Warpgroups along n take a row of taps each. Other rows of taps, planes and channels are other tiles.
 //
 // Pixels outside dy are zeros that meet what the patch has there, so a non-finite x may reach taps that do not read it.
 #pragma once
@@ -58,6 +58,8 @@ struct TmaWeightHaloGemm {
   static constexpr int kABytes = weight_halo::gradient_bytes(kConfig), kBlockBytes = kConfig.gemm.tile.k * 128;
   static constexpr int kBBytes = weight_halo::patch_bytes(kConfig);
   static_assert(kRows == 64 && kConfig.gemm.tile.n == kTapRows * kColumns && kSteps <= weight_halo::kMaxSteps);
+
+  static constexpr int kClearBarrier = 1;
 
   using A = MnMajor<kConfig.gemm.tile.k>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kColumns>;
@@ -158,7 +160,27 @@ struct TmaWeightHaloGemm {
     });
   }
 
+  // Tiles of whole image rows: what products read beyond the copies. By all consumers, before the first product.
+  WT_DEVICE static void clear(const Params& p, const Shared& shared) {
+    const auto zero = [](SharedAddress from, SharedAddress end) {
+      using Chunk = Vector<u32, 4>;
+      for (SharedAddress at = from + device::thread_index() * 16; at < end; at += kConsumers * 128 * 16)
+        device::store_shared(at, Chunk{});
+    };
+    for (int slot = 0; slot < kStages; ++slot) {
+      WT_UNROLL for (int i = 0; i < kTileM / kRows; ++i) {
+        const SharedAddress dy = shared.dy + slot * kABytes + i * kBlockBytes;
+        zero(dy + p.filled_dy * 128, dy + kBlockBytes);
+      }
+      const SharedAddress x = shared.x + slot * kBBytes;
+      zero(x + p.filled_x * kPixelBytes, x + kBBytes);
+    }
+    device::fence_async_shared();  // wgmma reads what these threads wrote
+    device::sync_named(kClearBarrier, kConsumers * 128);
+  }
+
   WT_DEVICE static void consume(const Params& p, const Shared& shared, int consumer) {
+    if (p.clears) clear(p, shared);
     const int group_m = consumer % kGroupsM, tap_row = consumer / kGroupsM;
     Cursor slot;
     for_items(p, [&](const Item& item) {

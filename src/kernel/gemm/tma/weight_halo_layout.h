@@ -33,10 +33,12 @@ constexpr int copied(int box, long long channels) {
 constexpr int steps(const KernelConfig& config) { return config.gemm.tile.k / 16; }
 inline constexpr int kMaxSteps = 16;
 
-// Pixels of a patch: with the halo, a tile of 8 by 8 has 100 and one of 16 by 8, or of 32 by 4, 180 and 204.
+// Pixels of a patch: with the halo, a tile of 8 by 8 has 100 and one of 16 by 8, or of 32 by 4, 180 and 204. Half rows
+// of channels leave room for more: for tiles of whole image rows.
 constexpr int patch_pixels(const KernelConfig& config) {
   const int pixels = config.gemm.tile.k;
-  return tap_rows(config) == 1 ? pixels + pixels / 4 : pixels + pixels / 2 + 12;
+  if (tap_rows(config) == 1) return pixels + pixels / 4;
+  return channels(config) == 32 ? 2 * pixels + 16 : pixels + pixels / 2 + 12;
 }
 constexpr int gradient_bytes(const KernelConfig& config) {
   return tma_layout::aligned(config.gemm.tile.m / rows_of_box(config) * config.gemm.tile.k * config.gemm.swizzle_a);

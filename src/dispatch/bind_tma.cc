@@ -205,6 +205,11 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
     launch.maps.push_back({static_cast<uint32_t>(offset), a, 0, map});
   }
 
+  // Copies in the workspace are in the L2 already.
+  const bool as_it_lies =
+      !tma_layout::turns_filter(config) && !tma_layout::copies_rows(config) && gemm.groups_per_tile == 1;
+  arguments.filter_policy = as_it_lies ? filter_policy(problem, arguments.tiles_m, device) : kCacheNormal;
+
   // A filter that is turned round lies in the workspace, behind the parts of sums.
   const bool turned = tma_layout::turns_filter(config);
   const int64_t parts_bytes = parts ? arguments.splits * arguments.part_elements * int64_t{sizeof(float)} : 0;

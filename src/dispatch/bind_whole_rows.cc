@@ -94,6 +94,9 @@ Binding with_whole_rows(const KernelConfig& config, const ConvProblem& problem, 
   copy.shape.grid[0] = static_cast<uint32_t>(
       std::clamp<int64_t>(ceil_div(most, kWholeRowsThreads), 1, int64_t{device.multiprocessors} * 8));
   set_params(copy, arguments);
+  // WHY not behind zeros: they are written between the launches.
+  Launch& reader = binding.launches.front();
+  reader.shape.programmatic = reader.zeros.empty();  // kernel/gemm/tma/roles.h waits
   binding.launches.insert(binding.launches.begin(), std::move(copy));
   binding.workspace_bytes = at;
   return binding;

@@ -16,4 +16,11 @@ CachePolicy image_policy(const ConvProblem& problem, const DeviceInfo& device) {
   return (forward ? x >= y : y >= x) ? kCacheStream : kCacheNormal;
 }
 
+// Large filters over a few pixels are most of what a layer reads. Not timed alone.
+CachePolicy filter_policy(const ConvProblem& problem, int64_t row_tiles, const DeviceInfo& device) {
+  const int64_t bytes = problem.w_elements() * size_of(problem.w);
+  return row_tiles == 1 && 8 * bytes >= device.l2_bytes && 2 * bytes <= 3 * device.l2_bytes ? kCacheStream
+                                                                                            : kCacheNormal;
+}
+
 }  // namespace wt

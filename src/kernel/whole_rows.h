@@ -9,6 +9,7 @@
 
 #include "kernel/gemm/storage.h"
 #include "kernel/whole_rows_arguments.h"
+#include "target/role.h"
 #include "target/target.h"
 
 namespace wt {
@@ -17,9 +18,12 @@ namespace wt {
 struct WholeRows {
   using Params = WholeRowsArguments;
   static constexpr int kThreads = kWholeRowsThreads;
-  static constexpr int kMinBlocks = 1;
+  static constexpr int kMinBlocks = 8;  // as many as the launch has on a multiprocessor
 
-  WT_DEVICE static void run(const Params& p) { WT_UNROLL for (int i = 0; i < kWholeRowsMost; ++i) copy(p.copies[i]); }
+  WT_DEVICE static void run(const Params& p) {
+    device::launch_dependents();  // the kernel that reads the copies starts, and waits for them in its producers
+    WT_UNROLL for (int i = 0; i < kWholeRowsMost; ++i) copy(p.copies[i]);
+  }
 
  private:
   static constexpr int kChunk = 8;
@@ -31,7 +35,8 @@ struct WholeRows {
     const bool paired = p.row % 2 == 0;  // then every row starts at a pair
     for (i64 at = static_cast<i64>(device::block_index().x) * kThreads + device::thread_index(); at < p.count;
          at += step) {
-      const i64 row = at / p.chunks;
+      // WHY: dividing 64-bit numbers takes several times as long.
+      const i64 row = p.count >> 31 == 0 ? static_cast<u32>(at) / static_cast<u32>(p.chunks) : at / p.chunks;
       const auto first = static_cast<i32>(at - row * p.chunks) * kChunk;
       const u16* from = static_cast<const u16*>(p.in) + row * p.row + first;
       Chunk chunk{};

@@ -21,5 +21,17 @@ TEST(CachePolicy, StreamsUnitFiltersThatFitTheCache) {
   EXPECT_FALSE(streams("fwd bf16 n64 c256 k64 i56x56 f1x1")) << "it does not fit";
 }
 
+TEST(CachePolicy, StreamsLargeFiltersThatAreReadOnce) {
+  DeviceInfo device;
+  device.l2_bytes = int64_t{60} << 20;
+  const auto streams = [&](const char* text, int64_t row_tiles) {
+    return filter_policy(problem_of(text), row_tiles, device) == kCacheStream;
+  };
+  EXPECT_TRUE(streams("fwd bf16 n1 c1024 k1024 i7x7 f3x3 p1", 1));
+  EXPECT_FALSE(streams("fwd bf16 n4 c1024 k1024 i7x7 f3x3 p1", 4)) << "it is read again";
+  EXPECT_FALSE(streams("fwd bf16 n1 c256 k256 i7x7 f3x3 p1", 1)) << "little is written back for it";
+  EXPECT_FALSE(streams("fwd bf16 n1 c4096 k4096 i7x7 f3x3 p1", 1)) << "it does not fit";
+}
+
 }  // namespace
 }  // namespace wt

@@ -46,10 +46,10 @@ struct TmaArguments {
   i32 columns;       // output channels of a group
   i32 group_filter;  // from one group's filter to the next, in the map of B
   i64 tiles_m, tiles_n;
-  CachePolicy policy;  // of A
-  i32 splits;          // parts of every tile's sum; 1: it is whole
-  i64 part_elements;   // of the output, which parts in the workspace lie apart
-  Divider run;         // of patches: columns that lie together in the output, and what lies between two such runs
+  CachePolicy policy, filter_policy;  // of A and B
+  i32 splits;                         // parts of every tile's sum; 1: it is whole
+  i64 part_elements;                  // of the output, which parts in the workspace lie apart
+  Divider run;  // of patches: columns that lie together in the output, and what lies between two such runs
   i64 run_gap;
   void* y;  // or the workspace
   EpilogueArguments epilogue;

@@ -165,32 +165,32 @@ struct TmaLoads {
   // The B box from `channel` on at the filter's tap; map dimensions are {channels of a group, taps, output channels},
   // or, turned round, {output channels of a group, channels of a group, taps of all groups}.
   WT_DEVICE static void load_b(SharedAddress to, const TensorMap& map, SharedAddress full, i32 channel, i32 tap,
-                               i32 column, i32 first_filter) {
+                               i32 column, i32 first_filter, CachePolicy policy = kCacheNormal) {
     if constexpr (tma_layout::b_is_mn_major(kConfig)) {
       constexpr int kBlockBytes = kBox * 128;
       WT_UNROLL for (int j = 0; j < tma_layout::b_columns(kConfig) / 64; ++j) {
         if constexpr (kShareB) {
           if (j % kM == share_b())
             device::tma_load_multicast(to + j * kBlockBytes, map, full, kEveryBlock, column + 64 * j, tap,
-                                       first_filter + channel);
+                                       first_filter + channel, policy);
         } else {
-          device::tma_load(to + j * kBlockBytes, map, full, column + 64 * j, tap, first_filter + channel);
+          device::tma_load(to + j * kBlockBytes, map, full, column + 64 * j, tap, first_filter + channel, policy);
         }
       }
     } else if constexpr (tma_layout::turns_filter(kConfig)) {
       const int rows = share_b() * tma_layout::b_box_rows(kConfig);
       if constexpr (kShareB) {
         device::tma_load_multicast(to + rows * kConfig.gemm.swizzle_a, map, full, kEveryBlock, channel, column + rows,
-                                   first_filter + tap);
+                                   first_filter + tap, policy);
       } else {
-        device::tma_load(to, map, full, channel, column, first_filter + tap);
+        device::tma_load(to, map, full, channel, column, first_filter + tap, policy);
       }
     } else if constexpr (kShareB) {
       const int rows = share_b() * tma_layout::b_box_rows(kConfig);
       device::tma_load_multicast(to + rows * kConfig.gemm.swizzle_a, map, full, kEveryBlock, channel, tap,
-                                 first_filter + column + rows);
+                                 first_filter + column + rows, policy);
     } else {
-      device::tma_load(to, map, full, channel, tap, first_filter + column);
+      device::tma_load(to, map, full, channel, tap, first_filter + column, policy);
     }
   }
 };

@@ -94,9 +94,9 @@ bool stacked_shape(const Case& at) {
   const KernelConfig& c = at.config;
   const DirectConfig& d = c.direct;
   return c.dims == 2 && c.layout == Layout::kChannelsLast && size_of(c.x) == 2 && c.x == c.w && c.x == c.y &&
-         c.direction != Direction::kBackwardWeight && stacked_filter(c) && d.vector_in == d.vector_out &&
+         c.direction != Direction::kBackwardWeight && stacked_filter(c) && (d.vector_out == 64 || d.vector_out == 128) &&
          (d.vector_in == 16 || d.vector_in == 32) && d.block_size == stacked::kThreads && c.min_blocks == 1 &&
-         d.prefetch >= 2 * d.stride_h;
+         d.prefetch > d.stride_h;
 }
 // With the narrowest images, whose windows take the most room: one strip each, or two.
 int banded_bytes(const Case& at) {
@@ -209,7 +209,8 @@ constexpr Constraint kTargetRows[] = {
        return c.finite_only && (c.dims == 2 || cube) && c.layout == Layout::kChannelsLast && size_of(c.x) == 2 &&
               c.x == c.w && c.x == c.y && d.filter_h > 0 && d.filter_w > 0 && d.filter_w <= kBandedMaxFilter &&
               d.stride_h == d.stride_w && d.stride_h >= 1 && d.stride_h <= (banded::in_bulk(c) ? 2 : 1) &&
-              d.dilation_h == 1 && d.dilation_w == 1 && d.vector_in == 4 && d.vector_out == 4 && d.prefetch >= 2 &&
+              d.dilation_h == 1 && d.dilation_w == 1 && d.vector_in == d.vector_out &&
+              (d.vector_in == 4 || (d.vector_in == 2 && banded::in_bulk(c))) && d.prefetch >= 2 &&
               (d.images == 1 || d.images == kBandedRows) &&
               (d.block_size == 64 || d.block_size == 128 || d.block_size == 256 || d.block_size == 512);
      },
@@ -218,7 +219,8 @@ constexpr Constraint kTargetRows[] = {
        return fmt::format(
            "filter={}x{} stride={}x{} vectors={}/{} prefetch={} images={} block_size={} finite_only={}: design banded "
            "has "
-           "filters up to {} wide, stride 1 (2 with loader_a=tma_tiled), vectors of 4, prefetch of at least 2, images "
+           "filters up to {} wide, stride 1 and vectors of 4 (or 2 with loader_a=tma_tiled), prefetch of at least 2, "
+           "images "
            "1 or {}, 64 to 512 "
            "threads, one 16-bit type, 2D channels-last or cubes up to {} wide, finite_only=true",
            d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.vector_in, d.vector_out, d.prefetch, d.images,
@@ -230,15 +232,16 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) {
        const KernelConfig& c = at.config;
        return c.target == Target::kSm90a && c.dims == 2 && c.direction != Direction::kBackwardWeight &&
-              (c.direct.stride_h == 1 || c.direction == Direction::kForward) && c.direct.block_size >= 128;
+              (c.direct.stride_h == 1 || c.direction == Direction::kForward) && banded::pixel_bytes(c) >= 32 &&
+              banded::pixel_bytes(c) <= 128;
      },
      [](const Case& at) {
        return fmt::format(
-           "loader_a=tma_tiled with target {}, {}D, direction {}, stride {}, block_size={}: design banded copies rows "
-           "in bulk on sm_90a, in 2D, forward and with stride 1 backward data, with 128 threads or more; use design "
+           "loader_a=tma_tiled with target {}, {}D, direction {}, stride {}, {} channels a block: design banded copies "
+           "rows in bulk on sm_90a, in 2D, forward and with stride 1 backward data, with 16 to 64 channels; use design "
            "stream",
            text_of(at.config.target), at.config.dims, text_of(at.config.direction), at.config.direct.stride_h,
-           at.config.direct.block_size);
+           banded::channels(at.config));
      }},
 
     {"direct-banded-memory", "rows on their way fit the shared memory of a block", is_banded,
@@ -284,8 +287,8 @@ constexpr Constraint kTargetRows[] = {
        return fmt::format(
            "direction={} filter={}x{} stride={}x{} dilation={}x{} vectors={}/{} block_size={} prefetch={}: design "
            "stacked takes forward with stride 1 or 2 and backward data with 1, output rows of at most {} filter rows "
-           "in the making, dilation 1, groups of 16 or 32 channels, {} threads, min_blocks 1, prefetch of two steps, "
-           "one 16-bit type, 2D channels-last",
+           "in the making, dilation 1, groups of 16 or 32 channels, 64 or 128 a block, {} threads, min_blocks 1, "
+           "prefetch of a step and more, one 16-bit type, 2D channels-last",
            text_of(at.config.direction), d.filter_h, d.filter_w, d.stride_h, d.stride_w, d.dilation_h, d.dilation_w,
            d.vector_in, d.vector_out, d.block_size, d.prefetch, 2 * stacked::kMaxSums / stacked::kChannels,
            stacked::kThreads);

@@ -58,9 +58,9 @@ const RowCase kTargetCases[] = {
        c.family = Family::kDirect;
        c.direct.design = DirectDesign::kBanded;
        c.gemm.loader_a = Loader::kTmaTiled;
-       c.direct.block_size = 64;
+       c.direct.vector_in = 4;
      },
-     "block_size=64: design banded copies rows in bulk"},
+     "8 channels a block: design banded copies rows in bulk"},
     {"direct-banded-memory",
      [](KernelConfig& c) {
        c.family = Family::kDirect;

@@ -17,19 +17,22 @@ constexpr std::string_view kReadFields[] = {
 struct Variant {
   unsigned char filter;
   short threads;
-  unsigned char min_blocks, stages;
+  unsigned char min_blocks, stages, channels = 4;  // of a warp
 };
 constexpr Variant kData[] = {
     {3, 256, 2, 4}, {3, 128, 4, 4}, {3, 256, 2, 6}, {3, 512, 1, 4}, {5, 128, 2, 4},
     {5, 256, 1, 4}, {5, 128, 2, 6}, {7, 128, 2, 4}, {7, 256, 1, 4}, {7, 128, 2, 6},
 };
-// With rows that the copy engine brings: 100, 148 and 198 registers.
+// With rows that the copy engine brings. Half the channels a warp take half the registers: twice the warps wait for
+// each other.
 constexpr Variant kBulk[] = {
-    {3, 256, 2, 4}, {3, 128, 4, 6}, {3, 512, 1, 4}, {5, 128, 3, 6}, {5, 128, 2, 8},
-    {5, 256, 1, 8}, {7, 128, 2, 6}, {7, 128, 2, 8}, {7, 256, 1, 8},
+    {3, 256, 2, 4},    {3, 128, 4, 6},    {3, 512, 1, 4},    {5, 128, 3, 6},    {5, 128, 2, 8},
+    {5, 256, 1, 8},    {7, 128, 2, 6},    {7, 256, 1, 8},    {3, 256, 3, 4, 2}, {5, 256, 2, 6, 2},
+    {7, 256, 2, 6, 2}, {7, 512, 1, 6, 2}, {5, 512, 1, 6, 2},
 };
 // The same with stride 2, whose step has four rows of windows.
-constexpr Variant kBulkStride2[] = {{3, 128, 3, 3}, {3, 128, 2, 2}, {5, 128, 2, 3}, {5, 128, 2, 2}};
+constexpr Variant kBulkStride2[] = {
+    {3, 128, 3, 3}, {3, 128, 2, 2}, {5, 128, 2, 3}, {5, 256, 2, 3, 2}, {3, 256, 2, 3, 2}};
 constexpr Variant kWeight[] = {
     {3, 128, 3, 4}, {3, 256, 1, 6}, {3, 128, 3, 6}, {5, 128, 2, 4}, {5, 256, 1, 4}, {7, 128, 2, 4}, {7, 256, 1, 4},
 };
@@ -59,7 +62,7 @@ void propose_variants(const KernelConfig& base, std::span<const Variant> variant
       direct.filter_w = variant.filter;
       direct.stride_h = direct.stride_w = static_cast<unsigned char>(stride);
       direct.dilation_h = direct.dilation_w = 1;
-      direct.vector_in = direct.vector_out = 4;
+      direct.vector_in = direct.vector_out = variant.channels;
       direct.block_size = variant.threads;
       direct.images = static_cast<unsigned char>(images);
       direct.prefetch = variant.stages;

@@ -3,7 +3,7 @@
 //
 //   A (16 strips, 16 pixels of a strip's window) x B (16 pixels, 8 outputs: the filter's row as a band) -> C
 //
-// The order of k is free, so that pixels j and j+4 make the pair that a lane needs: lanes read the four channels of a
+// The order of k is free, so that pixels j and j+4 make the pair that a lane needs: lanes read the channels of a
 // pixel in one access and no transposition follows. Outputs are ordered alike, so that a lane's two are j and j+4.
 #pragma once
 
@@ -27,14 +27,15 @@ struct BandedTile {
   using Element = Storage<kConfig.x>;
   using Mma = device::Mma<kConfig.x, 16, 8, 16>;
   using Rows = BandedRows<kConfig>;
-  static constexpr int kChannels = 4;  // of a warp
+  static constexpr int kChannels = kConfig.direct.vector_in;  // of a warp
   // Where images are so narrow that each takes one strip, neighbouring strips share no pixels.
   static constexpr bool kShared = kConfig.direct.images == 1;
-  static_assert(kConfig.direct.vector_in == kChannels);
+  static_assert(kChannels == 2 || kChannels == 4);
+  using Words = Vector<u32, kChannels / 2>;  // a pixel's
 
-  // Two pixels of four channels as the pairs of four fragments.
+  // Two pixels of all channels as the pairs of their fragments.
   struct Pixels {
-    Vector<u32, 2> first, second;
+    Words first, second;
   };
 
   SharedAddress near, far;  // offsets of the lane's two pixels in a column block
@@ -50,7 +51,7 @@ struct BandedTile {
   }
 
   WT_DEVICE Pixels read(SharedAddress block) const {
-    return {device::load_shared<Vector<u32, 2>>(block + near), device::load_shared<Vector<u32, 2>>(block + far)};
+    return {device::load_shared<Words>(block + near), device::load_shared<Words>(block + far)};
   }
   // Channel `channel` of both pixels into elements 2 * pair and 2 * pair + 1 of a fragment.
   WT_DEVICE void place_pair(const Pixels& from, int channel, Element* to) const {
@@ -81,11 +82,11 @@ struct BandedTile {
     }
   }
 
-  // Writes four channels of pixels j and j+4 of a strip, as pairs of channels.
+  // Writes the channels of pixels j and j+4 of a strip, as pairs of channels.
   WT_DEVICE void stage(const BandedLane& lane, SharedAddress block, const u32 (&packed)[2][kChannels / 2]) const {
     WT_UNROLL for (int i = 0; i < 2; ++i) {
-      Vector<u32, 2> words;
-      WT_UNROLL for (int w = 0; w < 2; ++w) words.at[w] = lane.swapped ? packed[1 - i][w] : packed[i][w];
+      Words words;
+      WT_UNROLL for (int w = 0; w < kChannels / 2; ++w) words.at[w] = lane.swapped ? packed[1 - i][w] : packed[i][w];
       device::store_shared(block + (i == 0 ? near : far), words);
     }
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "config/rows_view.h"
+#include "kernel/gemm/rows/layout.h"
 #include "rows_kernels.h"
 
 namespace wt {

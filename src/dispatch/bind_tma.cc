@@ -218,6 +218,10 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   filter.box[tma_layout::b_is_mn_major(config) ? 2 : 0] = static_cast<uint32_t>(arguments.box_channels);
   launch.maps.push_back(
       {offsetof(Arguments, b), turned ? Tensor::kWorkspace : Tensor::kW, turned ? filter_at : 0, filter});
+  if (const int tail = tma_layout::tail_columns(config)) {
+    filter.box[0] = static_cast<uint32_t>(tail);
+    launch.maps.push_back({offsetof(Arguments, b_tail), Tensor::kW, 0, filter});
+  }
 
   if (gemm.staging == Staging::kTmaStore) {
     const int64_t channels = forward ? problem.k : problem.c;

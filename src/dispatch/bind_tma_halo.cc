@@ -73,8 +73,12 @@ Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& problem, co
   Launch launch;
   launch.kernel = name_of(config);
   launch.maps.push_back({offsetof(TmaHaloArguments, a), forward ? Tensor::kX : Tensor::kY, 0, patch});
-  launch.maps.push_back(
-      {offsetof(TmaHaloArguments, b), Tensor::kW, 0, halo_filter_map(config, problem, arguments.depth)});
+  TensorMapSpec filter = halo_filter_map(config, problem, arguments.depth);
+  launch.maps.push_back({offsetof(TmaHaloArguments, b), Tensor::kW, 0, filter});
+  if (const int tail = tma_layout::tail_columns(config)) {
+    filter.box[0] = static_cast<uint32_t>(tail);
+    launch.maps.push_back({offsetof(TmaHaloArguments, b_tail), Tensor::kW, 0, filter});
+  }
   if (config.gemm.staging == Staging::kTmaStore) {
     const Spatial out = forward ? problem.out() : problem.in;
     const int64_t columns = forward ? problem.k : problem.c;

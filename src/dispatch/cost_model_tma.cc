@@ -39,7 +39,7 @@ constexpr double kWideCrosswise = 1.15;         // and of crosswise tiles of 256
 constexpr double kPingPongCrosswise = 0.88;     // of crosswise tiles in turns, one or two a block: medians of 203 runs
 constexpr double kPingPongWaves = 1.06;         // of consumers in turns over more tiles: medians of 342
 constexpr double kShortCrossed = 1.15;  // of tiles of up to 128 rows, and of crosswise ones, whose rows cross lines
-constexpr double kRaggedColumns = 1.3;  // and of columns read across, where the last block of 64 is not full
+constexpr double kRaggedColumns = 1.1;  // and of columns read across, where the last block of 64 is not full
 constexpr double kStoreBytesPerCycle = 40;
 constexpr double kDirectStorePenalty = 9;      // stores of two columns instead of whole rows
 constexpr double kDirectSumPenalty = 2.5;      // the same of weight gradients, whose tiles are few
@@ -146,8 +146,8 @@ double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem
   // Of a tile that two blocks share, each fetches half. It was seen to gain only where rows cross lines.
   const double crossed = facts.crossed, shared_tile = crossed > 1 ? 0.7 : 1;
   const double rows_a = gemm.tile.m * narrow * crossed * (gemm.multicast_a ? shared_tile : 1);
-  const double rows_b = tma_layout::b_columns(config) * (tma_layout::b_is_mn_major(config) ? parts.copied : narrow) *
-                        (gemm.multicast_b ? shared_tile : 1);
+  const double rows_b =
+      gemm.tile.n * (tma_layout::b_is_mn_major(config) ? parts.copied : narrow) * (gemm.multicast_b ? shared_tile : 1);
   const double bytes = (rows_a + rows_b) * deep;
   const double fill = bytes / std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::max(1.0, blocks));
   const double crosswise = gemm.tile.n > 128 ? kWideCrosswise : 1;

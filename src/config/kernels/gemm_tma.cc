@@ -241,6 +241,7 @@ void propose_splits(const KernelConfig& base, Breadth breadth, std::vector<Kerne
 constexpr Shape kSharingShapes[] = {
     {128, 128, false, kSearch, kSearch}, {128, 128, true, kSearch, kSearch},  {128, 256, false, kSearch, kSearch},
     {256, 128, false, kSearch, kSearch}, {128, 160, false, kSearch, kSearch}, {128, 192, false, kSearch, kSearch},
+    {192, 80, false, kSearch, kSearch},  {192, 96, false, kSearch, kSearch},
 };
 
 void propose_sharing(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {

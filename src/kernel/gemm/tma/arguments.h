@@ -35,6 +35,7 @@ template <int kRegions>
 struct TmaArguments {
   TmaRegion regions[kRegions];
   TensorMap b;
+  TensorMap b_tail;    // the columns left over, of a filter that is read across
   TensorMap out;       // boxes of 64 columns
   TensorMap out_tail;  // the columns left over
   i32 region_count;

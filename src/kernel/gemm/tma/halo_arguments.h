@@ -7,8 +7,9 @@
 namespace wt {
 
 struct TmaHaloArguments {
-  TensorMap a;  // {channels, w, h, d in three dimensions, images} in boxes of one patch
-  TensorMap b;  // {channels of a group, taps, output channels}
+  TensorMap a;       // {channels, w, h, d in three dimensions, images} in boxes of one patch
+  TensorMap b;       // {channels of a group, taps, output channels}
+  TensorMap b_tail;  // the columns left over, of a filter that is read across
   // The output, as the image lies, in boxes of 8x8 pixels: of 64 columns, and of the columns left over.
   TensorMap out, out_tail;
   i32 groups;

@@ -155,7 +155,7 @@ struct TmaHaloGemm {
           device::mbarrier_arrive_expect(full, static_cast<u32>(kStageTaps * p.filter_bytes));
           WT_UNROLL for (int tap = 0; tap < kStageTaps; ++tap) {
             const int of_plane = kInRegisters ? first / kFilter + tap * kFilter : first + tap;
-            TmaLoads<kConfig>::load_b(to + tap * kTapBytes, p.b, full, block * p.box_channels,
+            TmaLoads<kConfig>::load_b(to + tap * kTapBytes, p.b, p.b_tail, full, block * p.box_channels,
                                       p.filter + (plane * kTaps + of_plane) * p.filter_step, column, first_filter);
           }
           slot.next();

@@ -148,7 +148,7 @@ struct TmaGemm {
           if (kBoxes > 1 && left <= 0) at.box = kPastEnd;
           const i32 channel = at.box * p.box_channels;
           Loads::load_a(shared.a_box(slot.slot, box), region, full, start, row, at, first_channel + channel, p.policy);
-          Loads::load_b(shared.b_box(slot.slot, box), p.b, full, channel, at.filter, column, first_filter,
+          Loads::load_b(shared.b_box(slot.slot, box), p.b, p.b_tail, full, channel, at.filter, column, first_filter,
                         p.filter_policy);
           at.next(region.taps, p.depth_blocks);
           --left;

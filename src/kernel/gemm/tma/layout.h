@@ -87,7 +87,11 @@ constexpr int b_box_bytes(const KernelConfig& config) {
 // time.
 constexpr int copied_columns(const KernelConfig& config) { return config.gemm.tile.n < 64 ? config.gemm.tile.n : 64; }
 constexpr int b_copied_bytes(const KernelConfig& config) {
-  return b_is_mn_major(config) ? b_box_bytes(config) / 64 * copied_columns(config) : b_box_bytes(config);
+  return b_is_mn_major(config) ? b_box_bytes(config) / b_columns(config) * config.gemm.tile.n : b_box_bytes(config);
+}
+// The columns of a last block that is narrower than those before it; it has a map of its own.
+constexpr int tail_columns(const KernelConfig& config) {
+  return b_is_mn_major(config) && config.gemm.tile.n > 64 ? config.gemm.tile.n % 64 : 0;
 }
 // The same of the channels of a weight gradient, which are whole vectors of 16 bytes; blocks of 32-bit types are turned
 // round whole.

@@ -163,18 +163,20 @@ struct TmaLoads {
   }
 
   // The B box from `channel` on at the filter's tap; map dimensions are {channels of a group, taps, output channels},
-  // or, turned round, {output channels of a group, channels of a group, taps of all groups}.
-  WT_DEVICE static void load_b(SharedAddress to, const TensorMap& map, SharedAddress full, i32 channel, i32 tap,
-                               i32 column, i32 first_filter, CachePolicy policy = kCacheNormal) {
+  // or, turned round, {output channels of a group, channels of a group, taps of all groups}. `tail` has the columns of
+  // a last block that is narrower.
+  WT_DEVICE static void load_b(SharedAddress to, const TensorMap& map, const TensorMap& tail, SharedAddress full,
+                               i32 channel, i32 tap, i32 column, i32 first_filter, CachePolicy policy = kCacheNormal) {
     if constexpr (tma_layout::b_is_mn_major(kConfig)) {
-      constexpr int kBlockBytes = kBox * 128;
-      WT_UNROLL for (int j = 0; j < tma_layout::b_columns(kConfig) / 64; ++j) {
+      constexpr int kBlockBytes = kBox * 128, kBlocks = tma_layout::b_columns(kConfig) / 64;
+      WT_UNROLL for (int j = 0; j < kBlocks; ++j) {
+        const TensorMap& block = tma_layout::tail_columns(kConfig) > 0 && j == kBlocks - 1 ? tail : map;
         if constexpr (kShareB) {
           if (j % kM == share_b())
-            device::tma_load_multicast(to + j * kBlockBytes, map, full, kEveryBlock, column + 64 * j, tap,
+            device::tma_load_multicast(to + j * kBlockBytes, block, full, kEveryBlock, column + 64 * j, tap,
                                        first_filter + channel, policy);
         } else {
-          device::tma_load(to + j * kBlockBytes, map, full, column + 64 * j, tap, first_filter + channel, policy);
+          device::tma_load(to + j * kBlockBytes, block, full, column + 64 * j, tap, first_filter + channel, policy);
         }
       }
     } else if constexpr (tma_layout::turns_filter(kConfig)) {

@@ -20,7 +20,8 @@ StackedCut cut_stacked(const KernelConfig& config, const ConvProblem& problem, i
   if (cut.column_tiles == 1)
     cut.images = std::min<int64_t>(problem.n, (stacked::kPositions - cut.columns) / cut.pitch + 1);
   cut.strips = ceil_div(problem.n, cut.images) * cut.column_tiles;
-  cut.slices = ceil_div(problem.c, stacked::kChannels);
+  cut.slices = ceil_div(problem.c, stacked::block_channels(config));
+  const int64_t takers = stacked::apart(config) ? 1 : stacked::kConsumers;
 
   // The fewest steps that the busiest consumer has; a segment costs its first steps, which complete no row, and about
   // one more to enter.
@@ -31,7 +32,7 @@ StackedCut cut_stacked(const KernelConfig& config, const ConvProblem& problem, i
   for (int64_t asked = 1; asked <= height; ++asked) {
     const int64_t rows = ceil_div(height, asked), segments = ceil_div(height, rows);
     if (segments < asked) continue;
-    const int64_t rounds = ceil_div(cut.strips * segments, room * stacked::kConsumers);
+    const int64_t rounds = ceil_div(cut.strips * segments, room * takers);
     const int64_t cost = rounds * (rows + before + 1);
     if (least != 0 && cost >= least) continue;
     least = cost;
@@ -39,7 +40,7 @@ StackedCut cut_stacked(const KernelConfig& config, const ConvProblem& problem, i
     cut.segment_rows = rows;
     cut.steps = waves * rounds * (rows + before);
   }
-  cut.grid = cut.slices * std::min(room, ceil_div(cut.strips * cut.segments, stacked::kConsumers));
+  cut.grid = cut.slices * std::min(room, ceil_div(cut.strips * cut.segments, takers));
   return cut;
 }
 

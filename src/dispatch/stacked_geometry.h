@@ -15,7 +15,7 @@ struct StackedCut {
   int64_t pitch = 1;  // positions from one image of a strip to the next
   int64_t strips = 1;
   int64_t segments = 1, segment_rows = 1;  // of a strip
-  int64_t slices = 1;                      // of 64 channels
+  int64_t slices = 1;                      // of a block's channels
   int64_t grid = 1;                        // blocks: as many for each slice
   int64_t steps = 1;                       // of a consumer's longest walk, one wave of blocks after the other
 };

@@ -12,7 +12,8 @@ DirectConfig& make_stacked(KernelConfig& c) {
   c.direct.design = DirectDesign::kStacked;
   c.direct.filter_h = c.direct.filter_w = 3;
   c.direct.stride_h = c.direct.stride_w = c.direct.dilation_h = c.direct.dilation_w = 1;
-  c.direct.vector_in = c.direct.vector_out = 32;
+  c.direct.vector_in = 32;
+  c.direct.vector_out = 64;
   c.direct.block_size = stacked::kThreads;
   c.direct.prefetch = 4;
   return c.direct;
@@ -20,7 +21,7 @@ DirectConfig& make_stacked(KernelConfig& c) {
 
 const RowCase kTargetCases[] = {
     {"direct-stacked-shape", [](KernelConfig& c) { make_stacked(c).vector_in = 24; },
-     "direction=fwd filter=3x3 stride=1x1 dilation=1x1 vectors=24/32 block_size=384 prefetch=4: design stacked takes"},
+     "direction=fwd filter=3x3 stride=1x1 dilation=1x1 vectors=24/64 block_size=384 prefetch=4: design stacked takes"},
     {"direct-stacked-shape",
      [](KernelConfig& c) {
        make_stacked(c).stride_h = 2;

@@ -17,13 +17,14 @@ constexpr std::string_view kReadFields[] = {"direct.design",     "direct.filter_
                                             "direct.vector_out", "direct.block_size"};
 
 struct Variant {
-  unsigned char width;             // channels of a group
-  unsigned char rows, cols;        // of the filter
+  unsigned char width, block;      // channels of a group, of a block
+  unsigned char filter;            // rows and columns
   unsigned char stride, prefetch;  // rows on their way to each consumer
 };
 constexpr Variant kVariants[] = {
-    {32, 3, 3, 1, 8}, {16, 3, 3, 1, 8}, {32, 3, 3, 2, 4}, {16, 3, 3, 2, 4},
-    {32, 3, 3, 1, 4}, {16, 3, 3, 1, 4}, {16, 5, 5, 1, 7}, {32, 5, 5, 1, 4},
+    {32, 64, 3, 1, 8},  {16, 64, 3, 1, 8},  {32, 64, 3, 2, 4},  {16, 64, 3, 2, 4},
+    {32, 128, 3, 1, 6}, {16, 128, 3, 1, 6}, {32, 128, 3, 2, 3}, {16, 128, 3, 2, 4},
+    {16, 64, 3, 1, 4},  {32, 64, 3, 1, 4},  {16, 64, 5, 1, 7},  {32, 64, 5, 1, 4},
 };
 constexpr size_t kFewVariants = 2;  // that packs have, without an epilogue
 
@@ -41,11 +42,11 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
     DirectConfig& direct = config.direct;
     config.family = Family::kDirect;
     direct.design = DirectDesign::kStacked;
-    direct.filter_h = variant.rows;
-    direct.filter_w = variant.cols;
+    direct.filter_h = direct.filter_w = variant.filter;
     direct.stride_h = direct.stride_w = variant.stride;
     direct.dilation_h = direct.dilation_w = 1;
-    direct.vector_in = direct.vector_out = variant.width;
+    direct.vector_in = variant.width;
+    direct.vector_out = variant.block;
     direct.block_size = stacked::kThreads;
     direct.prefetch = variant.prefetch;
     configs.push_back(config);

@@ -4,12 +4,13 @@
 //   input rows --TMA--> ring --descriptors shifted by tap--> wgmma --> sums of the output rows that the row meets
 //   filter --TMA, once a block--> shared memory --/                    complete row --epilogue--> staged --TMA--> y, dx
 //
-// A block has 64 channels: a pixel is one swizzled row of 128 bytes, and a group's channels are some columns of it. An
-// instruction multiplies 64 positions of a row by one column of a group's filter, whose rows are stacked along the
+// A consumer has 64 channels: a pixel is one swizzled row of 128 bytes, and a group's channels are some columns of it.
+// An instruction multiplies 64 positions of a row by one column of a group's filter, whose rows are stacked along the
 // instruction's columns; each goes to the sums of another output row. So operand A is read once for all rows of the
-// filter, nothing is multiplied by zeros, and no value meets another group's. Two consumer warpgroups share the
-// filter and nothing else: each walks down its own segments with a ring and a loading warp of its own. Forward, and
-// backward data of stride 1, which turns the filter round. groups.h serves other widths and targets.
+// filter, nothing is multiplied by zeros, and no value meets another group's. Two consumer warpgroups, each
+// with a ring and a loading warp of its own, walk down different segments of the same channels and share their filter,
+// or down the same segments of 64 channels each. Forward, and backward data of stride 1, which turns the filter round.
+// groups.h serves other widths and targets.
 #pragma once
 
 #include "kernel/direct/stacked_arguments.h"
@@ -30,14 +31,16 @@ struct DirectStacked {
 
   WT_DEVICE static void run(const Params& p) {
     const SharedAddress filter = (device::shared_base() + 1023) & ~1023u;
-    const SharedAddress rows = filter + stacked::aligned(stacked::filter_bytes(kConfig));
+    const SharedAddress rows = filter + stacked::filters_bytes(kConfig);
     const SharedAddress barriers = rows + stacked::kConsumers * stacked::consumer_bytes(kConfig);
     if (device::thread_index() == 0) {
       device::tma_prefetch(p.from);
       device::tma_prefetch(p.filter);
       device::tma_prefetch(p.to);
-      device::mbarrier_init(barriers, 1);
-      for (int i = 0; i < stacked::kConsumers; ++i) RowRing{barriers + 8 + i * RowRing::kBytes}.init(1, 4);
+      for (int i = 0; i < stacked::kConsumers; ++i) {
+        device::mbarrier_init(barriers + i * kBarrierBytes, 1);
+        RowRing{barriers + i * kBarrierBytes + 8}.init(1, 4);
+      }
       device::mbarrier_fence_init();
       device::fence_async_shared();
     }
@@ -45,15 +48,19 @@ struct DirectStacked {
     const int warp = device::warp_index();
     const int consumer = warp < 4 * stacked::kConsumers ? warp / 4 : warp - 4 * stacked::kConsumers;
     const SharedAddress own = rows + consumer * stacked::consumer_bytes(kConfig);
-    const Shared shared{
-        filter, own, own + stacked::ring_bytes(kConfig), barriers, {barriers + 8 + consumer * RowRing::kBytes}};
+    const int owner = kApart ? consumer : 0;
+    const Shared shared{filter + owner * stacked::aligned(stacked::filter_bytes(kConfig)),
+                        own,
+                        own + stacked::ring_bytes(kConfig),
+                        barriers + owner * kBarrierBytes,
+                        {barriers + consumer * kBarrierBytes + 8}};
     // WHY one if/else with nothing behind it: ptxas heeds the register moves only then.
     if (warp >= 4 * stacked::kConsumers) {
       device::give_registers<stacked::kProducerRegisters>();
       if (consumer < stacked::kConsumers && device::elect()) produce(p, shared, consumer);
     } else {
       device::take_registers<stacked::kConsumerRegisters>();
-      if (device::thread_index() == 0) load_filter(p, shared);
+      if (device::thread_index() % 128 == 0 && consumer == owner) load_filter(p, shared, slice_of(p, consumer));
       consume(p, shared, consumer);
     }
   }
@@ -69,12 +76,14 @@ struct DirectStacked {
   // wait for each other, and rows of different remainders meet different numbers of slots.
   static constexpr int kJoined = kStride == 1 ? kSlots : 1;
   static constexpr int kTapBytes = stacked::tap_bytes(kConfig);
+  static constexpr bool kApart = stacked::apart(kConfig);
   static constexpr int kTurn = 1 + stacked::kConsumers, kTurnThreads = 128 * stacked::kConsumers;  // named barriers
   static constexpr bool kData = stacked::is_data(kConfig);
   static_assert(kConfig.direct.stride_w == kStride && kWidth % 16 == 0 && stacked::kChannels % kWidth == 0);
 
   using RowRing = Ring<kConfig.direct.prefetch>;
   using Cursor = typename RowRing::Cursor;
+  static constexpr int kBarrierBytes = 8 + RowRing::kBytes;  // of a consumer
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
   using Element = typename Steps::Element;
   static_assert(sizeof(Element) == 2, "rows are staged as 16-bit numbers");
@@ -101,11 +110,17 @@ struct DirectStacked {
     float at[kRowSums];
   };
 
+  // Of 64 channels.
+  WT_DEVICE static i32 slice_of(const Params& p, int consumer) {
+    const i32 slice = device::block_index().x % p.slices;
+    return kApart ? slice * stacked::kConsumers + consumer : slice;
+  }
+
   template <class Body>
   WT_DEVICE static void for_items(const Params& p, int consumer, Body&& body) {
-    const i32 block = device::block_index().x, slice = block % p.slices;
-    const i32 step = device::grid_size().x / p.slices * stacked::kConsumers;
-    for (i32 at = block / p.slices * stacked::kConsumers + consumer; at < p.items; at += step) {
+    constexpr int kTakers = kApart ? 1 : stacked::kConsumers;  // of a block that take items of their own
+    const i32 slice = slice_of(p, consumer), step = device::grid_size().x / p.slices * kTakers;
+    for (i32 at = device::block_index().x / p.slices * kTakers + (kApart ? 0 : consumer); at < p.items; at += step) {
       const i32 strip = at / p.segments, segment = at - strip * p.segments;
       const i32 images = strip / p.column_tiles, tile = strip - images * p.column_tiles;
       const i32 first = segment * p.segment_rows, left = p.size[0] - first;
@@ -145,9 +160,9 @@ struct DirectStacked {
 
   // Every tap of the block's groups, in the order in which stacks hold them: a group's columns, of each the rows of one
   // remainder of the stride, the last row first.
-  WT_DEVICE static void load_filter(const Params& p, const Shared& shared) {
+  WT_DEVICE static void load_filter(const Params& p, const Shared& shared, i32 slice) {
     device::mbarrier_arrive_expect(shared.filter_full, stacked::filter_bytes(kConfig));
-    const i32 first = device::block_index().x % p.slices * stacked::kChannels;
+    const i32 first = slice * stacked::kChannels;
     SharedAddress to = shared.filter;
     for (int group = 0; group < kGroups; ++group) {
       for (int column = 0; column < kCols; ++column) {

@@ -13,7 +13,7 @@ struct StackedArguments {
   TensorMap filter;  // {channels of a group, taps, output channels}: one tap of a group
   TensorMap to;      // as `from`
   i32 channels;      // of all groups
-  i32 slices;        // of 64 channels
+  i32 slices;        // of a block's channels
   i32 row_bytes;     // that the copies of an input row bring
   i32 start[2];      // h, w: the pixel that the first tap of output pixel 0 reads
   i32 size[2];       // h, w: output pixels

@@ -12,7 +12,7 @@
 
 namespace wt::stacked {
 
-inline constexpr int kChannels = 64;   // of a block: a pixel is one swizzled row of 128 bytes
+inline constexpr int kChannels = 64;   // of a consumer: a pixel is one swizzled row of 128 bytes
 inline constexpr int kPositions = 64;  // rows of a matrix instruction
 inline constexpr int kPixelBytes = 128;
 inline constexpr int kConsumers = 2;                     // warpgroups, each with rows of its own
@@ -26,6 +26,9 @@ constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
 constexpr bool is_data(const KernelConfig& config) { return config.direction == Direction::kBackwardData; }
 constexpr int width(const KernelConfig& config) { return config.direct.vector_in; }  // channels of a group
 constexpr int groups(const KernelConfig& config) { return kChannels / width(config); }
+// Channels of a block: 64, whose consumers take different rows and share the filter, or 128, 64 for each.
+constexpr int block_channels(const KernelConfig& config) { return config.direct.vector_out; }
+constexpr bool apart(const KernelConfig& config) { return block_channels(config) > kChannels; }
 
 // Output rows in the making, which an input row meets: those of the filter's rows of one remainder of the stride.
 constexpr int slots(const KernelConfig& config) { return ceil_div(config.direct.filter_h, config.direct.stride_h); }
@@ -57,9 +60,12 @@ constexpr int consumer_bytes(const KernelConfig& config) {
   return ring_bytes(config) + kStagedRows * staged_bytes(config);
 }
 constexpr int aligned(int bytes) { return (bytes + 1023) / 1024 * 1024; }
+constexpr int filters_bytes(const KernelConfig& config) {
+  return block_channels(config) / kChannels * aligned(filter_bytes(config));
+}
 constexpr int shared_bytes(const KernelConfig& config) {
-  const int barriers = 8 + kConsumers * 16 * config.direct.prefetch;
-  return 1024 + aligned(filter_bytes(config)) + kConsumers * consumer_bytes(config) + barriers;
+  const int barriers = kConsumers * (8 + 16 * config.direct.prefetch);
+  return 1024 + filters_bytes(config) + kConsumers * consumer_bytes(config) + barriers;
 }
 
 }  // namespace wt::stacked

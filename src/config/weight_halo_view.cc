@@ -9,10 +9,28 @@
 #include "kernel/gemm/tma/weight_halo_layout.h"
 
 namespace wt {
+namespace {
+
+// Filters along d alone see the pixels of a plane as one row, and planes as rows.
+ConvProblem flattened(const ConvProblem& asked) {
+  ConvProblem problem = asked;
+  const auto bare = [&](size_t i) {
+    return asked.filter[i] == 1 && asked.pad_lower[i] == 0 && asked.pad_upper[i] == 0;
+  };
+  if (asked.filter[0] == 1 || !bare(1) || !bare(2)) return problem;
+  problem.in = {1, asked.in[0], asked.in[1] * asked.in[2]};
+  problem.filter = {1, asked.filter[0], 1};
+  problem.pad_lower = {0, asked.pad_lower[0], 0};
+  problem.pad_upper = {0, asked.pad_upper[0], 0};
+  return problem;
+}
+
+}  // namespace
 
 PixelTile pixel_tile(const KernelConfig& config, const ConvProblem& problem) {
   const Spatial out = problem.out();
   const int pixels = config.gemm.tile.k;
+  const bool down = weight_halo::tap_rows(config) == 1 && problem.filter[2] == 1 && problem.filter[1] > 1;
   PixelTile best;
   const auto order = [](const PixelTile& t) {
     return std::tuple(t.tiles_h * t.tiles_w, t.rows, t.patch_h * t.patch_w);
@@ -22,8 +40,9 @@ PixelTile pixel_tile(const KernelConfig& config, const ConvProblem& problem) {
     PixelTile tile;
     tile.w = w;
     tile.h = pixels / w;
-    tile.patch_w = w + weight_halo::kTaps - 1;
-    tile.patch_h = tile.h + weight_halo::tap_rows(config) - 1;
+    tile.down = down;
+    tile.patch_w = w + (down ? 0 : weight_halo::kTaps - 1);
+    tile.patch_h = tile.h + (down ? weight_halo::kTaps : weight_halo::tap_rows(config)) - 1;
     if (tile.patch_w * tile.patch_h > weight_halo::patch_pixels(config)) continue;
     tile.tiles_h = ceil_div(out[1], tile.h);
     tile.tiles_w = ceil_div(out[2], tile.w);
@@ -35,7 +54,7 @@ PixelTile pixel_tile(const KernelConfig& config, const ConvProblem& problem) {
   const int64_t width = out[2] + weight_halo::kTaps - 1;
   const int64_t read = pixels + (weight_halo::tap_rows(config) - 1) * width + weight_halo::kTaps - 1;
   constexpr int kMaxBox = 256;
-  if (width <= std::min(pixels, kMaxBox) && read <= weight_halo::patch_pixels(config)) {
+  if (!down && width <= std::min(pixels, kMaxBox) && read <= weight_halo::patch_pixels(config)) {
     rows.w = rows.patch_w = static_cast<int>(width);
     rows.h = pixels / rows.w;
     rows.patch_h = rows.h + weight_halo::tap_rows(config) - 1;
@@ -47,13 +66,16 @@ PixelTile pixel_tile(const KernelConfig& config, const ConvProblem& problem) {
   return best;
 }
 
-WeightHaloView weight_halo_view(const KernelConfig& config, const ConvProblem& problem) {
+WeightHaloView weight_halo_view(const KernelConfig& config, const ConvProblem& asked) {
   WeightHaloView view;
+  view.problem = flattened(asked);
+  const ConvProblem& problem = view.problem;
   view.tile = pixel_tile(config, problem);
   view.blocks = problem.n * problem.out()[0] * view.tile.tiles_h * view.tile.tiles_w;
   view.tap_groups[0] = problem.filter[0];
-  view.tap_groups[1] = ceil_div(problem.filter[1], weight_halo::tap_rows(config));
-  view.tap_groups[2] = ceil_div(problem.filter[2], weight_halo::kTaps);
+  const bool down = view.tile.down;
+  view.tap_groups[1] = ceil_div(problem.filter[1], down ? weight_halo::kTaps : weight_halo::tap_rows(config));
+  view.tap_groups[2] = down ? 1 : ceil_div(problem.filter[2], weight_halo::kTaps);
   view.channel_blocks = ceil_div(problem.c_per_group(), weight_halo::channels(config));
   view.tiles_m = ceil_div(problem.k_per_group(), config.gemm.tile.m);
   view.tiles_n = view.tap_groups[0] * view.tap_groups[1] * view.tap_groups[2] * view.channel_blocks;

@@ -16,6 +16,7 @@ struct PixelTile {
   // Whole image rows, as wide as the patch, with zeros at their ends; else w divides into whole steps, and h times w is
   // tile.k.
   bool rows = false;
+  bool down = false;  // the taps of an instruction lie below each other: filters one tap wide
 };
 
 // The shape with the fewest tiles, and among those not of whole rows and with the smallest patch.
@@ -23,6 +24,7 @@ PixelTile pixel_tile(const KernelConfig& config, const ConvProblem& problem);
 
 // Tiles of pixels of all images, and tiles of the gradient in one group: along m and along n.
 struct WeightHaloView {
+  ConvProblem problem;  // as the kernel sees it: under filters along d alone, planes are rows of pixels
   PixelTile tile;
   int64_t blocks = 0;
   int64_t tap_groups[3] = {};  // tiles of taps along d, h and w

@@ -23,6 +23,7 @@ namespace {
 void set_steps(TmaWeightHaloArguments& arguments, const KernelConfig& config, const PixelTile& tile) {
   const int pixel = config.gemm.swizzle_b;
   arguments.row_bytes = tile.patch_w * pixel;
+  arguments.tap_bytes = tile.down ? arguments.row_bytes : pixel;
   arguments.octet_bytes = !tile.rows && tile.w == 8 ? arguments.row_bytes : 8 * pixel;
   for (int step = 0; step < weight_halo::steps(config); ++step) {
     const int first = 16 * step, at = tile.rows ? first : first / tile.w * tile.patch_w + first % tile.w;
@@ -31,10 +32,14 @@ void set_steps(TmaWeightHaloArguments& arguments, const KernelConfig& config, co
   arguments.filled_dy = tile.h * tile.w;
   arguments.filled_x = tile.patch_h * tile.patch_w;
   arguments.clears = tile.rows;
+  arguments.down = tile.down;
+  arguments.tap_step[0] = 1;
+  arguments.tap_step[1] = tile.down ? weight_halo::kTaps : weight_halo::tap_rows(config);
+  arguments.tap_step[2] = tile.down ? 1 : weight_halo::kTaps;
 }
 
-TmaWeightHaloArguments halo_arguments(const KernelConfig& config, const ConvProblem& problem,
-                                      const WeightHaloView& view) {
+TmaWeightHaloArguments halo_arguments(const KernelConfig& config, const WeightHaloView& view) {
+  const ConvProblem& problem = view.problem;
   TmaWeightHaloArguments arguments{};
   arguments.pixel_blocks = static_cast<i32>(view.blocks);
   arguments.groups = static_cast<i32>(problem.g);
@@ -74,7 +79,7 @@ Binding bind_tma_weight_halo(const KernelConfig& config, const ConvProblem& prob
   using Arguments = TmaWeightHaloArguments;
   const GemmConfig& gemm = config.gemm;
   const WeightHaloView view = weight_halo_view(config, problem);
-  Arguments arguments = halo_arguments(config, problem, view);
+  Arguments arguments = halo_arguments(config, view);
   arguments.policy = image_policy(problem, device);
   const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
   const bool split = gemm.split_k == SplitK::kWorkspace;
@@ -101,10 +106,10 @@ Binding bind_tma_weight_halo(const KernelConfig& config, const ConvProblem& prob
   if (problem.n > 0) {
     launch.maps.push_back(
         {offsetof(Arguments, dy), Tensor::kY, 0,
-         pixels_map(problem.y, problem.k, problem.out(), problem, gemm.swizzle_a, rows, tile.h, tile.w)});
-    launch.maps.push_back(
-        {offsetof(Arguments, x), Tensor::kX, 0,
-         pixels_map(problem.x, problem.c, problem.in, problem, gemm.swizzle_b, channels, tile.patch_h, tile.patch_w)});
+         pixels_map(problem.y, problem.k, view.problem.out(), problem, gemm.swizzle_a, rows, tile.h, tile.w)});
+    launch.maps.push_back({offsetof(Arguments, x), Tensor::kX, 0,
+                           pixels_map(problem.x, problem.c, view.problem.in, problem, gemm.swizzle_b, channels,
+                                      tile.patch_h, tile.patch_w)});
   }
   Binding binding;
   if (split) {

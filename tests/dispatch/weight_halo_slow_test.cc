@@ -28,6 +28,8 @@ constexpr Form kForms[] = {
     {"bwd_weight bf16 n2 c20 k36 i9x11 f3x3 p1", 64, 576, 64, kParts, "2"},       // copies of whole rows
     {"bwd_weight bf16 n9 c32 k72 i7x7 f3x3 p1", 64, 288, 128, kParts, "2"},       // whole image rows, slots used again
     {"bwd_weight bf16 n1 c40 k24 i9x26 f3x5 p1x0:2", 64, 288, 128, kParts, "3"},
+    {"bwd_weight bf16 n2 c72 k40 i6x5x7 f4x1x1 p2:1x0x0", 128, 192, 128, kParts, "3"},  // taps below each other
+    {"bwd_weight bf16 n2 c72 k136 i11x9 f5x1 p2x0", 128, 192, 128, kParts, "2"},
     {"bwd_weight bf16 n0 c64 k64 i8x8 f3x3 p1", 64, 576, 128, kParts, nullptr},   // no images
     {"bwd_weight bf16 n1 c40 k72 i4x9x11 f3x3x3 p1", 64, 576, 128, kParts, "3"},  // planes
     {"bwd_weight bf16 n2 c64 k24 i3x8x8 f2x3x3 p1:0x1x0", 64, 576, 128, kParts, nullptr},

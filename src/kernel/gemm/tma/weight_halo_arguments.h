@@ -22,6 +22,9 @@ struct TmaWeightHaloArguments {
   i32 channel_blocks;  // of a patch
   i32 copied_bytes;    // of a stage's copies
   i32 filter[3];
+  i32 down;            // the taps of an instruction lie below each other
+  i32 tap_bytes;       // from one of them to the next in a patch
+  i32 tap_step[3];     // taps of a tile along d, h and w
   i32 tap_groups[3];   // tiles of taps along d, h and w
   i32 size[3];         // output pixels
   i32 start[3];        // image coordinate that the first tap of output pixel 0 reads

@@ -9,7 +9,8 @@
 // patch, so that a tap is a start address some rows further on, and the columns of an instruction are three taps:
 // blocks of one row of channels that lie one pixel apart, and overlap. A step along k is 16 pixels of one row of the
 // tile, or 8 of two; or tiles are image rows as wide as their patches, with zeros of dy at the ends, and steps run
-// through. Warpgroups along n take a row of taps each. Other rows of taps, planes and channels are other tiles.
+// through. Of filters one tap wide, the three taps lie below each other. Warpgroups along n take a row of taps each.
+// Other rows of taps, planes and channels are other tiles.
 //
 // Pixels outside dy are zeros that meet what the patch has there, so a non-finite x may reach taps that do not read it.
 #pragma once
@@ -96,11 +97,10 @@ struct TmaWeightHaloGemm {
       i32 index = static_cast<i32>(work.tile.n);
       i32 rest = index / p.channel_blocks;
       item.channel = (index - rest * p.channel_blocks) * kChannels;
-      constexpr int kStep[3] = {1, kTapRows, kTaps};
       WT_UNROLL for (int i = 2; i >= 0; --i) {
         index = rest;
         rest = index / p.tap_groups[i];
-        item.tap[i] = (index - rest * p.tap_groups[i]) * kStep[i];
+        item.tap[i] = (index - rest * p.tap_groups[i]) * p.tap_step[i];
       }
       body(item);
     });
@@ -203,8 +203,8 @@ struct TmaWeightHaloGemm {
     for (i32 block = 0; block < blocks; ++block) {
       shared.ring.wait_full(slot);
       const SharedAddress a = shared.dy + slot.slot * kABytes + rows;
-      // Columns of the next tap lie one pixel further on, wherever in the swizzle's pattern that is.
-      const u64 b = device::wgmma_descriptor(shared.x + slot.slot * kBBytes + pixels, kPixelBytes,
+      // Columns of the next tap lie a pixel or a row further on, wherever in the swizzle's pattern that is.
+      const u64 b = device::wgmma_descriptor(shared.x + slot.slot * kBBytes + pixels, static_cast<u32>(p.tap_bytes),
                                              static_cast<u32>(p.octet_bytes), descriptor_swizzle(kPixelBytes));
       device::wgmma_fence();
       WT_UNROLL for (int step = 0; step < kSteps; ++step) {
@@ -230,13 +230,15 @@ struct TmaWeightHaloGemm {
     typename Store::Steps steps;
     const int thread = device::thread_index() % 128, lane = thread % 32;
     const i32 first_tap = (item.tap[0] * p.filter[1] + tap_row) * p.filter[2] + item.tap[2];
+    // Filters one tap wide have the taps below each other next to each other, too.
+    const i32 existing = p.down ? p.filter[1] - item.tap[1] : p.filter[2] - item.tap[2];
     const i32 taps = p.filter[0] * p.filter[1] * p.filter[2];
     WT_UNROLL for (int half = 0; half < 2; ++half) {
       const i32 row = static_cast<i32>(item.tile.m) * kTileM + first_row + thread / 32 * 16 + lane / 4 + 8 * half;
       if (row >= p.rows) continue;
       const i64 channel = static_cast<i64>(item.tile.group) * p.rows + row;
       WT_UNROLL for (int tap = 0; tap < kTaps; ++tap) {
-        if (item.tap[2] + tap >= p.filter[2]) break;
+        if (tap >= existing) break;
         const i64 offset = (channel * taps + first_tap + tap) * p.channels;
         WT_UNROLL for (int e = 0; e < kChannels / 8; ++e) {
           const int i = 4 * (kChannels / 8 * tap + e) + 2 * half;

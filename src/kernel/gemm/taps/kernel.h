@@ -12,6 +12,7 @@
 #pragma once
 
 #include "kernel/gemm/ring.h"
+#include "kernel/gemm/taps/filter.h"
 #include "kernel/gemm/taps/register_sums.h"
 #include "kernel/gemm/taps/shared_sums.h"
 
@@ -118,29 +119,20 @@ struct TapsGemm {
 
   // Columns are (output channel, tap), in blocks of 64 channels that are summed over; what does not exist is zero.
   WT_DEVICE static void load_filter(const Params& p, SharedAddress filter) {
-    constexpr int kWidth = 16 / sizeof(Element);
+    constexpr int kChunks = 8;  // of a block
     const auto taps = static_cast<u32>(p.taps[0] * p.taps[1]);
     const u32 columns = static_cast<u32>(p.channels) * taps;
-    const auto* from = static_cast<const Element*>(p.filter) + p.filter_first;
-    const int chunks = p.depth_blocks * (taps_layout::kDepth / kWidth);
     // WHY a chunk of a column a thread: forward it is one load, and neighbouring columns are neighbours backward.
-    for (int index = device::thread_index(); index < chunks * kColumns; index += kMathThreads) {
+    load_taps_filter<Element, kMathThreads>(p, p.depth_blocks * kChunks * kColumns, [&](int index) {
       const auto column = static_cast<u32>(index % kColumns);
-      const int chunk = index / kColumns, depth = chunk * kWidth;
-      Vector<Element, kWidth> part{};
-      if (column < columns) {
-        const u32 channel = column / taps, tap = column - channel * taps;
-        const u32 tap_h = tap / static_cast<u32>(p.taps[1]), tap_w = tap - tap_h * static_cast<u32>(p.taps[1]);
-        const Element* at = from + channel * p.filter_channel + tap_h * p.filter_tap[0] + tap_w * p.filter_tap[1];
-        WT_UNROLL for (int i = 0; i < kWidth; ++i) {
-          if (depth + i < p.depth) part.at[i] = device::load_global(at + (depth + i) * p.filter_depth);
-        }
-      }
-      const int block = depth / taps_layout::kDepth, in_block = chunk % (taps_layout::kDepth / kWidth);
-      device::store_shared(filter + (block * kColumns + static_cast<int>(column)) * 128 +
-                               static_cast<u32>(in_block ^ static_cast<int>(column % 8)) * 16,
-                           part);
-    }
+      const int chunk = index / kColumns;
+      const u32 channel = column / taps, tap = column - channel * taps;
+      const u32 tap_h = tap / static_cast<u32>(p.taps[1]), tap_w = tap - tap_h * static_cast<u32>(p.taps[1]);
+      return TapsChunk{p.filter_first + channel * p.filter_channel + tap_h * p.filter_tap[0] + tap_w * p.filter_tap[1],
+                       chunk * (taps_layout::kDepth / kChunks), column < columns,
+                       filter + (chunk / kChunks * kColumns + static_cast<int>(column)) * 128 +
+                           static_cast<u32>(chunk % kChunks ^ static_cast<int>(column % 8)) * 16};
+    });
   }
 
   // Starts the product of a row; end_product waits for its last part.

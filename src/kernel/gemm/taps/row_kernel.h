@@ -13,6 +13,7 @@
 
 #include "kernel/epilogue.h"
 #include "kernel/gemm/ring.h"
+#include "kernel/gemm/taps/filter.h"
 #include "kernel/gemm/taps/layout.h"
 #include "kernel/gemm/taps/place.h"
 
@@ -124,25 +125,16 @@ struct TapsRowGemm {
   // By filter rows, columns (output channel, tap along w), in blocks of 64 channels that are summed over; what does not
   // exist is zero.
   WT_DEVICE static void load_filter(const Params& p, SharedAddress filter) {
-    constexpr int kWidth = 16 / sizeof(Element), kChunks = taps_layout::kDepth / kWidth;
-    const i32 columns = p.channels * kTapsW;
-    const auto* from = static_cast<const Element*>(p.filter) + p.filter_first;
-    const int all = kTapsH * p.depth_blocks * kChunks * kColumns;
-    for (int index = device::thread_index(); index < all; index += kGroupThreads * kGroups) {
+    constexpr int kChunks = 8;  // of a block
+    const int columns = p.channels * kTapsW, all = kTapsH * p.depth_blocks * kChunks * kColumns;
+    load_taps_filter<Element, kGroupThreads * kGroups>(p, all, [&](int index) {
       const int column = index % kColumns, chunk = index / kColumns % kChunks, part = index / (kColumns * kChunks);
-      const int tap_h = part / p.depth_blocks,
-                depth = (part - tap_h * p.depth_blocks) * taps_layout::kDepth + chunk * kWidth;
-      Vector<Element, kWidth> numbers{};
-      if (column < columns) {
-        const int channel = column / kTapsW, tap_w = column % kTapsW;
-        const Element* at = from + channel * p.filter_channel + tap_h * p.filter_tap[0] + tap_w * p.filter_tap[1];
-        WT_UNROLL for (int i = 0; i < kWidth; ++i) {
-          if (depth + i < p.depth) numbers.at[i] = device::load_global(at + (depth + i) * p.filter_depth);
-        }
-      }
-      device::store_shared(filter + (part * kColumns + column) * 128 + static_cast<u32>(chunk ^ column % 8) * 16,
-                           numbers);
-    }
+      const int tap = part / p.depth_blocks, block = part - tap * p.depth_blocks;
+      return TapsChunk{p.filter_first + column / kTapsW * p.filter_channel + tap * p.filter_tap[0] +
+                           column % kTapsW * p.filter_tap[1],
+                       block * taps_layout::kDepth + chunk * (taps_layout::kDepth / kChunks), column < columns,
+                       filter + (part * kColumns + column) * 128 + static_cast<u32>(chunk ^ column % 8) * 16};
+    });
   }
 
   // The oldest source row meets the last tap.

@@ -72,9 +72,6 @@ struct DirectStacked {
   static constexpr int kSlots = stacked::slots(kConfig), kSteps = kWidth / 16;
   static constexpr int kGroupSums = kWidth / 2;  // of a group in one output row, in the registers of a thread
   static constexpr int kRowSums = stacked::kChannels / 2;
-  // Slots of one instruction. WHY not all of them with a stride: products of different widths on the same accumulators
-  // wait for each other, and rows of different remainders meet different numbers of slots.
-  static constexpr int kJoined = kStride == 1 ? kSlots : 1;
   static constexpr int kTapBytes = stacked::tap_bytes(kConfig);
   static constexpr bool kApart = stacked::apart(kConfig);
   static constexpr int kTurn = 1 + stacked::kConsumers, kTurnThreads = 128 * stacked::kConsumers;  // named barriers
@@ -103,8 +100,13 @@ struct DirectStacked {
     i32 begin, end;       // steps whose input rows are not all padding
     WT_DEVICE i32 steps() const { return rows + kSlots - 1; }
   };
+  // Of output rows in the making, the oldest first. WHY a second row of a step has sums of its own, which are added to
+  // the youngest: it meets fewer of them, and products of different widths on the same accumulators wait for each
+  // other.
+  static constexpr int kSecond = kStride == 2 ? stacked::rows_met(kConfig, 1) * kGroupSums : 0;
   struct Sums {
-    float at[kGroups][kSlots / kJoined][kJoined * kGroupSums];
+    float at[kGroups][kSlots * kGroupSums];
+    float second[kGroups][kSecond > 0 ? kSecond : 1];
   };
   struct Row {  // that is complete: the sums of 64 channels, in the order of channels
     float at[kRowSums];
@@ -252,19 +254,18 @@ struct DirectStacked {
       // WHY: the zeros of new sums would otherwise be written between the products, which would then wait for them.
       hold(sums);
       device::wgmma_fence();
-      multiply<0>(pixels[0], sums);
-      if constexpr (kStride == 2) multiply<1>(pixels[kStride - 1], sums);
+      multiply<0>(pixels[0], sums.at);
+      if constexpr (kStride == 2) multiply<1>(pixels[kStride - 1], sums.second);
       device::wgmma_commit();
       if (turn + consumer < turns) device::arrive_named(kTurn + (consumer ^ 1), kTurnThreads);
       ++turn;
     }
 
-    // The products of a step's input row. Slots hold the output rows in the making, the oldest first, as a stack of
-    // taps does; rows that meet fewer meet the youngest.
-    template <int kRest>
-    WT_DEVICE void multiply(SharedAddress pixels, Sums& sums) {
-      constexpr int kMet = stacked::rows_met(kConfig, kRest) / kJoined, kFirst = kSlots / kJoined - kMet;
-      using Multiply = device::Wgmma<kConfig.x, kConfig.x, kJoined * kWidth>;
+    // The products of a step's first or second input row. The accumulators of a group hold its output rows one after
+    // the other, as a stack of taps does.
+    template <int kRest, int kCount>
+    WT_DEVICE void multiply(SharedAddress pixels, float (&sums)[kGroups][kCount]) {
+      using Multiply = device::Wgmma<kConfig.x, kConfig.x, stacked::rows_met(kConfig, kRest) * kWidth>;
       WT_UNROLL for (int column = 0; column < kCols; ++column) {
         WT_UNROLL for (int step = 0; step < kSteps; ++step) {
           WT_UNROLL for (int group = 0; group < kGroups; ++group) {
@@ -272,10 +273,8 @@ struct DirectStacked {
                                      column / kStride * stacked::kPixelBytes + group * kWidth * 2 + step * 32;
             const u64 a = device::wgmma_descriptor(at, 16, 1024, device::DescriptorSwizzle::k128);
             const int tap = (group * kCols + column) * kRows + stacked::first_tap(kConfig, kRest);
-            WT_UNROLL for (int i = 0; i < kMet; ++i) {
-              Multiply::template multiply<device::Major::kK, kData ? device::Major::kMn : device::Major::kK>(
-                  sums.at[group][kFirst + i], a, filter_descriptor(tap + i * kJoined, step), true);
-            }
+            Multiply::template multiply<device::Major::kK, kData ? device::Major::kMn : device::Major::kK>(
+                sums[group], a, filter_descriptor(tap, step), kRest == 0 || column > 0 || step > 0);
           }
         }
       }
@@ -299,26 +298,30 @@ struct DirectStacked {
         if (device::lane_index() == 0) device::mbarrier_arrive(shared.ring.empty(released.slot));
         released.next();
       }
+      WT_UNROLL for (int group = 0; group < kGroups; ++group) {
+        WT_UNROLL for (int i = 0; i < kSecond; ++i) {
+          float& youngest = sums.at[group][kSlots * kGroupSums - kSecond + i];
+          youngest = device::wgmma_copy(youngest + sums.second[group][i]);
+        }
+      }
     }
 
     // Takes the sums of the output row that a step completes; the others move on by a slot.
     WT_DEVICE static void advance(Sums& sums, Row& row) {
       WT_UNROLL for (int group = 0; group < kGroups; ++group) {
-        WT_UNROLL for (int slot = 0; slot < kSlots; ++slot) {
-          WT_UNROLL for (int i = 0; i < kGroupSums; ++i) {
-            if (slot == 0) row.at[group * kGroupSums + i] = device::wgmma_copy(sum(sums, group, 0, i));
-            sum(sums, group, slot, i) = device::wgmma_copy(slot + 1 < kSlots ? sum(sums, group, slot + 1, i) : 0);
-          }
+        WT_UNROLL for (int i = 0; i < kGroupSums; ++i) row.at[group * kGroupSums + i] =
+            device::wgmma_copy(sums.at[group][i]);
+        WT_UNROLL for (int i = 0; i < kSlots * kGroupSums; ++i) {
+          const bool young = i >= (kSlots - 1) * kGroupSums;
+          sums.at[group][i] = device::wgmma_copy(young ? 0 : sums.at[group][young ? i : i + kGroupSums]);
         }
       }
     }
 
-    WT_DEVICE static float& sum(Sums& sums, int group, int slot, int i) {
-      return sums.at[group][slot / kJoined][slot % kJoined * kGroupSums + i];
-    }
     WT_DEVICE static void hold(Sums& sums) {
       WT_UNROLL for (int group = 0; group < kGroups; ++group) {
-        WT_UNROLL for (int i = 0; i < kSlots / kJoined; ++i) device::wgmma_hold(sums.at[group][i]);
+        device::wgmma_hold(sums.at[group]);
+        if constexpr (kSecond > 0) device::wgmma_hold(sums.second[group]);
       }
     }
 

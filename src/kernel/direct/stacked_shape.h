@@ -35,7 +35,10 @@ constexpr int slots(const KernelConfig& config) { return ceil_div(config.direct.
 constexpr int rows_met(const KernelConfig& config, int remainder) {
   return ceil_div(config.direct.filter_h - remainder, config.direct.stride_h);
 }
-constexpr int sums(const KernelConfig& config) { return slots(config) * kChannels / 2; }  // registers of a thread
+// Registers of a thread. The second row of a step has sums of its own.
+constexpr int sums(const KernelConfig& config) {
+  return (slots(config) + (config.direct.stride_h == 2 ? rows_met(config, 1) : 0)) * kChannels / 2;
+}
 
 // Columns that a position meets beyond its own, and pixels that the positions of an instruction read.
 constexpr int reach(const KernelConfig& config) { return (config.direct.filter_w - 1) / config.direct.stride_w; }

@@ -94,9 +94,9 @@ bool stacked_shape(const Case& at) {
   const KernelConfig& c = at.config;
   const DirectConfig& d = c.direct;
   return c.dims == 2 && c.layout == Layout::kChannelsLast && size_of(c.x) == 2 && c.x == c.w && c.x == c.y &&
-         c.direction != Direction::kBackwardWeight && stacked_filter(c) && (d.vector_out == 64 || d.vector_out == 128) &&
-         (d.vector_in == 16 || d.vector_in == 32) && d.block_size == stacked::kThreads && c.min_blocks == 1 &&
-         d.prefetch > d.stride_h;
+         c.direction != Direction::kBackwardWeight && stacked_filter(c) &&
+         (d.vector_out == 64 || d.vector_out == 128) && (d.vector_in == 16 || d.vector_in == 32) &&
+         d.block_size == stacked::kThreads && c.min_blocks == 1 && d.prefetch > d.stride_h;
 }
 // With the narrowest images, whose windows take the most room: one strip each, or two.
 int banded_bytes(const Case& at) {
@@ -210,7 +210,7 @@ constexpr Constraint kTargetRows[] = {
               c.x == c.w && c.x == c.y && d.filter_h > 0 && d.filter_w > 0 && d.filter_w <= kBandedMaxFilter &&
               d.stride_h == d.stride_w && d.stride_h >= 1 && d.stride_h <= (banded::in_bulk(c) ? 2 : 1) &&
               d.dilation_h == 1 && d.dilation_w == 1 && d.vector_in == d.vector_out &&
-              (d.vector_in == 4 || (d.vector_in == 2 && banded::in_bulk(c))) && d.prefetch >= 2 &&
+              (d.vector_in == 4 || (d.vector_in == 2 && c.dims == 2)) && d.prefetch >= 2 &&
               (d.images == 1 || d.images == kBandedRows) &&
               (d.block_size == 64 || d.block_size == 128 || d.block_size == 256 || d.block_size == 512);
      },
@@ -219,7 +219,8 @@ constexpr Constraint kTargetRows[] = {
        return fmt::format(
            "filter={}x{} stride={}x{} vectors={}/{} prefetch={} images={} block_size={} finite_only={}: design banded "
            "has "
-           "filters up to {} wide, stride 1 and vectors of 4 (or 2 with loader_a=tma_tiled), prefetch of at least 2, "
+           "filters up to {} wide, stride 1 (2 with loader_a=tma_tiled), vectors of 4 or in 2D 2, prefetch of at least "
+           "2, "
            "images "
            "1 or {}, 64 to 512 "
            "threads, one 16-bit type, 2D channels-last or cubes up to {} wide, finite_only=true",

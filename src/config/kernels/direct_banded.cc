@@ -13,18 +13,19 @@ constexpr std::string_view kReadFields[] = {
     "direct.stride_w",   "direct.dilation_h", "direct.dilation_w", "direct.vector_in", "direct.vector_out",
     "direct.block_size", "direct.images",     "direct.prefetch",   "gemm.loader_a"};
 
-// Threads and blocks follow the registers: about 124, 200 and 240 a thread for filters of 3, 5 and 7.
+// Threads and blocks follow the registers: about 124, 200 and 240 a thread for filters of 3, 5 and 7, and half of them
+// with half the channels a warp: then twice the warps hide each other's waits.
 struct Variant {
   unsigned char filter;
   short threads;
   unsigned char min_blocks, stages, channels = 4;  // of a warp
 };
 constexpr Variant kData[] = {
-    {3, 256, 2, 4}, {3, 128, 4, 4}, {3, 256, 2, 6}, {3, 512, 1, 4}, {5, 128, 2, 4},
-    {5, 256, 1, 4}, {5, 128, 2, 6}, {7, 128, 2, 4}, {7, 256, 1, 4}, {7, 128, 2, 6},
+    {3, 256, 2, 4},    {3, 128, 4, 4},    {3, 256, 2, 6},    {3, 512, 1, 4}, {5, 128, 2, 4},
+    {5, 256, 1, 4},    {5, 128, 2, 6},    {7, 128, 2, 4},    {7, 256, 1, 4}, {7, 128, 2, 6},
+    {3, 256, 3, 4, 2}, {5, 256, 2, 4, 2}, {7, 256, 2, 4, 2},
 };
-// With rows that the copy engine brings. Half the channels a warp take half the registers: twice the warps wait for
-// each other.
+// With rows that the copy engine brings.
 constexpr Variant kBulk[] = {
     {3, 256, 2, 4},    {3, 128, 4, 6},    {3, 512, 1, 4},    {5, 128, 3, 6},    {5, 128, 2, 8},
     {5, 256, 1, 8},    {7, 128, 2, 6},    {7, 256, 1, 8},    {3, 256, 3, 4, 2}, {5, 256, 2, 6, 2},
@@ -34,7 +35,8 @@ constexpr Variant kBulk[] = {
 constexpr Variant kBulkStride2[] = {
     {3, 128, 3, 3}, {3, 128, 2, 2}, {5, 128, 2, 3}, {5, 256, 2, 3, 2}, {3, 256, 2, 3, 2}};
 constexpr Variant kWeight[] = {
-    {3, 128, 3, 4}, {3, 256, 1, 6}, {3, 128, 3, 6}, {5, 128, 2, 4}, {5, 256, 1, 4}, {7, 128, 2, 4}, {7, 256, 1, 4},
+    {3, 128, 3, 4}, {3, 256, 1, 6}, {3, 128, 3, 6},    {5, 128, 2, 4},    {5, 256, 1, 4},
+    {7, 128, 2, 4}, {7, 256, 1, 4}, {3, 256, 3, 4, 2}, {5, 256, 2, 4, 2},
 };
 
 // Three planes take about 190 registers, and 250 in backward weight.

@@ -138,11 +138,11 @@ class ExportedKernels : public testing::TestWithParam<Target> {
   // them where WAVETILE_TEST_ALL_EXPORTED is set, which takes minutes.
   std::map<std::string, ConvProblem> sample() {
     const bool all = std::getenv("WAVETILE_TEST_ALL_EXPORTED") != nullptr;
-    std::set<std::tuple<Direction, Family, DirectDesign, Pipeline, Loader>> seen;
+    std::set<std::tuple<Direction, Family, DirectDesign, Pipeline, Loader, bool>> seen;
     std::map<std::string, ConvProblem> problems;
     for (const KernelConfig& config : list_kernels({.target = GetParam(), .rule_set = RuleSet::kTests}).kernels) {
       const std::tuple category(config.direction, config.family, config.direct.design, config.gemm.pipeline,
-                                config.gemm.loader_a);
+                                config.gemm.loader_a, config.gemm.loader_b == Loader::kTmaHalo);
       if (!all && seen.contains(category)) continue;
       const std::optional<ConvProblem> problem = problem_for(config);
       if (!problem) {

@@ -19,7 +19,8 @@ inline std::vector<KernelConfig> one_of_each(const ConvProblem& problem, Target 
     if (!c.accepts()) continue;
     const bool streams = c.config.family == Family::kDirect && c.config.direct.register_weights;
     if (seen.emplace(kind_of(c.config)->id, c.config.direct.design, gemm.split_k, gemm.stream_k, gemm.staging,
-                     gemm.groups_per_tile > 1, gemm.loader_a == Loader::kTmaHalo, streams)
+                     gemm.groups_per_tile > 1, gemm.loader_a == Loader::kTmaHalo || gemm.loader_b == Loader::kTmaHalo,
+                     streams)
             .second)
       kernels.push_back(c.config);
   }

@@ -241,8 +241,9 @@ struct DirectStacked {
       if (item.last && device::thread_index() % 128 == 0) device::bulk_wait_read<0>();
     }
 
-    // Starts the products of a step. WHY in turns: left alone, both consumers multiply at the same time and then store
-    // at the same time, and the matrix units wait. Barrier kTurn + c opens for consumer c.
+    // Starts the products of a step, and comes back when the last ones run. WHY in turns: left alone, both consumers
+    // multiply at the same time and then store at the same time, and the matrix units wait. Barrier kTurn + c opens for
+    // consumer c; it opens a little early, since the other needs some time to start.
     WT_DEVICE void issue(Sums& sums) {
       SharedAddress pixels[kStride];
       WT_UNROLL for (int rest = 0; rest < kStride; ++rest) {
@@ -254,19 +255,28 @@ struct DirectStacked {
       // WHY: the zeros of new sums would otherwise be written between the products, which would then wait for them.
       hold(sums);
       device::wgmma_fence();
-      multiply<0>(pixels[0], sums.at);
-      if constexpr (kStride == 2) multiply<1>(pixels[kStride - 1], sums.second);
+      if constexpr (kStride == 2) {
+        multiply<0, 0, kCols>(pixels[0], sums.at);
+        multiply<1, 0, kCols - 1>(pixels[1], sums.second);
+        device::wgmma_commit();
+        multiply<1, kCols - 1, kCols>(pixels[1], sums.second);
+      } else {
+        multiply<0, 0, kCols - 1>(pixels[0], sums.at);
+        device::wgmma_commit();
+        multiply<0, kCols - 1, kCols>(pixels[0], sums.at);
+      }
       device::wgmma_commit();
+      device::wgmma_wait<1>();
       if (turn + consumer < turns) device::arrive_named(kTurn + (consumer ^ 1), kTurnThreads);
       ++turn;
     }
 
-    // The products of a step's first or second input row. The accumulators of a group hold its output rows one after
-    // the other, as a stack of taps does.
-    template <int kRest, int kCount>
+    // The products of a step's first or second input row with columns [kFrom, kTo) of the filter. The accumulators of a
+    // group hold its output rows one after the other, as a stack of taps does.
+    template <int kRest, int kFrom, int kTo, int kCount>
     WT_DEVICE void multiply(SharedAddress pixels, float (&sums)[kGroups][kCount]) {
       using Multiply = device::Wgmma<kConfig.x, kConfig.x, stacked::rows_met(kConfig, kRest) * kWidth>;
-      WT_UNROLL for (int column = 0; column < kCols; ++column) {
+      WT_UNROLL for (int column = kFrom; column < kTo; ++column) {
         WT_UNROLL for (int step = 0; step < kSteps; ++step) {
           WT_UNROLL for (int group = 0; group < kGroups; ++group) {
             const SharedAddress at = pixels + column % kStride * stacked::phase_bytes(kConfig) +

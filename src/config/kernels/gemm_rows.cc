@@ -56,8 +56,8 @@ struct Shape {
 // and fewer registers.
 constexpr Shape kShapes[] = {{64, 3, 1, 4}, {32, 3, 1, 4}, {96, 3, 1, 4}, {128, 3, 1, 3},
                              {16, 3, 1, 4}, {64, 2, 2, 3}, {32, 2, 2, 3}, {128, 2, 1, 3}};
-// Five rows of many octets, 5x5 over up to 52 channels that are no vectors: their filters leave room for two patches.
-constexpr Shape kFiveRowShapes[] = {{32, 3, 1, 2}, {64, 3, 1, 2}};
+// Five rows of many octets, 5x5 over up to 52 channels that are no vectors: their filters leave room for few patches.
+constexpr Shape kFiveRowShapes[] = {{32, 3, 1, 2}, {32, 3, 1, 4}, {64, 3, 1, 2}};
 
 // An epilogue that loads or computes much wants more registers.
 constexpr Shape kLoadedShapes[] = {{64, 2, 1, 4}, {32, 2, 1, 4}, {96, 2, 1, 4}};

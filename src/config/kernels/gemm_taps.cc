@@ -62,9 +62,10 @@ struct RowShape {
   int stages, groups, min_blocks;
   unsigned char filter;
 };
+// WHY as many stages as fit: groups keep as many rows as the filter has, and copies run ahead with what is left.
 constexpr RowShape kRowShapes[] = {
-    {32, 12, 2, 1, 9}, {32, 12, 3, 1, 9}, {16, 12, 2, 1, 9}, {24, 12, 2, 1, 7}, {32, 12, 2, 1, 7},
-    {16, 8, 2, 2, 5},  {24, 8, 2, 2, 5},  {16, 12, 2, 1, 5}, {16, 8, 2, 2, 3},  {16, 12, 2, 1, 3},
+    {32, 20, 3, 1, 9}, {32, 20, 2, 1, 9}, {16, 20, 3, 1, 9}, {24, 20, 3, 1, 7}, {32, 20, 3, 1, 7},
+    {16, 10, 2, 2, 5}, {24, 10, 2, 2, 5}, {16, 20, 3, 1, 5}, {16, 10, 2, 2, 3}, {16, 20, 3, 1, 3},
 };
 
 bool is_few(Few few, Direction direction) {

@@ -22,6 +22,7 @@ constexpr double kChunkCycles = 300;           // a round of the filter's chunks
 constexpr double kColumnsCycles = 900;         // a round of eight columns' chunks, by vectors
 constexpr double kUnhidden = 0.1;              // of what the longer of products and memory hides
 constexpr double kWordsFactor = 1.15;          // load warps take issue slots that a bulk copy does not
+constexpr double kOctetsFactor = 0.88;         // eight neighbours a lane, of 128 columns: five timed layers
 constexpr double kTwoPatches = 1.35;           // one is not enough ahead: three layers of 5x5
 constexpr double kDirectFactor = 2;            // pairs from registers against whole rows by vectors
 
@@ -39,7 +40,11 @@ double predicted_rows_us(const KernelConfig& config, const ConvProblem& problem,
   double fragments = static_cast<double>(view.fragments) * rows_fragment_cycles(config, view);
   if (!rows_layout::loads_in_bulk(config)) fragments *= kWordsFactor;
   if (config.gemm.stages == 2) fragments *= kTwoPatches;
-  if (config.gemm.staging == Staging::kDirect && !rows_layout::stores_octets(config)) fragments *= kDirectFactor;
+  if (rows_layout::stores_octets(config)) {
+    if (config.gemm.tile.n >= 128) fragments *= kOctetsFactor;
+  } else if (config.gemm.staging == Staging::kDirect) {
+    fragments *= kDirectFactor;
+  }
   const double busy = rounds * shared * (fragments + 300);
   const double chunks = static_cast<double>(view.classes) * rows_layout::steps(config) * 2 * config.gemm.tile.n;
   // Turned round, columns are read by vectors of as many as are stored together, and as many bytes in a round.

@@ -124,8 +124,8 @@ void propose(const KernelConfig& base, const Filter& filter, Breadth breadth, st
         config.gemm.vector_c = 8;
         configs.push_back(config);
         if (breadth == Breadth::kFew) continue;
-        // Wide fragments of many octets, whose way through shared memory takes longest.
-        if (wide && shape.columns % 32 == 0 && !rows_layout::is_loaded(base.epilogue)) {
+        // Without the way through shared memory, which wide fragments gain most from.
+        if (shape.columns % 32 == 0 && !rows_layout::is_loaded(base.epilogue)) {
           config.gemm.staging = Staging::kDirect;
           configs.push_back(config);
         }

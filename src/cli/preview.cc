@@ -9,6 +9,7 @@
 #include "cli/terminal.h"
 #include "cli/trial_json.h"
 #include "compile/compiler.h"
+#include "config/constraints.h"
 #include "config/targets.h"
 #include "dispatch/candidates.h"
 #include "generate/source.h"
@@ -25,6 +26,15 @@ Status compile_for_target(const RankedCandidate& candidate, compile::Resources& 
                 compile::compile(backend, {candidate.name, std::move(source), candidate.config.target}));
   resources = module.resources;
   return {};
+}
+
+// Kernels that are made for some image sizes decline most crops: the smallest of growing ones that this one takes.
+ConvProblem crop_for(const KernelConfig& config, const ConvProblem& problem) {
+  constexpr double kMost = 64 * kCropMultiplyAdds;
+  double budget = kCropMultiplyAdds;
+  ConvProblem part = crop(problem, budget);
+  for (; budget < kMost && !declines(config, part).empty(); part = crop(problem, budget)) budget *= 2;
+  return declines(config, part).empty() ? part : problem;
 }
 
 std::string build_text(const Preview& preview) {
@@ -76,7 +86,7 @@ Preview Previewer::preview(const ConvProblem& problem, bool exact, uint64_t seed
   options.exact = exact;
   options.seed = seed;
   options.time = false;
-  preview.simulated = run_trial(simulator_, crop(problem), options);
+  preview.simulated = run_trial(simulator_, crop_for(pick.config, problem), options);
   preview.status = preview.simulated.status;
   // A compiler that is here and refuses is a fault; one that is not here is a fact of the machine.
   if (preview.status.ok() && preview.compiler_present) preview.status = preview.compiled;

@@ -29,11 +29,11 @@ ConvProblem kernel_problem(const ConvProblem& problem);
 
 // Those that accept come first, by their predicted time; then those that decline, with their reasons.
 std::vector<RankedCandidate> rank_candidates(const ConvProblem& problem, Target target, const PlanOptions& options,
-                                             Candidates which = Candidates::kFew);
+                                             Candidates which = Candidates::kAll);
 
 // The same for a device, with its multiprocessors and what tuning knows: the tuned kernel stands first, and kernels in
 // quarantine decline.
 std::vector<RankedCandidate> rank_candidates(const ConvProblem& problem, const DeviceInfo& device,
-                                             const PlanOptions& options, Candidates which = Candidates::kFew);
+                                             const PlanOptions& options, Candidates which = Candidates::kAll);
 
 }  // namespace wt

@@ -22,6 +22,7 @@ constexpr double kChunkCycles = 300;           // a round of the filter's chunks
 constexpr double kColumnsCycles = 900;         // a round of eight columns' chunks, by vectors
 constexpr double kUnhidden = 0.1;              // of what the longer of products and memory hides
 constexpr double kWordsFactor = 1.15;          // load warps take issue slots that a bulk copy does not
+constexpr double kLongWordsFactor = 1.35;      // the same of windows of more than 8 octets a row: two timed layers
 constexpr double kOctetsFactor = 0.88;         // eight neighbours a lane, of 128 columns: five timed layers
 constexpr double kTwoPatches = 1.35;           // one is not enough ahead: three layers of 5x5
 constexpr double kDirectFactor = 2;            // pairs from registers against whole rows by vectors
@@ -38,7 +39,8 @@ double predicted_rows_us(const KernelConfig& config, const ConvProblem& problem,
   // The fragments of the blocks that share a multiprocessor add up.
   const double shared = std::min<double>(config.min_blocks, std::ceil(blocks / multiprocessors));
   double fragments = static_cast<double>(view.fragments) * rows_fragment_cycles(config, view);
-  if (!rows_layout::loads_in_bulk(config)) fragments *= kWordsFactor;
+  if (!rows_layout::loads_in_bulk(config))
+    fragments *= rows_layout::octets_of_row(config) > 8 ? kLongWordsFactor : kWordsFactor;
   if (config.gemm.stages == 2) fragments *= kTwoPatches;
   if (rows_layout::stores_octets(config)) {
     if (config.gemm.tile.n >= 128) fragments *= kOctetsFactor;

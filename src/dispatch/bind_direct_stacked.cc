@@ -5,6 +5,7 @@
 
 #include "config/fields.h"
 #include "dispatch/bind_direct.h"
+#include "dispatch/cache_policy.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/stacked_geometry.h"
 #include "dispatch/tma_maps.h"
@@ -53,6 +54,7 @@ Binding bind_direct_stacked(const KernelConfig& config, const ConvProblem& probl
   arguments.out_stride[0] = strides.n;
   arguments.out_stride[1] = strides.spatial[1];
   arguments.out_stride[2] = strides.spatial[2];
+  arguments.policy = walked_policy(problem, device);
   arguments.epilogue = epilogue_arguments(problem);
 
   Launch launch;

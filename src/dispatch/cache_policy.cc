@@ -8,9 +8,13 @@ namespace wt {
 // Measured on an H200 with cold, dirty L2: 1x1 layers of up to 1.5 times the L2 gain 1 to 15 hundredths, larger ones
 // lose 3, and so do those whose output is larger than their image, which every column of tiles reads again; 3x3 lose 2.
 CachePolicy image_policy(const ConvProblem& problem, const DeviceInfo& device) {
+  return problem.filter_taps() > 1 ? kCacheNormal : walked_policy(problem, device);
+}
+
+CachePolicy walked_policy(const ConvProblem& problem, const DeviceInfo& device) {
   const int64_t x = problem.x_elements() * size_of(problem.x), y = problem.y_elements() * size_of(problem.y);
   const int64_t all = x + y + problem.w_elements() * size_of(problem.w);
-  if (problem.filter_taps() > 1 || 2 * all > 3 * device.l2_bytes) return kCacheNormal;
+  if (2 * all > 3 * device.l2_bytes) return kCacheNormal;
   if (problem.direction == Direction::kBackwardWeight) return kCacheStream;
   const bool forward = problem.direction == Direction::kForward;
   return (forward ? x >= y : y >= x) ? kCacheStream : kCacheNormal;

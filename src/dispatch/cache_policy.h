@@ -13,6 +13,9 @@ namespace wt {
 // read from memory again.
 CachePolicy image_policy(const ConvProblem& problem, const DeviceInfo& device);
 
+// The same of a kernel that reads images about once, whatever the filter.
+CachePolicy walked_policy(const ConvProblem& problem, const DeviceInfo& device);
+
 // Of a filter that `row_tiles` rows of tiles read, each once.
 CachePolicy filter_policy(const ConvProblem& problem, int64_t row_tiles, const DeviceInfo& device);
 

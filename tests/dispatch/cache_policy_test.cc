@@ -21,6 +21,14 @@ TEST(CachePolicy, StreamsUnitFiltersThatFitTheCache) {
   EXPECT_FALSE(streams("fwd bf16 n64 c256 k64 i56x56 f1x1")) << "it does not fit";
 }
 
+TEST(CachePolicy, StreamsImagesThatAreWalkedOnce) {
+  DeviceInfo device;
+  device.l2_bytes = int64_t{60} << 20;
+  const auto streams = [&](const char* text) { return walked_policy(problem_of(text), device) == kCacheStream; };
+  EXPECT_TRUE(streams("fwd bf16 n16 c1024 k1024 g32 i25x25 f3x3 p1"));
+  EXPECT_FALSE(streams("fwd bf16 n16 c512 k512 g32 i100x100 f3x3 s2 p1")) << "it does not fit";
+}
+
 TEST(CachePolicy, StreamsLargeFiltersThatAreReadOnce) {
   DeviceInfo device;
   device.l2_bytes = int64_t{60} << 20;

@@ -153,7 +153,7 @@ struct DirectStacked {
         device::mbarrier_arrive_expect(full, static_cast<u32>(p.row_bytes));
         WT_UNROLL for (int phase = 0; phase < kStride; ++phase) {
           device::tma_load(to + phase * stacked::phase_bytes(kConfig), p.from, full, item.slice * stacked::kChannels,
-                           p.start[1] + item.w * kStride + phase, item.image, row);
+                           p.start[1] + item.w * kStride + phase, item.image, row, p.policy);
         }
         slot.next();
       }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernel/arguments.h"
+#include "target/cache_policy.h"
 
 namespace wt {
 
@@ -26,6 +27,7 @@ struct StackedArguments {
   i32 items;                   // segments of all strips
   i32 first_tap, tap_step;     // of the filter: taps from the first on, or backwards from the last
   i64 out_stride[3];           // n, h, w
+  CachePolicy policy;          // of `from`
   EpilogueArguments epilogue;
 };
 

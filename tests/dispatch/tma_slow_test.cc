@@ -21,6 +21,8 @@ constexpr Form kForms[] = {
      [](const KernelConfig& c) { return c.gemm.staging == Staging::kShared && c.gemm.ping_pong; }},
     {"fwd bf16 n1 c64 k36 i9x7 f3x3 p1 +scale+bias+relu", "rows of 36 columns",
      [](const KernelConfig& c) { return c.gemm.staging == Staging::kShared && c.gemm.tile.n == 40; }},
+    {"fwd bf16 n2 c72 k18 i11x25 f1x1 +bias", "rows of 18 columns by pairs, two blocks a multiprocessor",
+     [](const KernelConfig& c) { return c.gemm.vector_c == 2 && c.min_blocks == 2 && c.gemm.tile.m == 128; }},
     {"fwd bf16 n1 c64 k200 i9x25 f3x3 p1", "three consumers",
      [](const KernelConfig& c) { return c.gemm.warps.m == 12 && c.gemm.staging == Staging::kTmaStore; }},
     {"fwd fp16 n1 c64 k64 i12x25 f1x1", "two blocks a multiprocessor",

@@ -284,6 +284,24 @@ void propose_copied(const KernelConfig& base, Breadth breadth, std::vector<Kerne
   }
 }
 
+// Few output channels in an even number that is no multiple of 4: rows are staged and stored by pairs. Where the image
+// is most of the traffic, two blocks a multiprocessor have more of it on its way.
+constexpr Shape kNarrowShapes[] = {
+    {128, 32, false, kSearch, kSearch, 1}, {128, 32, false, kSearch, kSearch, 2}, {64, 32, false, kSearch, kSearch, 2},
+    {128, 16, false, kSearch, kSearch, 2}, {64, 64, false, kSearch, kSearch, 2},
+};
+
+void propose_narrow(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew || base.direction != Direction::kForward) return;
+  if (!is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
+  for (const Shape& shape : kNarrowShapes) {
+    for (const Loader loader : {Loader::kTmaTiled, Loader::kTmaIm2col}) {
+      propose_shape(base, shape, 128, loader, Staging::kShared, configs);
+      configs.back().gemm.vector_c = 2;
+    }
+  }
+}
+
 // Convolutions over patches by their easier view (problem/patch_view.h), where channels of a patch's row are no whole
 // 16 bytes by way of copies. Backward data stores runs of them, by vectors or pairs.
 constexpr Shape kPatchShapes[] = {
@@ -431,6 +449,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   propose_sharing(base, breadth, configs);
   propose_crosswise(base, breadth, configs);
   propose_copied(base, breadth, configs);
+  propose_narrow(base, breadth, configs);
   propose_patches(base, breadth, configs);
 }
 

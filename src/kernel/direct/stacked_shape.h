@@ -15,7 +15,7 @@ namespace wt::stacked {
 inline constexpr int kChannels = 64;   // of a consumer: a pixel is one swizzled row of 128 bytes
 inline constexpr int kPositions = 64;  // rows of a matrix instruction
 inline constexpr int kPixelBytes = 128;
-inline constexpr int kConsumers = 2;                     // warpgroups, each with rows of its own
+inline constexpr int kConsumers = 2;                     // warpgroups
 inline constexpr int kThreads = (kConsumers + 1) * 128;  // and a warpgroup of warps that load, one for each
 inline constexpr int kProducerRegisters = 40, kConsumerRegisters = 232;
 inline constexpr int kStagedRows = 2;  // of a consumer, so that one leaves while the next is made

@@ -42,13 +42,19 @@ struct WalkCost {
   int64_t pad = 0, count;  // padding before the rows of the input; these
   bool clips = true;       // the walk leaves out rows of padding before the image
   bool gradient = false;   // and after it, and multiplies none
+  bool inside = false;     // the same forward: what is in flight after the last row is only written
 
   double operator()(int64_t first, int64_t stop) const {
     const int64_t last = stop - 1 + halo;
     if (!clips) return static_cast<double>(last - first + 1);
-    if (!gradient) return static_cast<double>(last - std::max(first, std::min(pad, first + halo)) + 1);
-    // WHY a third: a row of dy that is only staged was about a third of a step.
+    // WHY a third: a row of dy that is only staged was about a third of a step; for rows that are only written, a
+    // guess.
     constexpr double kStagedRow = 0.35;
+    if (!gradient) {
+      const int64_t end = inside ? std::clamp(pad + count - 1, stop - 1, last) : last;
+      return static_cast<double>(end - std::max(first, std::min(pad, first + halo)) + 1) +
+             kStagedRow * static_cast<double>(last - end);
+    }
     const int64_t from = std::max(first, pad), to = std::min(last, pad + count - 1);
     return static_cast<double>(std::max<int64_t>(0, to - from + 1)) +
            kStagedRow * static_cast<double>(std::max<int64_t>(0, std::min(stop, pad) - first));
@@ -248,7 +254,8 @@ BandedCut cut_banded(const KernelConfig& config, const ConvProblem& p, int multi
   const WalkCost cost{.halo = halo,
                       .pad = first,
                       .count = step == 1 ? height : (pad + height - 1) / step - first + 1,
-                      .gradient = p.direction == Direction::kBackwardWeight};
+                      .gradient = p.direction == Direction::kBackwardWeight,
+                      .inside = banded::in_bulk(config)};
   // WHY: rows of narrow images with their windows may leave room for fewer blocks than registers do.
   constexpr int64_t kSharedBytes = 227 << 10, kReserved = 1 << 10;
   const int64_t bytes =

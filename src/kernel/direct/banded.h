@@ -62,8 +62,8 @@ struct DirectBanded {
       done_row = walk.row - (kRows - 1);
       if (done_row >= walk.first) {
         if (done_row == walk.first) rows.enter_out(p, walk.group);
-        Product::finish_row(p, lane, tile, strips, channel, walk.group, done_row, staged + out_slot * out_bytes, sum,
-                            steps);
+        Product::finish_row(p, lane, tile, strips, channel, walk.group, done_row, staged + out_slot * out_bytes,
+                            sum[kRows - 1], steps);
         out_slot ^= 1;
       } else {
         done_row = -1;

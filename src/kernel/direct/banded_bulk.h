@@ -57,7 +57,7 @@ struct DirectBandedBulk {
     int slot = 0, out_slot = 0;
     u32 parity = 0;
     Staged done;
-    while (walk.settle(p.to.size[1], Product::image_rows(p))) {
+    while (walk.settle_inside(p.to.size[1], Product::image_rows(p))) {
       if (walk.entered) Product::clear(sum);
       walk.entered = false;
       device::mbarrier_wait(full + 8 * slot, parity);
@@ -75,15 +75,24 @@ struct DirectBandedBulk {
       slot = slot + 1 == kStages ? 0 : slot + 1;
       parity ^= slot == 0;
       if (sends && done.row >= 0) send(params, first_channel, done);
-      done.row = walk.row - (kPhaseRows - 1);
-      if (done.row >= walk.first) {
-        done.group = walk.group;
-        done.at = staged + out_slot * out_bytes;
-        Product::finish_row(p, lane, tile, strips, channel, walk.group, done.row, done.at, sum, steps);
+      done.row = -1;
+      const auto finish = [&](int in_flight) {
+        const i32 row = walk.row - in_flight;
+        if (row < walk.first || row >= walk.stop) return;
+        if (in_flight < kPhaseRows - 1) {
+          if (sends) device::bulk_wait_read<banded::kBulkOut - 2>();
+          device::sync_block();
+          if (sends && done.row >= 0) send(params, first_channel, done);
+        }
+        done = {row, walk.group, staged + out_slot * out_bytes};
+        Product::finish_row(p, lane, tile, strips, channel, walk.group, row, done.at, sum[in_flight], steps);
         device::fence_async_shared();
         out_slot = out_slot + 1 == banded::kBulkOut ? 0 : out_slot + 1;
-      } else {
-        done.row = -1;
+      };
+      finish(kPhaseRows - 1);
+      // After the last row of an image, what is in flight is complete.
+      if (walk.row == walk.last) {
+        WT_UNROLL for (int i = kPhaseRows - 2; i >= 0; --i) finish(i);
       }
       ++walk.row;
     }
@@ -124,7 +133,7 @@ struct DirectBandedBulk {
   WT_DEVICE static void copy_next(const Params& params, i32 channel, Walk& walk, SharedAddress to, u32 row_bytes,
                                   SharedAddress barrier) {
     const BandedArguments& p = params.rows;
-    if (!walk.settle(p.to.size[1], Product::image_rows(p))) return;
+    if (!walk.settle_inside(p.to.size[1], Product::image_rows(p))) return;
     const Corner corner = Corner::of(p, walk.group);
     const i32 row = walk.row++ * kStep - p.pad_h;
     device::mbarrier_arrive_expect(barrier, static_cast<u32>(kStep * kStep * p.group_segments *

@@ -118,10 +118,10 @@ struct BandedProduct {
     }
   }
 
-  // The completed row through the epilogue into the staging row.
+  // A completed row through the epilogue into the staging row.
   WT_DEVICE static void finish_row(const Params& p, const BandedLane& lane, const Tile& tile, const Strips& strips,
-                                   i32 channel, i32 group, i32 row, SharedAddress staged, const Sums& sum,
-                                   Steps& steps) {
+                                   i32 channel, i32 group, i32 row, SharedAddress staged,
+                                   const float (&sum)[kChannels][Mma::kC], Steps& steps) {
     // WHY apart: most layers only round, and products with 1 and roundings one by one were a fifth of a step.
     const bool rounds = kRounds && p.epilogue.alpha == 1;
     WT_UNROLL for (int i = 0; i < 2; ++i) {
@@ -130,8 +130,7 @@ struct BandedProduct {
       WT_UNROLL for (int half = 0; half < 2; ++half) {
         if (rounds) {
           WT_UNROLL for (int w = 0; w < kChannels / 2; ++w) {
-            packed[half][w] = device::from_floats<Element>(sum[kPhaseRows - 1][2 * w][2 * i + half],
-                                                           sum[kPhaseRows - 1][2 * w + 1][2 * i + half]);
+            packed[half][w] = device::from_floats<Element>(sum[2 * w][2 * i + half], sum[2 * w + 1][2 * i + half]);
           }
         } else {
           apply(p, strips, i, lane.pixel + 4 * half, channel, group, row, sum, 2 * i + half, steps, packed[half]);
@@ -149,7 +148,8 @@ struct BandedProduct {
 
   // The channels of pixel `pixel` of the lane's strip `strip`, which element `element` of the sums holds.
   WT_DEVICE static void apply(const Params& p, const Strips& strips, int strip, int pixel, i32 channel, i32 group,
-                              i32 row, const Sums& sum, int element, Steps& steps, u32 (&packed)[kChannels / 2]) {
+                              i32 row, const float (&sum)[kChannels][Mma::kC], int element, Steps& steps,
+                              u32 (&packed)[kChannels / 2]) {
     const i32 index = group * p.group_segments + strips.segment[strip];
     const i32 column = index % p.segment_tiles * (kBandedRows * kBandedPixels) + strips.column[strip] + pixel;
     const bool exists = index < p.segments && column < p.to.size[2];
@@ -159,7 +159,7 @@ struct BandedProduct {
       value[c] = Element{0};
       // WHY: amax must not see what is not stored, and residual and bias must not be read there.
       if (kPlain || (exists && channel + c < p.channels))
-        value[c] = steps.apply(p.epilogue, sum[kPhaseRows - 1][c][element], at + c, i64{channel} + c);
+        value[c] = steps.apply(p.epilogue, sum[c][element], at + c, i64{channel} + c);
     }
     WT_UNROLL for (int w = 0; w < kChannels / 2; ++w) {
       packed[w] = static_cast<u32>(value[2 * w].bits) | static_cast<u32>(value[2 * w + 1].bits) << 16;

@@ -75,6 +75,14 @@ struct ImageWalk {
     }
     return row <= last;
   }
+  // The same without rows after the image, as far as outputs are complete or in flight with the last one.
+  WT_DEVICE bool settle_inside(i32 height, const ImageRows& image) {
+    if (row > last && settle(height, image)) {
+      const i32 least = row < stop - 1 ? stop - 1 : row, inside = image.last() < least ? least : image.last();
+      if (last > inside) last = inside;
+    }
+    return row <= last;
+  }
   // Of a weight gradient: a row of dy comes with each row of x, at first with rows before the image. kClips: the walk
   // leaves out rows after it. WHY not always: a register, in kernels that have none left.
   template <bool kClips>

@@ -28,7 +28,7 @@ struct Rows {
 void add_rows(std::vector<Rows>& list, Tensor tensor, DataType type, int64_t elements, int64_t all) {
   const int64_t bytes = elements * size_of(type);
   if (bytes % kChunkBytes == 0 || all == 0) return;
-  list.push_back({tensor, all / elements, elements, bytes, ceil_div(bytes, kChunkBytes) * kChunkBytes});
+  list.push_back({tensor, all / elements, elements, bytes, whole_row_bytes(bytes)});
 }
 
 // Of the tensors that the direction reads.
@@ -41,6 +41,15 @@ std::vector<Rows> rows_of(const ConvProblem& p) {
 }
 
 }  // namespace
+
+int64_t whole_row_bytes(int64_t bytes) {
+  constexpr int64_t kLine = 128;
+  const int64_t chunks = ceil_div(bytes, kChunkBytes) * kChunkBytes;
+  int64_t lines = kChunkBytes;
+  while (lines < chunks && lines < kLine) lines *= 2;
+  lines = ceil_div(chunks, lines) * lines;
+  return 3 * lines <= 4 * chunks ? lines : chunks;
+}
 
 int64_t whole_rows_bytes(const ConvProblem& problem) {
   int64_t bytes = 0;

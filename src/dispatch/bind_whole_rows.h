@@ -7,6 +7,10 @@
 
 namespace wt {
 
+// From one copied row to the next: whole 16 bytes, and so many more that rows cross as few lines of 128 bytes as they
+// can, where that takes no more than a third as much again.
+int64_t whole_row_bytes(int64_t bytes);
+
 // Bytes that the copies are, each aligned as maps want it; and those that the copying launch reads and writes.
 int64_t whole_rows_bytes(const ConvProblem& problem);
 double whole_rows_traffic(const ConvProblem& problem);

@@ -113,8 +113,7 @@ double three_product_cycles(const KernelConfig& config, double bytes_deep) {
 
 // What rows of an image cost more where the pixels' pitch is not whole lines.
 double crossed_lines(int64_t channels, DataType type) {
-  // Whole 16 bytes, if need be those of copies.
-  const int64_t pitch = ceil_div(channels * size_of(type), 16) * 16;
+  const int64_t bytes = channels * size_of(type), pitch = bytes % 16 == 0 ? bytes : whole_row_bytes(bytes);
   return pitch % 128 == 0 ? 1 : pitch % 64 == 0 ? kHalfCrossed : kCrossedLines;
 }
 
@@ -472,8 +471,9 @@ double weight_halo_cycles(const KernelConfig& config, const ConvProblem& problem
     const double bytes = static_cast<double>(weight_halo::copied(static_cast<int>(box), channels)) * size_of(type);
     return std::max(kLeastRowBytes, bytes);
   };
-  const double rows = gemm.tile.m / 64.0 * gemm.tile.k * crossed_lines(problem.k, problem.y) *
-                          row_bytes(64, problem.k_per_group(), problem.y) +
+  const int box = weight_halo::rows_of_box(config);
+  const double rows = gemm.tile.m / box * gemm.tile.k * crossed_lines(problem.k, problem.y) *
+                          row_bytes(box, problem.k_per_group(), problem.y) +
                       view.tile.patch_h * view.tile.patch_w * crossed_lines(problem.c, problem.x) *
                           row_bytes(weight_halo::channels(config), problem.c_per_group(), problem.x);
   const double fill = rows / std::min(kFill, kFillAll / std::min(items, units));

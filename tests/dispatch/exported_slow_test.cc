@@ -63,7 +63,8 @@ std::string direct_sizes(const KernelConfig& config) {
   };
   const auto or_else = [](int size, int free) { return size ? size : free; };
   const int h = or_else(direct.filter_h, 3), w = or_else(direct.filter_w, 3);
-  const int image = direct.images == 1 ? 9 : 8;
+  const int out = direct.images == 1 ? 9 : 8;  // images=16 is for up to 8 columns of output
+  const int image = direct.design == DirectDesign::kBanded ? out * direct.stride_w : out;
   const bool small = direct.design == DirectDesign::kGroups || direct.design == DirectDesign::kStacked;
   const int groups = small ? 8 : 64;
   // A group fills a bundle; in finite_only kernels several share it.

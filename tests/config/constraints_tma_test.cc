@@ -81,8 +81,7 @@ const RowCase kTargetCases[] = {
     {"tma-halo", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.loader_a = Loader::kTmaHalo; }); },
      "loader_a=tma_halo with dims=2 direction=fwd specialization=default"},
     {"tma-halo-registers", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.filter_rows = 3; }); },
-     "filter_rows=3 with loader_a=tma_im2col tile.n=128 tile.k=64 staging=tma_store: pipeline tma has pixels in "
-     "registers"},
+     "filter_rows=3 with loader_a=tma_im2col tile=128x128x64 staging=tma_store"},
     {"tma-weight-store",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {

@@ -188,6 +188,7 @@ void propose_halo_registers(const KernelConfig& base, Breadth breadth, std::vect
     gemm.filter_rows = tma_layout::kHaloFilter;
     gemm.tile.k = 3 * 64;
     gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
+    if (shape.ping_pong) gemm.stages = static_cast<unsigned char>(gemm.stages / 2 * 2);  // a ring for each consumer
   }
 }
 

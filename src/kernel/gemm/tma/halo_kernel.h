@@ -29,19 +29,22 @@ struct TmaHaloGemm {
   static constexpr int kMinBlocks = kConfig.min_blocks;
 
   WT_DEVICE static void run(const Params& p) {
-    const Shared shared = layout();
     run_roles<kConfig>(
         [&] {
           device::tma_prefetch(p.a);
           device::tma_prefetch(p.b);
-          shared.patches.init(1, 4 * (kPingPong ? 1 : kConsumers));
-          shared.filters.init(1, 4 * (kPingPong ? 1 : kConsumers));
+          for (int ring = 0; ring < kRings; ++ring) {
+            layout(ring).patches.init(1, 4 * (kPingPong ? 1 : kConsumers));
+            layout(ring).filters.init(1, 4 * (kPingPong ? 1 : kConsumers));
+          }
         },
         [&](int producer) {
-          if (producer == 0 && device::elect()) produce_patches(p, shared);
-          if (producer == 1 && device::elect()) produce_filters(p, shared);
+          const int ring = producer / 2;
+          if (ring >= kRings || !device::elect()) return;
+          if (producer % 2 == 0) produce_patches(p, layout(ring), ring);
+          if (producer % 2 == 1) produce_filters(p, layout(ring), ring);
         },
-        [&](int consumer) { consume(p, shared, consumer); });
+        [&](int consumer) { consume(p, layout(kApart ? consumer : 0), consumer); });
   }
 
  private:
@@ -65,8 +68,13 @@ struct TmaHaloGemm {
   using B = FilterLayout<kConfig>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
   using Output = TmaOutput<kConfig, Params>;
-  using PatchRing = Ring<tma_layout::halo_patches(kConfig)>;
-  using FilterRing = Ring<kStages>;
+  // With operands in registers, consumers that take tiles in turns have rings of their own and multiply at the same
+  // time: one's instructions fill the pauses in which the other waits for its operands.
+  static constexpr bool kApart = kInRegisters && kPingPong;
+  static constexpr int kRings = kApart ? 2 : 1;
+  static constexpr int kRingPatches = tma_layout::halo_patches(kConfig) / kRings, kRingStages = kStages / kRings;
+  using PatchRing = Ring<kRingPatches>;
+  using FilterRing = Ring<kRingStages>;
 
   struct Shared {  // addresses
     SharedAddress patch, filter, out;
@@ -92,12 +100,16 @@ struct TmaHaloGemm {
     }
   };
 
-  WT_DEVICE static Shared layout() {
+  WT_DEVICE static Shared layout(int ring) {
     const SharedAddress patch = (device::shared_base() + 1023) & ~1023u;
-    const SharedAddress filter = patch + tma_layout::halo_patches(kConfig) * kPatchStride;
-    const SharedAddress out = filter + kStages * kBBytes;
+    const SharedAddress filter = patch + kRings * kRingPatches * kPatchStride;
+    const SharedAddress out = filter + kRings * kRingStages * kBBytes;
     const SharedAddress barriers = out + tma_layout::out_bytes(kConfig);
-    return {patch, filter, out, {barriers}, {barriers + PatchRing::kBytes}};
+    return {patch + ring * kRingPatches * kPatchStride,
+            filter + ring * kRingStages * kBBytes,
+            out,
+            {barriers + ring * PatchRing::kBytes},
+            {barriers + kRings * PatchRing::kBytes + ring * FilterRing::kBytes}};
   }
 
   template <class Body>
@@ -124,9 +136,10 @@ struct TmaHaloGemm {
     }
   }
 
-  WT_DEVICE static void produce_patches(const Params& p, const Shared& shared) {
+  WT_DEVICE static void produce_patches(const Params& p, const Shared& shared, int ring) {
     typename PatchRing::Cursor slot;
     for_tiles(p, [&](const Tile& tile) {
+      if (kApart && tile.order % kRings != ring) return;
       for_patches(p, [&](i32 plane, i32 block) {
         shared.patches.wait_empty(slot);
         const SharedAddress full = shared.patches.full(slot.slot), to = shared.patch + slot.slot * kPatchStride;
@@ -143,9 +156,10 @@ struct TmaHaloGemm {
     });
   }
 
-  WT_DEVICE static void produce_filters(const Params& p, const Shared& shared) {
+  WT_DEVICE static void produce_filters(const Params& p, const Shared& shared, int ring) {
     typename FilterRing::Cursor slot;
     for_tiles(p, [&](const Tile& tile) {
+      if (kApart && tile.order % kRings != ring) return;
       const i32 column = static_cast<i32>(tile.n) * kTileN;
       const i32 first_filter = tile.group * (tma_layout::b_is_mn_major(kConfig) ? p.depth : p.columns);
       for_patches(p, [&](i32 plane, i32 block) {
@@ -169,25 +183,28 @@ struct TmaHaloGemm {
     typename FilterRing::Cursor filter;
     // Ping-pong consumers take tiles in turns, so that one multiplies while the other stores: barrier 1 + c opens for
     // c.
-    if (kPingPong && consumer == 1) device::arrive_named(1, 256);
+    constexpr bool kInTurns = kPingPong && !kApart;
+    if (kInTurns && consumer == 1) device::arrive_named(1, 256);
     const i32 patches = p.planes * p.depth_blocks;
     for_tiles(p, [&](const Tile& tile) {
       if (kPingPong && tile.order % kConsumers != consumer) {
-        patch.skip(patches);
-        filter.skip(patches * kTapStages);
+        if (kInTurns) {
+          patch.skip(patches);
+          filter.skip(patches * kTapStages);
+        }
         return;
       }
       const int part = kPingPong ? 0 : consumer;
       float d[kFragments][kTileN / 2];
-      if (kPingPong) device::sync_named(1 + consumer, 256);
+      if (kInTurns) device::sync_named(1 + consumer, 256);
       const i32 rows_left = p.size[1] - tile.h - part * kFragments * kEdge;
       if (kLeastFragments < kFragments && rows_left <= kLeastFragments * kEdge) {
         multiply<kLeastFragments>(p, shared, patch, filter, patches, part, d);
-        if (kPingPong && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
+        if (kInTurns && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
         store<kLeastFragments>(p, shared, tile, consumer, part, d);
       } else {
         multiply<kFragments>(p, shared, patch, filter, patches, part, d);
-        if (kPingPong && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
+        if (kInTurns && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
         store<kFragments>(p, shared, tile, consumer, part, d);
       }
     });

@@ -34,16 +34,19 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        const int columns = weight_halo::kTaps * weight_halo::channels(at.config);
-       return gemm.swizzle_a == 128 && (gemm.swizzle_b == 64 || gemm.swizzle_b == 128) &&
-              (gemm.warps.n == 1 || gemm.warps.n == 3) && gemm.warps.m % 4 == 0 && gemm.mma.n == columns &&
-              gemm.tile.n == gemm.warps.n * columns && gemm.tile.k % 16 == 0 &&
-              weight_halo::steps(at.config) <= weight_halo::kMaxSteps && tma_layout::consumers(at.config) <= 3;
+       const bool rows = gemm.swizzle_a == 128 || (gemm.swizzle_a == 64 && gemm.tile.m == 64 && at.config.dims == 3);
+       return rows && (gemm.swizzle_b == 64 || gemm.swizzle_b == 128) && (gemm.warps.n == 1 || gemm.warps.n == 3) &&
+              gemm.warps.m % 4 == 0 && gemm.mma.n == columns && gemm.tile.n == gemm.warps.n * columns &&
+              gemm.tile.k % 16 == 0 && weight_halo::steps(at.config) <= weight_halo::kMaxSteps &&
+              tma_layout::consumers(at.config) <= 3;
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
-           "tile={}x{}x{} warps={}x{} mma.n={} swizzle_a={} swizzle_b={}: loader_b=tma_halo takes swizzle_a=128, "
-           "swizzle_b=64 or 128, mma.n=96 or 192 for it, at most three warpgroups, one or three of them along n with "
+           "tile={}x{}x{} warps={}x{} mma.n={} swizzle_a={} swizzle_b={}: loader_b=tma_halo takes swizzle_a=128 (or 64 "
+           "in "
+           "three dimensions with tile.m=64), swizzle_b=64 or 128, mma.n=96 or 192 for it, at most three warpgroups, "
+           "one or three of them along n with "
            "mma.n columns each, and tile.k a multiple of 16 up to {}",
            gemm.tile.m, gemm.tile.n, gemm.tile.k, gemm.warps.m, gemm.warps.n, gemm.mma.n, gemm.swizzle_a,
            gemm.swizzle_b, 16 * weight_halo::kMaxSteps);

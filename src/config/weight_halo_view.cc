@@ -68,16 +68,19 @@ PixelTile pixel_tile(const KernelConfig& config, const ConvProblem& problem) {
 
 WeightHaloView weight_halo_view(const KernelConfig& config, const ConvProblem& asked) {
   WeightHaloView view;
-  view.problem = flattened(asked);
+  const bool pairs = weight_halo::pairs_planes(config);
+  view.problem = pairs ? asked : flattened(asked);
   const ConvProblem& problem = view.problem;
   view.tile = pixel_tile(config, problem);
-  view.blocks = problem.n * problem.out()[0] * view.tile.tiles_h * view.tile.tiles_w;
-  view.tap_groups[0] = problem.filter[0];
+  // Pairs of planes begin with the one before the first.
+  view.planes = problem.out()[0] + (pairs ? 1 : 0);
+  view.blocks = problem.n * view.planes * view.tile.tiles_h * view.tile.tiles_w;
+  view.tap_groups[0] = pairs ? ceil_div(problem.filter[0], 2) : problem.filter[0];
   const bool down = view.tile.down;
   view.tap_groups[1] = ceil_div(problem.filter[1], down ? weight_halo::kTaps : weight_halo::tap_rows(config));
   view.tap_groups[2] = down ? 1 : ceil_div(problem.filter[2], weight_halo::kTaps);
   view.channel_blocks = ceil_div(problem.c_per_group(), weight_halo::channels(config));
-  view.tiles_m = ceil_div(problem.k_per_group(), config.gemm.tile.m);
+  view.tiles_m = ceil_div(problem.k_per_group(), weight_halo::tile_channels(config));
   view.tiles_n = view.tap_groups[0] * view.tap_groups[1] * view.tap_groups[2] * view.channel_blocks;
   return view;
 }

@@ -26,6 +26,7 @@ PixelTile pixel_tile(const KernelConfig& config, const ConvProblem& problem);
 struct WeightHaloView {
   ConvProblem problem;  // as the kernel sees it: under filters along d alone, planes are rows of pixels
   PixelTile tile;
+  int64_t planes = 0;  // of an image, that a tile goes through
   int64_t blocks = 0;
   int64_t tap_groups[3] = {};  // tiles of taps along d, h and w
   int64_t channel_blocks = 0;

@@ -33,7 +33,7 @@ void set_steps(TmaWeightHaloArguments& arguments, const KernelConfig& config, co
   arguments.filled_x = tile.patch_h * tile.patch_w;
   arguments.clears = tile.rows;
   arguments.down = tile.down;
-  arguments.tap_step[0] = 1;
+  arguments.tap_step[0] = weight_halo::pairs_planes(config) ? 2 : 1;
   arguments.tap_step[1] = tile.down ? weight_halo::kTaps : weight_halo::tap_rows(config);
   arguments.tap_step[2] = tile.down ? 1 : weight_halo::kTaps;
 }
@@ -52,6 +52,7 @@ TmaWeightHaloArguments halo_arguments(const KernelConfig& config, const WeightHa
     arguments.size[i] = static_cast<i32>(problem.out()[i]);
     arguments.start[i] = static_cast<i32>(-problem.pad_lower[i]);
   }
+  arguments.size[0] = static_cast<i32>(view.planes);
   arguments.tile_h = view.tile.h;
   arguments.tile_w = view.tile.w;
   arguments.tiles_h = static_cast<i32>(view.tile.tiles_h);

@@ -471,9 +471,9 @@ double weight_halo_cycles(const KernelConfig& config, const ConvProblem& problem
     const double bytes = static_cast<double>(weight_halo::copied(static_cast<int>(box), channels)) * size_of(type);
     return std::max(kLeastRowBytes, bytes);
   };
-  const int box = weight_halo::rows_of_box(config);
-  const double rows = gemm.tile.m / box * gemm.tile.k * crossed_lines(problem.k, problem.y) *
-                          row_bytes(box, problem.k_per_group(), problem.y) +
+  const int dy_box = weight_halo::rows_of_box(config);
+  const double rows = double{1} * gemm.tile.m / dy_box * gemm.tile.k * crossed_lines(problem.k, problem.y) *
+                          row_bytes(dy_box, problem.k_per_group(), problem.y) +
                       view.tile.patch_h * view.tile.patch_w * crossed_lines(problem.c, problem.x) *
                           row_bytes(weight_halo::channels(config), problem.c_per_group(), problem.x);
   const double fill = rows / std::min(kFill, kFillAll / std::min(items, units));

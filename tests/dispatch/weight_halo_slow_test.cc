@@ -13,6 +13,7 @@ struct Form {
   short rows, columns, pixels;
   SplitK split;
   const char* splits;  // WAVETILE_SPLITS; null: as predicted
+  bool pairs = false;  // of planes
 };
 
 constexpr SplitK kParts = SplitK::kWorkspace, kWhole = SplitK::kNone;
@@ -30,6 +31,8 @@ constexpr Form kForms[] = {
     {"bwd_weight bf16 n1 c40 k24 i9x26 f3x5 p1x0:2", 64, 288, 128, kParts, "3"},
     {"bwd_weight bf16 n2 c72 k40 i6x5x7 f4x1x1 p2:1x0x0", 128, 192, 128, kParts, "3"},  // taps below each other
     {"bwd_weight bf16 n2 c72 k136 i11x9 f5x1 p2x0", 128, 192, 128, kParts, "2"},
+    {"bwd_weight bf16 n2 c40 k32 i4x9x11 f3x3x3 p1", 64, 288, 128, kParts, "3", true},  // pairs of planes
+    {"bwd_weight bf16 n1 c32 k40 i3x7x7 f2x3x3 p0:1x1x1", 64, 288, 128, kParts, "2", true},
     {"bwd_weight bf16 n0 c64 k64 i8x8 f3x3 p1", 64, 576, 128, kParts, nullptr},   // no images
     {"bwd_weight bf16 n1 c40 k72 i4x9x11 f3x3x3 p1", 64, 576, 128, kParts, "3"},  // planes
     {"bwd_weight bf16 n2 c64 k24 i3x8x8 f2x3x3 p1:0x1x0", 64, 576, 128, kParts, nullptr},
@@ -48,7 +51,8 @@ TEST(WeightHalo, IsExact) {
     std::erase_if(kernels, [&](const RankedCandidate& c) {
       const GemmConfig& gemm = c.config.gemm;
       return !c.accepts() || !weight_halo::serves(c.config) ||
-             gemm.tile != Extent3{form.rows, form.columns, form.pixels} || gemm.split_k != form.split;
+             gemm.tile != Extent3{form.rows, form.columns, form.pixels} || gemm.split_k != form.split ||
+             weight_halo::pairs_planes(c.config) != form.pairs;
     });
     ASSERT_FALSE(kernels.empty()) << form.problem;
     if (form.splits) ::setenv("WAVETILE_SPLITS", form.splits, 1);

@@ -17,16 +17,32 @@ struct Shape {
   short tap_rows;
   bool guess;           // in packs
   bool copies = false;  // also by way of copies of inputs whose rows are no whole 16 bytes
+  bool pairs = false;   // of planes, for up to 32 output channels
 };
 
 // All nine taps of 3x3 filters at a time, or a row of taps for more output channels. Of 14, 28 and 56 pixels the tiles
 // of 112 are a whole number.
 constexpr Shape kShapes[] = {
-    {64, 64, 32, 3, true, true}, {64, 128, 64, 3, false, true}, {64, 64, 64, 3, false, true}, {64, 112, 64, 3, false},
-    {64, 128, 32, 3, false},     {64, 112, 32, 3, false},       {64, 160, 32, 3, false},      {64, 112, 64, 1, false},
-    {128, 128, 64, 1, false},    {128, 64, 64, 1, false},       {128, 112, 64, 1, false},     {64, 128, 64, 1, false},
-    {128, 64, 32, 3, false},     {256, 64, 32, 1, false},       {128, 64, 32, 1, false},      {192, 64, 64, 1, false},
-    {192, 112, 64, 1, false},    {128, 128, 32, 1, false},
+    {64, 64, 32, 3, true, true},
+    {64, 128, 64, 3, false, true},
+    {64, 64, 64, 3, false, true},
+    {64, 112, 64, 3, false},
+    {64, 128, 32, 3, false},
+    {64, 112, 32, 3, false},
+    {64, 160, 32, 3, false},
+    {64, 112, 64, 1, false},
+    {128, 128, 64, 1, false},
+    {128, 64, 64, 1, false},
+    {128, 112, 64, 1, false},
+    {64, 128, 64, 1, false},
+    {128, 64, 32, 3, false},
+    {64, 64, 32, 3, false, false, true},
+    {64, 128, 32, 3, false, false, true},
+    {256, 64, 32, 1, false},
+    {128, 64, 32, 1, false},
+    {192, 64, 64, 1, false},
+    {192, 112, 64, 1, false},
+    {128, 128, 32, 1, false},
 };
 
 }  // namespace
@@ -36,7 +52,7 @@ void propose_weight_halo(const KernelConfig& base, Breadth breadth, std::vector<
   // WHY not all: packs have a limit; these are the layers that gain most.
   if (breadth == Breadth::kFew && base.dims == 1) return;
   for (const Shape& shape : kShapes) {
-    if (breadth == Breadth::kFew && !shape.guess) continue;
+    if ((breadth == Breadth::kFew && !shape.guess) || (shape.pairs && base.dims != 3)) continue;
     KernelConfig config = base;
     config.family = Family::kGemm;
     config.min_blocks = 1;
@@ -52,7 +68,7 @@ void propose_weight_halo(const KernelConfig& base, Breadth breadth, std::vector<
     gemm.persistent = true;
     gemm.loader_a = Loader::kTmaTiled;
     gemm.loader_b = Loader::kTmaHalo;
-    gemm.swizzle_a = 128;
+    gemm.swizzle_a = shape.pairs ? 64 : 128;
     gemm.swizzle_b = static_cast<unsigned char>(2 * shape.channels);
     gemm.block_swizzle = 8;
     for (gemm.stages = kMaxStages; weight_halo::shared_bytes(config) > kSharedBytes;) --gemm.stages;

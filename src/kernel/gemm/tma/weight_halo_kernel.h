@@ -9,8 +9,8 @@
 // patch, so that a tap is a start address some rows further on, and the columns of an instruction are three taps:
 // blocks of one row of channels that lie one pixel apart, and overlap. A step along k is 16 pixels of one row of the
 // tile, or 8 of two; or tiles are image rows as wide as their patches, with zeros of dy at the ends, and steps run
-// through. Of filters one tap wide, the three taps lie below each other. Warpgroups along n take a row of taps each.
-// Other rows of taps, planes and channels are other tiles.
+// through. Up to 32 output channels go in pairs of planes. Of filters one tap wide, the three taps lie below each
+// other. Warpgroups along n take a row of taps each. Other rows of taps, planes and channels are other tiles.
 //
 // Pixels outside dy are zeros that meet what the patch has there, so a non-finite x may reach taps that do not read it.
 #pragma once
@@ -56,13 +56,16 @@ struct TmaWeightHaloGemm {
   static constexpr int kRows = weight_halo::rows_of_box(kConfig), kChannels = weight_halo::channels(kConfig);
   static constexpr int kColumns = kTaps * kChannels, kPixelBytes = kConfig.gemm.swizzle_b;
   static constexpr int kSteps = weight_halo::steps(kConfig);
-  static constexpr int kABytes = weight_halo::gradient_bytes(kConfig), kBlockBytes = kConfig.gemm.tile.k * 128;
+  static constexpr int kABytes = weight_halo::gradient_bytes(kConfig), kRowBytes = kConfig.gemm.swizzle_a;
+  static constexpr int kBlockBytes = kConfig.gemm.tile.k * kRowBytes;
+  static constexpr bool kPairs = weight_halo::pairs_planes(kConfig);
   static constexpr int kBBytes = weight_halo::patch_bytes(kConfig);
-  static_assert(kRows == 64 && kConfig.gemm.tile.n == kTapRows * kColumns && kSteps <= weight_halo::kMaxSteps);
+  static_assert((kPairs ? kTileM == 64 && kConfig.dims == 3 : kRows == 64) &&
+                kConfig.gemm.tile.n == kTapRows * kColumns && kSteps <= weight_halo::kMaxSteps);
 
+  static constexpr int kTileChannels = weight_halo::tile_channels(kConfig);
   static constexpr int kClearBarrier = 1;
 
-  using A = MnMajor<kConfig.gemm.tile.k>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kColumns>;
   using Store = WeightStore<kConfig>;
   using SlotRing = Ring<kStages>;
@@ -140,7 +143,7 @@ struct TmaWeightHaloGemm {
   WT_DEVICE static void produce(const Params& p, const Shared& shared) {
     Cursor slot;
     for_items(p, [&](const Item& item) {
-      const i32 row = item.tile.group * p.rows + static_cast<i32>(item.tile.m) * kTileM;
+      const i32 row = item.tile.group * p.rows + static_cast<i32>(item.tile.m) * kTileChannels;
       const i32 channel = item.tile.group * p.channels + item.channel;
       const i32 d = p.start[0] + item.tap[0], h = p.start[1] + item.tap[1], w = p.start[2] + item.tap[2];
       TileWalk at(p, item.first);
@@ -150,8 +153,8 @@ struct TmaWeightHaloGemm {
         // What copies leave of their rows is read too: rows and columns of sums that are never stored.
         device::mbarrier_arrive_expect(full, static_cast<u32>(p.copied_bytes));
         WT_UNROLL for (int i = 0; i < kTileM / kRows; ++i) {
-          load(shared.dy + slot.slot * kABytes + i * kBlockBytes, p.dy, p, full, row + kRows * i, at.w, at.h, at.d,
-               at.image);
+          load(shared.dy + slot.slot * kABytes + i * kBlockBytes, p.dy, p, full, kPairs ? row : row + kRows * i, at.w,
+               at.h, kPairs ? at.d - 1 + i : at.d, at.image);
         }
         load(shared.x + slot.slot * kBBytes, p.x, p, full, channel, at.w + w, at.h + h, at.d + d, at.image);
         at.next(p);
@@ -170,7 +173,7 @@ struct TmaWeightHaloGemm {
     for (int slot = 0; slot < kStages; ++slot) {
       WT_UNROLL for (int i = 0; i < kTileM / kRows; ++i) {
         const SharedAddress dy = shared.dy + slot * kABytes + i * kBlockBytes;
-        zero(dy + p.filled_dy * 128, dy + kBlockBytes);
+        zero(dy + p.filled_dy * kRowBytes, dy + kBlockBytes);
       }
       const SharedAddress x = shared.x + slot * kBBytes;
       zero(x + p.filled_x * kPixelBytes, x + kBBytes);
@@ -209,9 +212,10 @@ struct TmaWeightHaloGemm {
       device::wgmma_fence();
       WT_UNROLL for (int step = 0; step < kSteps; ++step) {
         WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-          Multiply::template multiply<A::kMajor, device::Major::kMn>(d[i], A::descriptor(a + i * kBlockBytes, 0, step),
-                                                                     b + static_cast<u64>(p.step_at[step]),
-                                                                     block > 0 || step > 0);
+          const u64 rows_of_step = device::wgmma_descriptor(a + i * kBlockBytes + step * 16 * kRowBytes, kBlockBytes,
+                                                            8 * kRowBytes, descriptor_swizzle(kRowBytes));
+          Multiply::template multiply<device::Major::kMn, device::Major::kMn>(
+              d[i], rows_of_step, b + static_cast<u64>(p.step_at[step]), block > 0 || step > 0);
         }
       }
       device::wgmma_commit();
@@ -229,13 +233,16 @@ struct TmaWeightHaloGemm {
                               const float (&d)[kColumns / 2]) {
     typename Store::Steps steps;
     const int thread = device::thread_index() % 128, lane = thread % 32;
-    const i32 first_tap = (item.tap[0] * p.filter[1] + tap_row) * p.filter[2] + item.tap[2];
+    // Of pairs of planes, the first rows have the tap after the others'.
+    const i32 plane = kPairs && thread < 64 ? item.tap[0] + 1 : item.tap[0];
+    const i32 first_tap = (plane * p.filter[1] + tap_row) * p.filter[2] + item.tap[2];
     // Filters one tap wide have the taps below each other next to each other, too.
     const i32 existing = p.down ? p.filter[1] - item.tap[1] : p.filter[2] - item.tap[2];
     const i32 taps = p.filter[0] * p.filter[1] * p.filter[2];
     WT_UNROLL for (int half = 0; half < 2; ++half) {
-      const i32 row = static_cast<i32>(item.tile.m) * kTileM + first_row + thread / 32 * 16 + lane / 4 + 8 * half;
-      if (row >= p.rows) continue;
+      const int in_tile = first_row + (kPairs ? thread % 64 : thread) / 32 * 16 + lane / 4 + 8 * half;
+      const i32 row = static_cast<i32>(item.tile.m) * kTileChannels + in_tile;
+      if (row >= p.rows || (kPairs && plane >= p.filter[0])) continue;
       const i64 channel = static_cast<i64>(item.tile.group) * p.rows + row;
       WT_UNROLL for (int tap = 0; tap < kTaps; ++tap) {
         if (tap >= existing) break;

@@ -24,6 +24,12 @@ constexpr int fragments(const KernelConfig& config) { return config.gemm.tile.m 
 // Channels of dy and of x in a row of their tiles; a pixel of x is one swizzle span.
 constexpr int rows_of_box(const KernelConfig& config) { return config.gemm.swizzle_a / 2; }
 constexpr int channels(const KernelConfig& config) { return config.gemm.swizzle_b / 2; }
+// Up to 32 output channels fill half of an instruction's rows: the other half has them a plane further on, whose
+// products with the same patch belong to the next tap along d.
+constexpr bool pairs_planes(const KernelConfig& config) { return config.gemm.swizzle_a == 64; }
+constexpr int tile_channels(const KernelConfig& config) {
+  return pairs_planes(config) ? rows_of_box(config) : config.gemm.tile.m;
+}
 constexpr int copied(int box, long long channels) {
   const long long whole = (channels + 7) / 8 * 8;
   return whole > box ? box : static_cast<int>(whole);

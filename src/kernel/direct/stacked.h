@@ -37,7 +37,7 @@ struct DirectStacked {
       device::tma_prefetch(p.from);
       device::tma_prefetch(p.filter);
       device::tma_prefetch(p.to);
-      for (int i = 0; i < stacked::kConsumers; ++i) {
+      WT_ROLLED for (int i = 0; i < stacked::kConsumers; ++i) {
         device::mbarrier_init(barriers + i * kBarrierBytes, 1);
         RowRing{barriers + i * kBarrierBytes + 8}.init(1, 4);
       }
@@ -166,10 +166,10 @@ struct DirectStacked {
     device::mbarrier_arrive_expect(shared.filter_full, stacked::filter_bytes(kConfig));
     const i32 first = slice * stacked::kChannels;
     SharedAddress to = shared.filter;
-    for (int group = 0; group < kGroups; ++group) {
-      for (int column = 0; column < kCols; ++column) {
-        for (int rest = 0; rest < kStride; ++rest) {
-          for (int i = stacked::rows_met(kConfig, rest) - 1; i >= 0; --i) {
+    WT_ROLLED for (int group = 0; group < kGroups; ++group) {
+      WT_ROLLED for (int column = 0; column < kCols; ++column) {
+        WT_ROLLED for (int rest = 0; rest < kStride; ++rest) {
+          WT_ROLLED for (int i = stacked::rows_met(kConfig, rest) - 1; i >= 0; --i) {
             const int row = rest + kStride * i;
             device::tma_load(to, p.filter, shared.filter_full, 0, p.first_tap + p.tap_step * (row * kCols + column),
                              first + group * kWidth);
@@ -181,17 +181,22 @@ struct DirectStacked {
   }
 
   WT_DEVICE static void consume(const Params& p, const Shared& shared, int consumer) {
-    i32 steps[stacked::kConsumers] = {};
-    WT_UNROLL for (int i = 0; i < stacked::kConsumers; ++i)
-        for_items(p, i, [&](const Item& item) { steps[i] += item.end - item.begin; });
-    Walk walk{p, shared, consumer, steps[0] < steps[1] ? steps[0] : steps[1]};
+    // Consumers of the same segments have as many steps.
+    i32 turns = 0x7fffffff;
+    WT_ROLLED for (int i = kApart ? 1 : 0; i < stacked::kConsumers; ++i) {
+      i32 steps = 0;
+      for_items(p, i, [&](const Item& item) { steps += item.end - item.begin; });
+      turns = steps < turns ? steps : turns;
+    }
+    Walk walk{p, shared, consumer, turns};
     if (consumer == 1 && walk.turns > 0) device::arrive_named(kTurn, kTurnThreads);
     // Pixels that positions without an output read, and staged positions that no instruction has: their values reach
     // nothing, but they are numbers.
-    for (int i = 0; i < kConfig.direct.prefetch * kStride; ++i)
-      clear(shared.rows + i * stacked::phase_bytes(kConfig), p.images * p.pitch);
-    for (int i = 0; i < stacked::kStagedRows; ++i)
-      clear(shared.staged + i * stacked::staged_bytes(kConfig), stacked::kPositions);
+    // WHY rolled, here and in load_filter: a block waits for its first instructions as it does for its first pixels.
+    WT_ROLLED for (int i = 0; i < kConfig.direct.prefetch * kStride; ++i)
+        clear(shared.rows + i * stacked::phase_bytes(kConfig), p.images * p.pitch);
+    WT_ROLLED for (int i = 0; i < stacked::kStagedRows; ++i)
+        clear(shared.staged + i * stacked::staged_bytes(kConfig), stacked::kPositions);
     device::fence_async_shared();
     device::sync_named(1 + consumer, 128);
     device::mbarrier_wait(shared.filter_full, 0);
@@ -203,7 +208,7 @@ struct DirectStacked {
     constexpr int kChunk = 16;
     const SharedAddress end = row + stacked::phase_bytes(kConfig);
     row += first * stacked::kPixelBytes + device::thread_index() % 128 * kChunk;
-    for (; row < end; row += 128 * kChunk) device::store_shared(row, Vector<u32, kChunk / 4>{});
+    WT_ROLLED for (; row < end; row += 128 * kChunk) device::store_shared(row, Vector<u32, kChunk / 4>{});
   }
 
   // A consumer on its way.
@@ -230,12 +235,11 @@ struct DirectStacked {
         wait(sums);
         advance(sums, row);
       }
-      const i32 count = item.steps();
-      for (i32 step = item.end; step < count; ++step) {
+      for (i32 step = item.end;; ++step) {
         store(item, step - 1, row);
+        if (step == item.steps()) break;
         advance(sums, row);
       }
-      store(item, count - 1, row);
       steps.finish(p.epilogue);
       // WHY here and not after the last item: code behind the loop over items makes ptxas ignore the register moves.
       if (item.last && device::thread_index() % 128 == 0) device::bulk_wait_read<0>();

@@ -47,13 +47,11 @@ double predicted_taps_us(const KernelConfig& config, const ConvProblem& problem,
   const double groups = taps_layout::groups(config);
   const double row_sums =
       sums_rows ? 4 * taps_layout::numbers_of_thread(config) * (2 * taps_w + kNumberInstructions) : 0;
-  // Where next to no row is ahead of those that groups keep, copies are waited for. Two runs of 9x9 took this long.
-  constexpr double kRowProducts = 1.35, kCopyCycles = 1800;
-  const double ahead =
-      config.gemm.stages - static_cast<double>(view.depth_blocks) * (static_cast<double>(view.h.taps) + groups - 1);
-  const double waits = ahead < groups * static_cast<double>(view.depth_blocks) ? kCopyCycles : 0;
-  const double made = kRowProducts * products;
-  const double summed = std::max(made, (made + stored + row_sums + 2 * kRowCycles + waits) / groups);
+  // Fitted to two kernels with one chain of sums for 9x9, which took 50 cycles longer for each product; with two
+  // chains, half of that is assumed.
+  constexpr double kRowProducts = 1.2, kChainCycles = 25;
+  const double made = kRowProducts * products, latency = kChainCycles * depth_steps;
+  const double summed = std::max(made, (made + stored + row_sums + 2 * kRowCycles + latency) / groups);
   const double known = sums_rows ? summed : products + stored + known_sums + kRowCycles;
   const double row =
       taps_layout::in_registers(config) ? known : kAnyFilter * (products + stored + any_sums + kRowCycles);

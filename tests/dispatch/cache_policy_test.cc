@@ -19,6 +19,8 @@ TEST(CachePolicy, StreamsUnitFiltersThatFitTheCache) {
   EXPECT_FALSE(streams("bwd_data bf16 n16 c2048 k256 i25x25 f1x1")) << "the image is read again for every tile";
   EXPECT_FALSE(streams("fwd bf16 n16 c256 k256 i50x50 f3x3 p1")) << "and here for every tap";
   EXPECT_FALSE(streams("fwd bf16 n64 c256 k64 i56x56 f1x1")) << "it does not fit";
+  EXPECT_TRUE(streams("fwd bf16 n32 c96 k192 i56x56 f2x2 s2")) << "patches do not share pixels";
+  EXPECT_TRUE(streams("fwd bf16 n896 c192 k192 i2x28 f2x1")) << "nor do they in their other view";
 }
 
 TEST(CachePolicy, StreamsImagesThatAreWalkedOnce) {

@@ -21,10 +21,10 @@ struct TapsChunk {
   SharedAddress to;
 };
 
-// `kVectors`: a chunk's channels lie together.
-template <class Element, int kThreads, bool kVectors, class Place>
+// `kVectors`: a chunk's channels lie together. `kBatch` chunks of a thread are on their way at a time.
+template <class Element, int kThreads, bool kVectors, int kBatch, class Place>
 WT_DEVICE void load_taps_chunks(const TapsArguments& p, int chunks, const Place& place) {
-  constexpr int kBatch = 4, kWidth = 16 / sizeof(Element);
+  constexpr int kWidth = 16 / sizeof(Element);
   using Part = Vector<Element, kWidth>;
   const auto* filter = static_cast<const Element*>(p.filter);
   for (int first = device::thread_index(); first < chunks; first += kBatch * kThreads) {
@@ -55,10 +55,13 @@ WT_DEVICE void load_taps_chunks(const TapsArguments& p, int chunks, const Place&
 // `place(index)` is the index-th of `chunks`.
 template <class Element, int kThreads, class Place>
 WT_DEVICE void load_taps_filter(const TapsArguments& p, int chunks, const Place& place) {
+  constexpr int kFew = 2;
   if (p.filter_depth == 1 && p.depth % static_cast<i32>(16 / sizeof(Element)) == 0) {
-    load_taps_chunks<Element, kThreads, true>(p, chunks, place);
-  } else {
-    load_taps_chunks<Element, kThreads, false>(p, chunks, place);
+    load_taps_chunks<Element, kThreads, true, 4>(p, chunks, place);
+  } else if (chunks > kFew * kThreads) {
+    load_taps_chunks<Element, kThreads, false, 4>(p, chunks, place);
+  } else {  // WHY: the chunks that fill a batch are loaded for nothing
+    load_taps_chunks<Element, kThreads, false, kFew>(p, chunks, place);
   }
 }
 

@@ -57,7 +57,7 @@ constexpr Form kForms[] = {
      [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaIm2col && c.gemm.swizzle_a == 128; }},
     {"fwd bf16 n1 c112 k40 i9x9 f3x3 p1", "a last patch of three steps",
      [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaHalo && c.gemm.tile.m == 128; }},
-    {"fwd bf16 n2 c128 k36 i19x17 f3x3 p1 +bias+relu", "pixels in registers, consumers in turns, half of the last tile",
+    {"fwd bf16 n2 c128 k36 i19x17 f3x3 p1", "pixels in registers, consumers in turns, half of the last tile",
      [](const KernelConfig& c) { return tma_layout::halo_in_registers(c) && c.gemm.ping_pong && c.gemm.tile.n == 40; }},
     {"fwd bf16 n8 c16 k16 i20x73 f3x3 p1", "tiles that end in their middle come last, more than a round of them",
      [](const KernelConfig& c) {

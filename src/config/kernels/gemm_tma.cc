@@ -180,7 +180,8 @@ constexpr Shape kHaloRegisterShapes[] = {
 };
 
 void propose_halo_registers(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
-  if (breadth == Breadth::kFew) return;
+  // WHY: a longer epilogue does not fit the registers beside three sets of operands.
+  if (breadth == Breadth::kFew || base.epilogue != EpilogueConfig{}) return;
   for (const Shape& shape : kHaloRegisterShapes) {
     propose_shape(base, shape, 128, Loader::kTmaHalo, Staging::kShared, configs);
     GemmConfig& gemm = configs.back().gemm;

@@ -15,8 +15,7 @@ struct Shape {
   short rows, pixels;
   unsigned char tap_rows;
 };
-constexpr Shape kShapes[] = {{40, 128, 1}, {40, 160, 1}, {40, 96, 1},  {40, 64, 1}, {40, 128, 3},
-                             {64, 128, 1}, {64, 64, 1},  {24, 128, 1}, {24, 128, 3}};
+constexpr Shape kShapes[] = {{40, 128, 1}, {40, 160, 1}, {40, 96, 1}, {40, 64, 1}, {40, 128, 3}, {24, 128, 1}};
 
 }  // namespace
 

@@ -23,7 +23,8 @@ constexpr double kColumnsCycles = 900;         // a round of eight columns' chun
 constexpr double kUnhidden = 0.1;              // of what the longer of products and memory hides
 constexpr double kWordsFactor = 1.15;          // load warps take issue slots that a bulk copy does not
 constexpr double kLongWordsFactor = 1.35;      // the same of windows of more than 8 octets a row: two timed layers
-constexpr double kOctetsFactor = 0.88;         // eight neighbours a lane, of 128 columns: five timed layers
+constexpr double kOctetsFactor = 0.88;         // eight neighbours a lane, of 128 columns and long windows: five layers
+constexpr double kShortOctetsFactor = 1.05;    // of short windows, where rows that are stored whole were faster: two
 constexpr double kTwoPatches = 1.35;           // one is not enough ahead: three layers of 5x5
 constexpr double kDirectFactor = 2;            // pairs from registers against whole rows by vectors
 
@@ -43,7 +44,8 @@ double predicted_rows_us(const KernelConfig& config, const ConvProblem& problem,
     fragments *= rows_layout::octets_of_row(config) > 8 ? kLongWordsFactor : kWordsFactor;
   if (config.gemm.stages == 2) fragments *= kTwoPatches;
   if (rows_layout::stores_octets(config)) {
-    if (config.gemm.tile.n >= 128) fragments *= kOctetsFactor;
+    const bool is_long = rows_layout::octets_of_row(config) > 8 && config.gemm.tile.n >= 128;
+    fragments *= is_long ? kOctetsFactor : kShortOctetsFactor;
   } else if (config.gemm.staging == Staging::kDirect) {
     fragments *= kDirectFactor;
   }

@@ -43,6 +43,11 @@ struct DirectStacked {
       }
       device::mbarrier_fence_init();
       device::fence_async_shared();
+      // WHY here: the filter must not wait behind the first rows, of which every product needs one, but all of it.
+      WT_ROLLED for (int i = 0; i < (kApart ? stacked::kConsumers : 1); ++i) {
+        load_filter(p, filter + i * stacked::aligned(stacked::filter_bytes(kConfig)), barriers + i * kBarrierBytes,
+                    slice_of(p, i));
+      }
     }
     device::sync_block();
     const int warp = device::warp_index();
@@ -60,7 +65,6 @@ struct DirectStacked {
       if (consumer < stacked::kConsumers && device::elect()) produce(p, shared, consumer);
     } else {
       device::take_registers<stacked::kConsumerRegisters>();
-      if (device::thread_index() % 128 == 0 && consumer == owner) load_filter(p, shared, slice_of(p, consumer));
       consume(p, shared, consumer);
     }
   }
@@ -162,16 +166,15 @@ struct DirectStacked {
 
   // Every tap of the block's groups, in the order in which stacks hold them: a group's columns, of each the rows of one
   // remainder of the stride, the last row first.
-  WT_DEVICE static void load_filter(const Params& p, const Shared& shared, i32 slice) {
-    device::mbarrier_arrive_expect(shared.filter_full, stacked::filter_bytes(kConfig));
+  WT_DEVICE static void load_filter(const Params& p, SharedAddress to, SharedAddress full, i32 slice) {
+    device::mbarrier_arrive_expect(full, stacked::filter_bytes(kConfig));
     const i32 first = slice * stacked::kChannels;
-    SharedAddress to = shared.filter;
     WT_ROLLED for (int group = 0; group < kGroups; ++group) {
       WT_ROLLED for (int column = 0; column < kCols; ++column) {
         WT_ROLLED for (int rest = 0; rest < kStride; ++rest) {
           WT_ROLLED for (int i = stacked::rows_met(kConfig, rest) - 1; i >= 0; --i) {
             const int row = rest + kStride * i;
-            device::tma_load(to, p.filter, shared.filter_full, 0, p.first_tap + p.tap_step * (row * kCols + column),
+            device::tma_load(to, p.filter, full, 0, p.first_tap + p.tap_step * (row * kCols + column),
                              first + group * kWidth);
             to += kTapBytes;
           }
@@ -217,6 +220,7 @@ struct DirectStacked {
     const Shared& shared;
     int consumer;
     i32 turns;  // steps that both consumers have: they multiply in turns
+    u64 filter = filter_descriptor(shared.filter);
     i32 turn = 0;
     Cursor issued = {}, released = {};
     int staged = 0;  // which of the staged rows is made next
@@ -245,9 +249,8 @@ struct DirectStacked {
       if (item.last && device::thread_index() % 128 == 0) device::bulk_wait_read<0>();
     }
 
-    // Starts the products of a step, and comes back when the last ones run. WHY in turns: left alone, both consumers
-    // multiply at the same time and then store at the same time, and the matrix units wait. Barrier kTurn + c opens for
-    // consumer c; it opens a little early, since the other needs some time to start.
+    // Starts the products of a step. WHY in turns: left alone, both consumers multiply at the same time and then move
+    // their sums at the same time, and the matrix units wait. Barrier kTurn + c opens for consumer c.
     WT_DEVICE void issue(Sums& sums) {
       SharedAddress pixels[kStride];
       WT_UNROLL for (int rest = 0; rest < kStride; ++rest) {
@@ -259,49 +262,45 @@ struct DirectStacked {
       // WHY: the zeros of new sums would otherwise be written between the products, which would then wait for them.
       hold(sums);
       device::wgmma_fence();
-      if constexpr (kStride == 2) {
-        multiply<0, 0, kCols>(pixels[0], sums.at);
-        multiply<1, 0, kCols - 1>(pixels[1], sums.second);
-        device::wgmma_commit();
-        multiply<1, kCols - 1, kCols>(pixels[1], sums.second);
-      } else {
-        multiply<0, 0, kCols - 1>(pixels[0], sums.at);
-        device::wgmma_commit();
-        multiply<0, kCols - 1, kCols>(pixels[0], sums.at);
-      }
+      multiply<0>(pixels[0], sums.at);
+      if constexpr (kStride == 2) multiply<1>(pixels[1], sums.second);
       device::wgmma_commit();
-      device::wgmma_wait<1>();
       if (turn + consumer < turns) device::arrive_named(kTurn + (consumer ^ 1), kTurnThreads);
       ++turn;
     }
 
-    // The products of a step's first or second input row with columns [kFrom, kTo) of the filter. The accumulators of a
-    // group hold its output rows one after the other, as a stack of taps does.
-    template <int kRest, int kFrom, int kTo, int kCount>
+    // The products of a step's first or second input row. The accumulators of a group hold its output rows one after
+    // the other, as a stack of taps does.
+    template <int kRest, int kCount>
     WT_DEVICE void multiply(SharedAddress pixels, float (&sums)[kGroups][kCount]) {
       using Multiply = device::Wgmma<kConfig.x, kConfig.x, stacked::rows_met(kConfig, kRest) * kWidth>;
-      WT_UNROLL for (int column = kFrom; column < kTo; ++column) {
+      const u64 row = device::wgmma_descriptor(pixels, 16, 1024, device::DescriptorSwizzle::k128);
+      WT_UNROLL for (int column = 0; column < kCols; ++column) {
         WT_UNROLL for (int step = 0; step < kSteps; ++step) {
           WT_UNROLL for (int group = 0; group < kGroups; ++group) {
-            const SharedAddress at = pixels + column % kStride * stacked::phase_bytes(kConfig) +
-                                     column / kStride * stacked::kPixelBytes + group * kWidth * 2 + step * 32;
-            const u64 a = device::wgmma_descriptor(at, 16, 1024, device::DescriptorSwizzle::k128);
+            const int at = column % kStride * stacked::phase_bytes(kConfig) + column / kStride * stacked::kPixelBytes +
+                           group * kWidth * 2 + step * 32;
             const int tap = (group * kCols + column) * kRows + stacked::first_tap(kConfig, kRest);
             Multiply::template multiply<device::Major::kK, kData ? device::Major::kMn : device::Major::kK>(
-                sums[group], a, filter_descriptor(tap, step), kRest == 0 || column > 0 || step > 0);
+                sums[group], further(row, at), further(filter, tap * kTapBytes + step * kFilterStep),
+                kRest == 0 || column > 0 || step > 0);
           }
         }
       }
     }
 
-    // Taps from `tap` on, at the step-th 16 channels that are summed over. Forward a tap's rows are output channels,
+    // A descriptor some bytes further on. WHY so: one addition, where a descriptor takes ten instructions to make.
+    WT_DEVICE static u64 further(u64 descriptor, int bytes) {
+      const u32 low = static_cast<u32>(descriptor) + static_cast<u32>(bytes / 16);
+      return (descriptor >> 32 << 32) | low;
+    }
+
+    // The filter's first tap at its first 16 channels that are summed over. Forward a tap's rows are output channels,
     // and backward they are summed over.
-    WT_DEVICE u64 filter_descriptor(int tap, int step) const {
-      const SharedAddress at = shared.filter + tap * kTapBytes;
-      constexpr u32 kEight = 8 * kWidth * 2;  // bytes of 8 rows
-      constexpr device::DescriptorSwizzle kSwizzle = descriptor_swizzle(kWidth * 2);
-      if constexpr (kData) return device::wgmma_descriptor(at + step * 2 * kEight, kTapBytes, kEight, kSwizzle);
-      return device::wgmma_descriptor(at + step * 32, 16, kEight, kSwizzle);
+    static constexpr int kEight = 8 * kWidth * 2;                // bytes of 8 rows
+    static constexpr int kFilterStep = kData ? 2 * kEight : 32;  // to the next 16 channels
+    WT_DEVICE static u64 filter_descriptor(SharedAddress filter) {
+      return device::wgmma_descriptor(filter, kData ? kTapBytes : 16, kEight, descriptor_swizzle(kWidth * 2));
     }
 
     // Waits for a step's products and gives its rows back.

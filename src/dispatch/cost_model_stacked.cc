@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // dispatch/cost_model_stacked.cc - predicted times of Hopper's kernel for small groups.
 //
-// Bytes once at the device's rate, as far as the multiprocessors have an even share of them; or the products of the
-// busiest multiprocessor, whose two consumers share its matrix units. Rates are those of the other Hopper kernels; what
-// a step costs beside its products is a guess.
+// Bytes once at the device's rate, as far as the multiprocessors have an even share of them; or the steps of the
+// busiest multiprocessor, whose two consumers share its matrix units. Constants set by eye on times of six layers on an
+// H200, all of them within an eighth.
 #include <algorithm>
 #include <cmath>
 
@@ -17,8 +17,7 @@ namespace {
 constexpr double kClockMhz = 1755;
 constexpr double kStartUs = 6;         // launch, filter, first rows
 constexpr double kBytesPerUs = 4.3e6;  // of the whole device
-constexpr double kBytesFactor = 1.25;  // a plain copy of the same bytes takes so much longer
-constexpr double kStepCycles = 500;    // barriers, epilogue, staging: a consumer's own, hidden by the other's products
+constexpr double kStepCycles = 1200;   // barriers, epilogue, staging: a consumer's own, beside its products
 
 // Of one consumer and step: rows of A are read at 16 cycles an instruction, and columns take half a cycle each.
 double product_cycles(const KernelConfig& config) {
@@ -37,7 +36,7 @@ double predicted_stacked_us(const KernelConfig& config, const ConvProblem& probl
   const StackedCut cut = cut_stacked(config, problem, multiprocessors);
   const double elements = static_cast<double>(problem.x_elements() + problem.w_elements() + problem.y_elements());
   const double busy = std::ceil(static_cast<double>(cut.grid) / multiprocessors) * multiprocessors;
-  const double memory = elements * 2 / kBytesPerUs * kBytesFactor * busy / static_cast<double>(cut.grid);
+  const double memory = elements * 2 / kBytesPerUs * busy / static_cast<double>(cut.grid);
   const double products = product_cycles(config);
   const double step = std::max(stacked::kConsumers * products, products + kStepCycles);
   const double multiply = static_cast<double>(cut.steps) * step / kClockMhz;

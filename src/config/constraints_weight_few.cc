@@ -38,16 +38,16 @@ constexpr Constraint kTargetRows[] = {
        const bool taps = gemm.filter_rows == 1 || gemm.filter_rows == 3;
        return taps && gemm.warps == Extent3{1, 8, 1} && gemm.wave_groups == 1 && gemm.tile.n == 128 &&
               gemm.load_warps == 4 && gemm.mma == Extent3{64, gemm.tile.m, 16} && gemm.tile.m <= 64 &&
-              gemm.tile.k % 32 == 0 && weight_few::taps(at.config) * gemm.tile.m <= 360 && gemm.swizzle_a == 128 &&
-              gemm.swizzle_b == 128 && (gemm.vector_a == 2 || gemm.vector_a == 4);
+              gemm.tile.k >= 64 && gemm.tile.k % (gemm.filter_rows == 3 ? 64 : 32) == 0 &&
+              weight_few::taps(at.config) * gemm.tile.m <= 360 && gemm.swizzle_a == 128 && gemm.swizzle_b == 128 &&
+              (gemm.vector_a == 2 || gemm.vector_a == 4);
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
            "tile={}x{}x{} warps={}x{} load_warps={} filter_rows={} vector_a={} swizzles {} and {}: weight gradients "
-           "with "
-           "loader_a=async take up to 64 output channels, or 40 with filter_rows=3, by 128 by a multiple of 32, warps "
-           "1x8, 4, 1 or 3, 2 or 4 and 128",
+           "with loader_a=async take up to 64 output channels by 128 by a multiple of 32 from 64 on, or 40 with "
+           "filter_rows=3 by a multiple of 64, warps 1x8, 4, 1 or 3, 2 or 4 and 128",
            gemm.tile.m, gemm.tile.n, gemm.tile.k, gemm.warps.m, gemm.warps.n, gemm.load_warps, gemm.filter_rows,
            gemm.vector_a, gemm.swizzle_a, gemm.swizzle_b);
      }},

@@ -32,6 +32,8 @@ const RowCase kTargetCases[] = {
      "finite_only=true split_k=none"},
     {"weight-few-tile", [](KernelConfig& c) { few_with(c, [](KernelConfig& t) { t.gemm.filter_rows = 2; }); },
      "tile=40x128x128 warps=1x8 load_warps=4 filter_rows=2"},
+    {"weight-few-tile", [](KernelConfig& c) { few_with(c, [](KernelConfig& t) { t.gemm.tile.k = 32; }); },
+     "tile=40x128x32 warps=1x8"},
     {"weight-few-tile",
      [](KernelConfig& c) {
        few_with(c, [](KernelConfig& t) {  // nine taps of sums are more than there are registers
@@ -39,7 +41,7 @@ const RowCase kTargetCases[] = {
          t.gemm.tile.m = t.gemm.mma.n = 48;
        });
      },
-     "or 40 with filter_rows=3"},
+     "tile=48x128x128 warps=1x8 load_warps=4 filter_rows=3"},
 };
 
 const RowCase kProblemCases[] = {

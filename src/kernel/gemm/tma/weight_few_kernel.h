@@ -157,15 +157,14 @@ struct TmaWeightFewGemm {
       const u64 patch = device::wgmma_descriptor(shared.dy + slot.slot * kPatchBytes, 16, kPitch * kRowBytes,
                                                  device::DescriptorSwizzle::k128);
       u32 a[2][kSetSteps][4];
-      WT_UNROLL for (int set = 0; set < kSets; ++set) {
-        device::wgmma_wait<1>();  // the set before that had these registers is read
-        if (set == 1 && block > 0) {
-          device::sync_warp();
-          if (releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
-        }
+      const auto load = [&](int set) {
         WT_UNROLL for (int i = 0; i < kSetSteps; ++i) {
           device::load_matrix<true>(a[set % 2][i], pixels + (set * kSetSteps + i) * 16 * kRowBytes);
         }
+      };
+      device::wgmma_wait<1>();  // the last set but one, which had these registers, is read
+      load(0);
+      WT_UNROLL for (int set = 0; set < kSets; ++set) {
         device::wgmma_fence();
         WT_UNROLL for (int i = 0; i < kSetSteps; ++i) {
           WT_UNROLL for (int tap = 0; tap < kTaps; ++tap) {
@@ -174,6 +173,17 @@ struct TmaWeightFewGemm {
             Multiply::template multiply<device::Major::kMn>(d[tap], a[set % 2][i], patch + first * kRowBytes / 16,
                                                             block > 0 || step > 0);
           }
+          if (i + 1 != kSetSteps / 2 || set + 1 == kSets) continue;
+          // WHY here: an instruction with operands in registers is issued when the one before is through, so that loads
+          // behind a whole set would leave a pause.
+          device::wgmma_commit();
+          device::wgmma_wait<1>();  // all before this half of the set is read
+          if (set == 0 && block > 0) {
+            device::sync_warp();
+            if (releases) device::mbarrier_arrive(shared.ring.empty(slot.previous()));
+          }
+          device::wgmma_fence();
+          load(set + 1);
         }
         device::wgmma_commit();
       }

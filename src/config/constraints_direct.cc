@@ -210,7 +210,7 @@ constexpr Constraint kTargetRows[] = {
               c.x == c.w && c.x == c.y && d.filter_h > 0 && d.filter_w > 0 && d.filter_w <= kBandedMaxFilter &&
               d.stride_h == d.stride_w && d.stride_h >= 1 && d.stride_h <= (banded::in_bulk(c) ? 2 : 1) &&
               d.dilation_h == 1 && d.dilation_w == 1 && d.vector_in == d.vector_out &&
-              (d.vector_in == 4 || (d.vector_in == 2 && c.dims == 2)) && d.prefetch >= 2 &&
+              (d.vector_in == 4 || (d.vector_in == 2 && banded::in_bulk(c))) && d.prefetch >= 2 &&
               (d.images == 1 || d.images == kBandedRows) &&
               (d.block_size == 64 || d.block_size == 128 || d.block_size == 256 || d.block_size == 512);
      },
@@ -219,7 +219,8 @@ constexpr Constraint kTargetRows[] = {
        return fmt::format(
            "filter={}x{} stride={}x{} vectors={}/{} prefetch={} images={} block_size={} finite_only={}: design banded "
            "has "
-           "filters up to {} wide, stride 1 (2 with loader_a=tma_tiled), vectors of 4 or in 2D 2, prefetch of at least "
+           "filters up to {} wide, stride 1 and vectors of 4 (either may be 2 with loader_a=tma_tiled), prefetch of at "
+           "least "
            "2, "
            "images "
            "1 or {}, 64 to 512 "
@@ -234,15 +235,15 @@ constexpr Constraint kTargetRows[] = {
        const KernelConfig& c = at.config;
        return c.target == Target::kSm90a && c.dims == 2 && c.direction != Direction::kBackwardWeight &&
               (c.direct.stride_h == 1 || c.direction == Direction::kForward) && banded::pixel_bytes(c) >= 32 &&
-              banded::pixel_bytes(c) <= 128;
+              banded::pixel_bytes(c) <= 128 && (c.direct.stride_h == 1 || !c.gemm.double_buffer);
      },
      [](const Case& at) {
        return fmt::format(
-           "loader_a=tma_tiled with target {}, {}D, direction {}, stride {}, {} channels a block: design banded copies "
-           "rows in bulk on sm_90a, in 2D, forward and with stride 1 backward data, with 16 to 64 channels; use design "
-           "stream",
+           "loader_a=tma_tiled with target {}, {}D, direction {}, stride {}, double_buffer={}, {} channels a block: "
+           "design banded copies rows in bulk on sm_90a, in 2D, forward, with stride 1 also backward data and "
+           "double_buffer, with 16 to 64 channels; use design stream",
            text_of(at.config.target), at.config.dims, text_of(at.config.direction), at.config.direct.stride_h,
-           banded::channels(at.config));
+           at.config.gemm.double_buffer, banded::channels(at.config));
      }},
 
     {"direct-banded-memory", "rows on their way fit the shared memory of a block", is_banded,

@@ -57,23 +57,44 @@ struct DirectBandedBulk {
     int slot = 0, out_slot = 0;
     u32 parity = 0;
     Staged done;
+    typename Product::Fragments next;
+    if (kReadsAhead && walk.at < walk.end) {
+      device::mbarrier_wait(full, 0);
+      tile.read_row(strips.at(ring).strip, next);
+    }
     while (walk.settle_inside(p.to.size[1], Product::image_rows(p))) {
       if (walk.entered) Product::clear(sum);
       walk.entered = false;
-      device::mbarrier_wait(full + 8 * slot, parity);
+      const int after = slot + 1 == kStages ? 0 : slot + 1;
+      const bool goes_on = walk.row < walk.last || walk.at < walk.end;
+      if constexpr (kReadsAhead) {
+        if (goes_on) device::mbarrier_wait(full + 8 * after, parity ^ (after == 0));
+      } else {
+        device::mbarrier_wait(full + 8 * slot, parity);
+      }
       // WHY one may be on its way: the place that is staged next was sent two rows ago.
       if (sends) device::bulk_wait_read<banded::kBulkOut - 2>();
       // Every warp is done with the row before then, whose place is free, and has staged what it completed.
       device::sync_block();
-      WT_UNROLL for (int i = 0; i < kStep * kStep; ++i) {
-        Product::multiply(tile, strips.at(ring + slot * stage_bytes + i * row_bytes), band[i % kStep], i / kStep,
-                          i == 0, sum);
+      if constexpr (kReadsAhead) {
+        typename Product::Fragments now;
+        WT_UNROLL for (int c = 0; c < kChannels; ++c) {
+          WT_UNROLL for (int e = 0; e < Product::Mma::kA / 2; ++e) now[c][e] = next[c][e];
+        }
+        // WHY not only where it goes on: a branch would keep this apart from the products, which hide it.
+        tile.read_row(strips.at(ring + (goes_on ? after : slot) * stage_bytes).strip, next);
+        Product::multiply(now, band[0], 0, true, sum);
+      } else {
+        WT_UNROLL for (int i = 0; i < kStep * kStep; ++i) {
+          Product::multiply(tile, strips.at(ring + slot * stage_bytes + i * row_bytes), band[i % kStep], i / kStep,
+                            i == 0, sum);
+        }
       }
       // WHY after the products: they go on meanwhile.
       const int free = slot == 0 ? kStages - 1 : slot - 1;
       if (loads) copy_next(params, first_channel, copied, ring + free * stage_bytes, row_bytes, full + 8 * free);
-      slot = slot + 1 == kStages ? 0 : slot + 1;
-      parity ^= slot == 0;
+      slot = after;
+      parity ^= after == 0;
       if (sends && done.row >= 0) send(params, first_channel, done);
       done.row = -1;
       const auto finish = [&](int in_flight) {
@@ -110,7 +131,9 @@ struct DirectBandedBulk {
   using Walk = typename Product::Walk;
   static constexpr int kStages = Product::kStages, kChannels = Product::kChannels;
   static constexpr int kStep = Product::kStep, kPhaseRows = Product::kPhaseRows;
-  static_assert(Product::kDepth == 1);
+  static constexpr bool kReadsAhead =
+      kConfig.gemm.double_buffer;  // a row's fragments, while the one before is multiplied
+  static_assert(Product::kDepth == 1 && (!kReadsAhead || kStep == 1));
 
   // A row that is staged and not yet sent.
   struct Staged {

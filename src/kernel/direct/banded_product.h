@@ -103,19 +103,26 @@ struct BandedProduct {
     }
   };
 
+  using Fragments = typename Tile::Pairs;  // of a row
+
   // Row `row` of a step. `moves`: the first plane's or phase's row, with which the sums move on.
-  WT_DEVICE static void multiply(const Tile& tile, const typename Strips::Windows& windows, const Band& band, int row,
-                                 bool moves, Sums& sum) {
-    Element a[kChannels][Mma::kA];
-    tile.read_row(windows.strip, a);
+  WT_DEVICE static void multiply(const Fragments& a, const Band& band, int row, bool moves, Sums& sum) {
     WT_UNROLL for (int r = kPhaseRows - 1; r >= 0; --r) {
       const int tap = r * kStep + row;
       if (tap >= kRows) continue;
       WT_UNROLL for (int c = 0; c < kChannels; ++c) {
         WT_UNROLL for (int e = 0; e < Mma::kC && moves; ++e) sum[r][c][e] = r > 0 ? sum[r > 0 ? r - 1 : 0][c][e] : 0;
-        Mma::multiply(sum[r][c], a[c], band[tap < kRows ? tap : 0][c]);
+        Element pixels[Mma::kA];
+        WT_UNROLL for (int e = 0; e < Mma::kA; ++e) pixels[e].bits = static_cast<u16>(a[c][e / 2] >> 16 * (e % 2));
+        Mma::multiply(sum[r][c], pixels, band[tap < kRows ? tap : 0][c]);
       }
     }
+  }
+  WT_DEVICE static void multiply(const Tile& tile, const typename Strips::Windows& windows, const Band& band, int row,
+                                 bool moves, Sums& sum) {
+    Fragments a;
+    tile.read_row(windows.strip, a);
+    multiply(a, band, row, moves, sum);
   }
 
   // A completed row through the epilogue into the staging row.

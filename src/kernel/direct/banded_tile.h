@@ -53,16 +53,11 @@ struct BandedTile {
   WT_DEVICE Pixels read(SharedAddress block) const {
     return {device::load_shared<Words>(block + near), device::load_shared<Words>(block + far)};
   }
-  // Channel `channel` of both pixels into elements 2 * pair and 2 * pair + 1 of a fragment.
-  WT_DEVICE void place_pair(const Pixels& from, int channel, Element* to) const {
-    const u32 both =
-        device::permute_bytes(from.first.at[channel / 2], from.second.at[channel / 2], channel % 2 ? odd : even);
-    to[0].bits = static_cast<u16>(both);
-    to[1].bits = static_cast<u16>(both >> 16);
-  }
+  // Fragments of every channel, as pairs of elements.
+  using Pairs = u32[kChannels][Mma::kA / 2];
 
   // The fragments of an input row. `strips` are the shared addresses of the windows of the lane's two strips.
-  WT_DEVICE void read_row(const SharedAddress (&strips)[2], Element (&a)[kChannels][Mma::kA]) const {
+  WT_DEVICE void read_row(const SharedAddress (&strips)[2], Pairs& a) const {
     constexpr u32 kBlock = kBandedPixels * Rows::kPixelBytes;
     Pixels left[2], right[2];
     left[0] = read(strips[0]);
@@ -76,8 +71,8 @@ struct BandedTile {
     }
     WT_UNROLL for (int c = 0; c < kChannels; ++c) {
       WT_UNROLL for (int i = 0; i < 2; ++i) {
-        place_pair(left[i], c, a[c] + 2 * i);
-        place_pair(right[i], c, a[c] + 4 + 2 * i);
+        a[c][i] = pair_of(left[i], c);
+        a[c][2 + i] = pair_of(right[i], c);
       }
     }
   }
@@ -89,6 +84,12 @@ struct BandedTile {
       WT_UNROLL for (int w = 0; w < kChannels / 2; ++w) words.at[w] = lane.swapped ? packed[1 - i][w] : packed[i][w];
       device::store_shared(block + (i == 0 ? near : far), words);
     }
+  }
+
+ private:
+  // Channel `channel` of both pixels.
+  WT_DEVICE u32 pair_of(const Pixels& from, int channel) const {
+    return device::permute_bytes(from.first.at[channel / 2], from.second.at[channel / 2], channel % 2 ? odd : even);
   }
 };
 

@@ -73,12 +73,12 @@ struct DirectBandedWeight {
   static constexpr int kRows = kConfig.direct.filter_h, kCols = kConfig.direct.filter_w;
   static constexpr int kDepth = Rows::kDepth;
   static constexpr int kStages = kConfig.direct.prefetch;
-  static constexpr int kChannels = kConfig.direct.vector_in;  // of a warp
+  static constexpr int kChannels = 4;  // of a warp
   static constexpr bool kShared = kConfig.direct.images == 1;
   static constexpr bool kClips = kDepth == 1;
-  static_assert(kCols <= kBandedMaxFilter && kStages >= 2 && (kChannels == 2 || kChannels == 4));
+  static_assert(kCols <= kBandedMaxFilter && kStages >= 2 && kConfig.direct.vector_in == kChannels);
   using Walk = ImageWalk<kRows>;
-  using Pixel = Vector<u32, kChannels / 2>;
+  using Pixel = Vector<u32, 2>;  // four channels
   using Pairs = u32[kChannels][Mma::kB / 2];
   using Held = u32[kRows][kChannels][Mma::kB / 2];  // rows of dy
   using PlaneSums = float[kRows][kChannels][Mma::kC];

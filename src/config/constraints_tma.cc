@@ -3,6 +3,7 @@
 // features.
 #include "config/constraint_rows.h"
 #include "config/enum_names.h"
+#include "config/halo_view.h"
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/gemm/tma/weight_few_layout.h"
 #include "kernel/gemm/tma/weight_halo_layout.h"
@@ -95,20 +96,21 @@ constexpr Constraint kTargetRows[] = {
            text_of(at.config.direction), text_of(operand_b(at.config)));
      }},
 
-    {"tma-halo", "a patch with its halo serves 3x3 filters of 16-bit types in two or three dimensions",
+    {"tma-halo", "a patch with its halo serves 3x3 filters of 16-bit types in two or three dimensions, or 3x1 in any",
      [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.loader_a == Loader::kTmaHalo; },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
-       return at.config.dims >= 2 && at.config.direction != Direction::kBackwardWeight &&
-              size_of(operand_a(at.config)) == 2 && gemm.specialization == Specialization::kFilter3x3 &&
-              gemm.swizzle_a == 128 && gemm.staging != Staging::kDirect &&
+       const bool square = gemm.specialization == Specialization::kFilter3x3 && at.config.dims >= 2;
+       const bool column = gemm.specialization == Specialization::kDefault && gemm.groups_per_tile == 1;
+       return (square || column) && at.config.direction != Direction::kBackwardWeight &&
+              size_of(operand_a(at.config)) == 2 && gemm.swizzle_a == 128 && gemm.staging != Staging::kDirect &&
               (gemm.tile.k == 32 || gemm.tile.k == 64 || gemm.tile.k == 3 * 32 || gemm.tile.k == 3 * 64);
      },
      [](const Case& at) {
        return fmt::format(
            "loader_a=tma_halo with dims={} direction={} specialization={} swizzle_a={} staging={} tile.k={}: it takes "
-           "two or three dimensions, forward or backward data of 16-bit types, filter3x3, 128, shared or tma_store, "
-           "and 32, 64, 96 or 192",
+           "forward or backward data of 16-bit types, filter3x3 in two or three dimensions or default, 128, shared or "
+           "tma_store, and 32, 64, 96 or 192",
            at.config.dims, text_of(at.config.direction), text_of(at.config.gemm.specialization),
            at.config.gemm.swizzle_a, text_of(at.config.gemm.staging), at.config.gemm.tile.k);
      }},
@@ -271,6 +273,22 @@ constexpr Constraint kProblemRows[] = {
        return fmt::format("{} channels are summed over; loader_a=tma_halo with filter_rows={} takes multiples of {}",
                           depth(at), at.config.gemm.filter_rows, tma_layout::box_k(at.config));
      }},
+    {"tma-halo-column", "without filter3x3, a patch serves three taps below each other",
+     [](const Case& at) {
+       return is_tma_kernel(at) && tma_layout::is_halo(at.config) && tma_layout::halo_filter_width(at.config) == 1;
+     },
+     [](const Case& at) {
+       const Spatial filter = halo_view(at.config, *at.problem).problem.filter;
+       return filter[1] == tma_layout::kHaloFilter && filter[2] == 1;
+     },
+     [](const Case& at) {
+       const Spatial& filter = at.problem->filter;
+       return fmt::format(
+           "filter={}x{}x{}: loader_a=tma_halo with specialization=default takes 3 in one dimension, nx3x1 or 3x1x1 "
+           "without padding beside it",
+           filter[0], filter[1], filter[2]);
+     }},
+
     {"tma-halo-half", "half a row of channels is all there is where half of it is multiplied",
      [](const Case& at) {
        return is_tma_kernel(at) && at.config.gemm.loader_a == Loader::kTmaHalo && at.config.gemm.tile.k % 64 != 0;

@@ -6,26 +6,10 @@
 
 #include "base/check.h"
 #include "base/integers.h"
+#include "config/halo_view.h"
 #include "kernel/gemm/tma/weight_halo_layout.h"
 
 namespace wt {
-namespace {
-
-// Filters along d alone see the pixels of a plane as one row, and planes as rows.
-ConvProblem flattened(const ConvProblem& asked) {
-  ConvProblem problem = asked;
-  const auto bare = [&](size_t i) {
-    return asked.filter[i] == 1 && asked.pad_lower[i] == 0 && asked.pad_upper[i] == 0;
-  };
-  if (asked.filter[0] == 1 || !bare(1) || !bare(2)) return problem;
-  problem.in = {1, asked.in[0], asked.in[1] * asked.in[2]};
-  problem.filter = {1, asked.filter[0], 1};
-  problem.pad_lower = {0, asked.pad_lower[0], 0};
-  problem.pad_upper = {0, asked.pad_upper[0], 0};
-  return problem;
-}
-
-}  // namespace
 
 PixelTile pixel_tile(const KernelConfig& config, const ConvProblem& problem) {
   const Spatial out = problem.out();

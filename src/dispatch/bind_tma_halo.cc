@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "config/fields.h"
+#include "config/halo_view.h"
 #include "dispatch/bind_tma.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/tma_maps.h"
@@ -22,7 +23,8 @@ TensorMapSpec halo_filter_map(const KernelConfig& config, const ConvProblem& pro
   return map;
 }
 
-TmaHaloArguments halo_arguments(const KernelConfig& config, const ConvProblem& problem) {
+TmaHaloArguments halo_arguments(const KernelConfig& config, const HaloView& view) {
+  const ConvProblem& problem = view.problem;
   const bool forward = problem.direction == Direction::kForward;
   const Spatial out = forward ? problem.out() : problem.in;
   TmaHaloArguments arguments{};
@@ -33,7 +35,7 @@ TmaHaloArguments halo_arguments(const KernelConfig& config, const ConvProblem& p
   const int channels = tma_layout::copied_depth(config, arguments.depth);
   arguments.box_channels = channels;
   arguments.patch_bytes =
-      tma_layout::halo_patch_height(config) * tma_layout::kHaloPitch * channels * size_of(operand_a(config));
+      tma_layout::halo_patch_height(config) * tma_layout::halo_pitch(config) * channels * size_of(operand_a(config));
   arguments.filter_bytes = tma_layout::b_copied_bytes(config) / tma_layout::box_k(config) * channels;
   arguments.planes = static_cast<i32>(problem.filter[0]);
   for (size_t i = 0; i < 3; ++i) {
@@ -50,14 +52,32 @@ TmaHaloArguments halo_arguments(const KernelConfig& config, const ConvProblem& p
   const TensorStrides strides = tensor_strides(problem, forward ? Tensor::kY : Tensor::kX);
   arguments.out_stride[0] = strides.n;
   for (size_t i = 0; i < 3; ++i) arguments.out_stride[i + 1] = strides.spatial[i];
+  if (view.beside) {
+    arguments.out_stride[3] = out[1] * strides.spatial[2];
+    arguments.out_stride[2] = strides.spatial[2];
+  }
   arguments.epilogue = epilogue_arguments(problem, config.gemm.groups_per_tile);
   return arguments;
 }
 
+// A tensor of `size` pixels; the caller sets the box.
+TensorMapSpec pixels_map(const HaloView& view, DataType type, int64_t channels, const Spatial& size) {
+  const int64_t n = view.problem.n;
+  if (view.problem.dims == 3) return dense_map(type, {channels, size[2], size[1], size[0], n}, 128);
+  TensorMapSpec map = dense_map(type, {channels, size[2], size[1], n}, 128);
+  if (view.beside) {
+    map.stride[2] = map.stride[1];
+    map.stride[1] *= static_cast<uint64_t>(size[1]);
+  }
+  return map;
+}
+
 }  // namespace
 
-Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
-  const TmaHaloArguments arguments = halo_arguments(config, problem);
+Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& asked, const DeviceInfo& device) {
+  const HaloView view = halo_view(config, asked);
+  const ConvProblem& problem = view.problem;
+  const TmaHaloArguments arguments = halo_arguments(config, view);
   const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
   Binding binding;
   if (tiles == 0) return binding;
@@ -66,9 +86,8 @@ Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& problem, co
   const Spatial image = forward ? problem.in : problem.out();
   const DataType type = forward ? problem.x : problem.y;
   const int64_t channels = forward ? problem.c : problem.k;
-  TensorMapSpec patch = config.dims == 3 ? dense_map(type, {channels, image[2], image[1], image[0], problem.n}, 128)
-                                         : dense_map(type, {channels, image[2], image[1], problem.n}, 128);
-  patch.box = {static_cast<uint32_t>(arguments.box_channels), static_cast<uint32_t>(tma_layout::kHaloPitch),
+  TensorMapSpec patch = pixels_map(view, type, channels, image);
+  patch.box = {static_cast<uint32_t>(arguments.box_channels), static_cast<uint32_t>(tma_layout::halo_pitch(config)),
                static_cast<uint32_t>(tma_layout::halo_patch_height(config)), 1, 1};
   Launch launch;
   launch.kernel = name_of(config);
@@ -82,9 +101,7 @@ Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& problem, co
   if (config.gemm.staging == Staging::kTmaStore) {
     const Spatial out = forward ? problem.out() : problem.in;
     const int64_t columns = forward ? problem.k : problem.c;
-    TensorMapSpec store = config.dims == 3
-                              ? dense_map(problem.output_type(), {columns, out[2], out[1], out[0], problem.n}, 128)
-                              : dense_map(problem.output_type(), {columns, out[2], out[1], problem.n}, 128);
+    TensorMapSpec store = pixels_map(view, problem.output_type(), columns, out);
     const auto edge = static_cast<uint32_t>(tma_layout::kHaloEdge);
     store.box = {64, edge, edge, 1, 1};
     const Tensor to = output_tensor(problem.direction);

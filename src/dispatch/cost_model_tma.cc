@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "config/halo_view.h"
 #include "config/weight_halo_view.h"
 #include "dispatch/bind_merge_groups.h"
 #include "dispatch/bind_whole_rows.h"
@@ -341,7 +342,7 @@ double halo_product_cycles(const KernelConfig& config, double steps) {
 double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
   // Beside the products of a tap, and what a stage of three of them makes of it; fitted by hand.
   constexpr double kStageCycles = 110, kTapsOfStage = 2;
-  const ConvProblem problem = merged_problem(config, whole);
+  const ConvProblem problem = halo_view(config, merged_problem(config, whole)).problem;
   const GemmConfig& gemm = config.gemm;
   const bool forward = problem.direction == Direction::kForward;
   const Spatial out = forward ? problem.out() : problem.in;
@@ -352,13 +353,13 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
   const auto blocks = static_cast<double>(
       problem.filter[0] * ceil_div(forward ? problem.c_per_group() : problem.k_per_group(), tma_layout::box_k(config)));
   const auto units = static_cast<double>(multiprocessors);
-  constexpr int kTaps = tma_layout::kHaloFilter * tma_layout::kHaloFilter;
+  const int taps = tma_layout::halo_taps(config);
   const bool half = gemm.tile.k % 64 != 0;  // all of which is multiplied
   const double steps =
       tma_layout::halo_steps(config) * (half ? 1 : box_parts(config, problem, facts_of(whole)).multiplied);
-  const double products = kTaps * (halo_product_cycles(config, steps) +
-                                   kStageCycles / (tma_layout::halo_stage_taps(config) > 1 ? kTapsOfStage : 1));
-  const double bytes = tma_layout::patch_bytes(config) + kTaps * tma_layout::b_box_bytes(config);
+  const double products = taps * (halo_product_cycles(config, steps) +
+                                  kStageCycles / (tma_layout::halo_stage_taps(config) > 1 ? kTapsOfStage : 1));
+  const double bytes = tma_layout::patch_bytes(config) + taps * tma_layout::b_box_bytes(config);
   const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));
   // Tiles that the image ends in the upper half of take half the time, and come last.
   const int64_t tiles_h = ceil_div(out[1], tma_layout::halo_tile_height(config));

@@ -78,7 +78,13 @@ const RowCase kTargetCases[] = {
        });
      },
      "groups_per_tile=4 with split_k=none"},
-    {"tma-halo", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.loader_a = Loader::kTmaHalo; }); },
+    {"tma-halo",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.loader_a = Loader::kTmaHalo;
+         t.gemm.staging = Staging::kDirect;
+       });
+     },
      "loader_a=tma_halo with dims=2 direction=fwd specialization=default"},
     {"tma-halo-registers", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.filter_rows = 3; }); },
      "filter_rows=3 with loader_a=tma_im2col tile=128x128x64 staging=tma_store"},
@@ -144,6 +150,10 @@ const RowCase kProblemCases[] = {
      },
      "72 channels are summed over; loader_a=tma_halo with filter_rows=3 takes multiples of 64",
      "fwd bf16 n1 c72 k36 i8x8 f3x3 p1"},
+    {"tma-halo-column",
+     [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.loader_a = Loader::kTmaHalo; }); },
+     "filter=1x3x3: loader_a=tma_halo with specialization=default takes 3 in one dimension",
+     "fwd bf16 n1 c64 k64 i8x8 f3x3 p1"},
     {"tma-halo-half",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {

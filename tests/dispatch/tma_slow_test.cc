@@ -14,6 +14,8 @@ struct Form {
   bool (*wanted)(const KernelConfig&);
 };
 
+bool is_column(const KernelConfig& c) { return tma_layout::is_halo(c) && tma_layout::halo_filter_width(c) == 1; }
+
 constexpr Form kForms[] = {
     {"bwd_data bf16 n1 c72 k64 i15x13 f3x3 s2 p1", "phases stored by rows",
      [](const KernelConfig& c) { return c.gemm.staging == Staging::kShared && c.gemm.tile.m == 256; }},
@@ -52,6 +54,16 @@ constexpr Form kForms[] = {
     {"fwd bf16 n1 c40 k64 i3x9x11 f3x3x3 p1 +bias", "planes by bulk stores, three of four steps",
      [](const KernelConfig& c) {
        return c.gemm.loader_a == Loader::kTmaHalo && c.gemm.staging == Staging::kTmaStore && c.gemm.ping_pong;
+     }},
+    {"fwd bf16 n2 c72 k40 i6x5x7 f3x1x1 p1x0x0 +bias", "taps below each other, planes as rows",
+     [](const KernelConfig& c) { return is_column(c) && c.gemm.tile.m == 128 && c.gemm.staging == Staging::kShared; }},
+    {"fwd fp16 n1 c40 k136 i11x9 f3x1 p2:1x3", "taps below each other, by bulk stores of consumers in turns",
+     [](const KernelConfig& c) { return is_column(c) && c.gemm.ping_pong && c.gemm.tile.n == 128; }},
+    {"bwd_data bf16 n9 c80 k72 i37 f3 p1", "taps below each other, images side by side, three consumers",
+     [](const KernelConfig& c) { return is_column(c) && c.gemm.tile.m == 192 && c.gemm.tile.k == 192; }},
+    {"fwd bf16 n3 c80 k72 i35 f3 p0:2 +residual", "images side by side by bulk stores",
+     [](const KernelConfig& c) {
+       return is_column(c) && c.gemm.tile.m == 256 && c.gemm.staging == Staging::kTmaStore;
      }},
     {"bwd_data bf16 n2 c40 k136 i9x7 f3x3 s2 p1", "a last box with eight channels, read across",
      [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaIm2col && c.gemm.swizzle_a == 128; }},

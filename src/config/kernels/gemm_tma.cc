@@ -171,6 +171,29 @@ void propose_halo(const KernelConfig& base, const Shape& shape, std::vector<Kern
   gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
 }
 
+// Filters of three taps below each other: 3 in one dimension, 3x1, 3x1x1.
+constexpr Shape kColumnShapes[] = {
+    {128, 64, false, kSearch, kSearch},  {256, 64, false, kSearch, kSearch}, {128, 64, true, kSearch, kSearch},
+    {256, 64, true, kSearch, kSearch},   {128, 80, false, kSearch, kSearch}, {192, 80, false, kSearch, kSearch},
+    {256, 80, false, kSearch, kSearch},  {128, 96, false, kSearch, kSearch}, {128, 128, false, kSearch, kSearch},
+    {256, 128, false, kSearch, kSearch}, {128, 128, true, kSearch, kSearch}, {64, 64, false, kSearch, kSearch},
+    {128, 32, false, kSearch, kSearch},
+};
+
+void propose_columns(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew || !is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
+  for (const Shape& shape : kColumnShapes) {
+    for (const Staging staging : {Staging::kShared, Staging::kTmaStore}) {
+      for (const short taps : {3, 1}) {  // of a stage
+        if (taps == 3 ? shape.n > 96 : shape.n <= 64) continue;
+        propose_shape(base, shape, 128, Loader::kTmaHalo, staging, configs);
+        configs.back().gemm.tile.k = static_cast<short>(taps * 64);
+        configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
+      }
+    }
+  }
+}
+
 // The same with pixels in registers, which narrow tiles read less often from shared memory than their descriptors
 // would.
 constexpr Shape kHaloRegisterShapes[] = {
@@ -447,6 +470,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
       }
     }
   }
+  propose_columns(base, breadth, configs);
   propose_splits(base, breadth, configs);
   propose_sharing(base, breadth, configs);
   propose_crosswise(base, breadth, configs);

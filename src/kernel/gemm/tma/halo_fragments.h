@@ -17,7 +17,7 @@ namespace wt {
 // Fragments of one warp: 2 * kFragments rows of outputs, under one column of the filter, 16 channels.
 template <int kFragments>
 struct HaloFragments {
-  static constexpr int kPitch = tma_layout::kHaloPitch;
+  static constexpr int kPitch = tma_layout::kHaloEdge + tma_layout::kHaloFilter - 1;
   static constexpr int kPairs = kFragments + 1;         // of rows of pixels, two of which are the halo's
   static constexpr int kOperands = 2 * kFragments + 1;  // pairs of neighbouring rows
   using Operand = u32[4];

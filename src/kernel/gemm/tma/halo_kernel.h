@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/gemm/tma/halo_kernel.h - 3x3 with stride 1 on Hopper: a patch of the image is loaded once for all nine taps.
-// In three dimensions, once for the nine taps of each plane.
+// In three dimensions, once for the nine taps of each plane; of filters one tap wide, for three taps below each other
+// (config/halo_view.h).
 //
 //   patch with its halo --TMA--> ring --descriptors shifted by tap--> wgmma --> registers --epilogue--> rows of y or dx
 //   filter, tap by tap  --TMA--> ring --/
@@ -54,9 +55,11 @@ struct TmaHaloGemm {
   static constexpr int kBox = tma_layout::box_k(kConfig), kSteps = tma_layout::halo_steps(kConfig);
   static constexpr int kBBytes = tma_layout::b_bytes(kConfig), kTapBytes = tma_layout::b_box_bytes(kConfig);
   static constexpr bool kPingPong = kConfig.gemm.ping_pong;
-  static constexpr int kEdge = tma_layout::kHaloEdge, kFilter = tma_layout::kHaloFilter, kTaps = kFilter * kFilter;
+  static constexpr int kEdge = tma_layout::kHaloEdge, kFilter = tma_layout::kHaloFilter,
+                       kTaps = tma_layout::halo_taps(kConfig);
   static constexpr int kStageTaps = tma_layout::halo_stage_taps(kConfig), kTapStages = kTaps / kStageTaps;
-  static constexpr int kPitch = tma_layout::kHaloPitch;
+  static constexpr int kPitch = tma_layout::halo_pitch(kConfig), kFilterW = tma_layout::halo_filter_width(kConfig);
+  static constexpr int kTapPixels = kFilterW == 1 ? kPitch : 1;  // from a tap of a stage to the next
   static constexpr int kTileH = tma_layout::halo_tile_height(kConfig);
   static constexpr int kPatchStride = tma_layout::aligned(tma_layout::patch_bytes(kConfig));
   static constexpr bool kInRegisters = tma_layout::halo_in_registers(kConfig);
@@ -286,7 +289,7 @@ struct TmaHaloGemm {
         const SharedAddress weights = shared.filter + filter.slot * kBBytes;
         const bool more = index > 0 || stage > 0;
         const int tap = stage * kStageTaps;
-        const SharedAddress first = base + (tap / kFilter * kPitch + tap % kFilter) * 128;
+        const SharedAddress first = base + (tap / kFilterW * kPitch + tap % kFilterW) * 128;
         if (steps == kSteps) {
           issue<kUsed, kSteps>(first, weights, part, more, d);
         } else if (2 * steps > kSteps) {
@@ -309,8 +312,8 @@ struct TmaHaloGemm {
     }
   }
 
-  // The products of a stage, whose taps lie in one row of the filter. WHY with fence and commit: a condition between
-  // them would serialise the instructions.
+  // The products of a stage, whose taps lie in one row of the filter, or below each other where it is one tap wide. WHY
+  // with fence and commit: a condition between them would serialise the instructions.
   template <int kUsed, int kOfSteps>
   WT_DEVICE static void issue(SharedAddress pixels, SharedAddress weights, int part, bool accumulate,
                               float (&d)[kFragments][kTileN / 2]) {
@@ -319,7 +322,7 @@ struct TmaHaloGemm {
       WT_UNROLL for (int step = 0; step < kOfSteps; ++step) {
         const u64 b = B::descriptor(weights + tap * kTapBytes, 0, step);
         WT_UNROLL for (int i = 0; i < kUsed; ++i) {
-          const SharedAddress rows = pixels + ((part * kFragments + i) * kEdge * kPitch + tap) * 128;
+          const SharedAddress rows = pixels + ((part * kFragments + i) * kEdge * kPitch + tap * kTapPixels) * 128;
           const u64 a = device::wgmma_descriptor(rows + step * 32, 16, kPitch * 128, device::DescriptorSwizzle::k128);
           Multiply::template multiply<device::Major::kK, B::kMajor>(d[i], a, b, accumulate || tap > 0 || step > 0);
         }

@@ -131,20 +131,26 @@ constexpr int out_bytes(const KernelConfig& config) {
   return rows * out_boxes(config) * 128;
 }
 
-// A halo kernel's patch: a tile is 8 pixels wide and as high as its fragments of 8x8, the patch two more each way.
-inline constexpr int kHaloEdge = 8, kHaloFilter = 3, kHaloPitch = kHaloEdge + kHaloFilter - 1;
+// A halo kernel's patch: a tile is 8 pixels wide and as high as its fragments of 8x8, the patch two more each way; of
+// filters one tap wide, two more rows.
+inline constexpr int kHaloEdge = 8, kHaloFilter = 3;
+constexpr int halo_filter_width(const KernelConfig& config) {
+  return config.gemm.specialization == Specialization::kFilter3x3 ? kHaloFilter : 1;
+}
+constexpr int halo_taps(const KernelConfig& config) { return kHaloFilter * halo_filter_width(config); }
+constexpr int halo_pitch(const KernelConfig& config) { return kHaloEdge + halo_filter_width(config) - 1; }
 constexpr bool is_halo(const KernelConfig& config) { return config.gemm.loader_a == Loader::kTmaHalo; }
 constexpr int halo_tile_height(const KernelConfig& config) { return config.gemm.tile.m / kHaloEdge; }
 constexpr int halo_patch_height(const KernelConfig& config) { return halo_tile_height(config) + kHaloFilter - 1; }
 // Whether pixels are multiplied from registers, where one of them serves a column of the filter (halo_fragments.h).
 constexpr bool halo_in_registers(const KernelConfig& config) {
-  return is_halo(config) && config.gemm.filter_rows == kHaloFilter;
+  return is_halo(config) && config.gemm.filter_rows == kHaloFilter && halo_filter_width(config) == kHaloFilter;
 }
 // Matrix instructions along a row of 128 bytes: half of them where the channels fill half of it.
 constexpr int halo_steps(const KernelConfig& config) {
   return config.gemm.tile.k / halo_stage_taps(config) * size_of(operand_a(config)) / 32;
 }
-constexpr int patch_bytes(const KernelConfig& config) { return halo_patch_height(config) * kHaloPitch * 128; }
+constexpr int patch_bytes(const KernelConfig& config) { return halo_patch_height(config) * halo_pitch(config) * 128; }
 // Patches in flight: of a small image, all that it has.
 constexpr int halo_patches(const KernelConfig& config) {
   constexpr int kMost = 4, kRoom = 96 * 1024;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/halo_view.h"
+
+#include "kernel/gemm/tma/layout.h"
+
+namespace wt {
+
+ConvProblem flattened(const ConvProblem& asked) {
+  ConvProblem problem = asked;
+  const auto bare = [&](size_t i) {
+    return asked.filter[i] == 1 && asked.pad_lower[i] == 0 && asked.pad_upper[i] == 0;
+  };
+  if (asked.filter[0] == 1 || !bare(1) || !bare(2)) return problem;
+  problem.in = {1, asked.in[0], asked.in[1] * asked.in[2]};
+  problem.filter = {1, asked.filter[0], 1};
+  problem.pad_lower = {0, asked.pad_lower[0], 0};
+  problem.pad_upper = {0, asked.pad_upper[0], 0};
+  return problem;
+}
+
+HaloView halo_view(const KernelConfig& config, const ConvProblem& asked) {
+  if (tma_layout::halo_filter_width(config) > 1) return {asked};
+  if (asked.dims > 1) return {flattened(asked)};
+  HaloView view{asked, true};
+  ConvProblem& problem = view.problem;
+  problem.n = 1;
+  problem.in = {1, asked.in[2], asked.n};
+  problem.filter = {1, asked.filter[2], 1};
+  problem.pad_lower = {0, asked.pad_lower[2], 0};
+  problem.pad_upper = {0, asked.pad_upper[2], 0};
+  return view;
+}
+
+}  // namespace wt

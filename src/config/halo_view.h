@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/halo_view.h - what the kernels that load patches (kernel/gemm/tma) see of a problem, where that is not as it
+// is asked for.
+#pragma once
+
+#include "config/kernel_config.h"
+#include "problem/problem.h"
+
+namespace wt {
+
+// Filters along d alone see the pixels of a plane as one row, and planes as rows. Other problems stay as they are.
+ConvProblem flattened(const ConvProblem& problem);
+
+struct HaloView {
+  ConvProblem problem;
+  // In one dimension pixels lie below each other, and those of different images beside each other: only the strides
+  // know, which `problem` does not tell.
+  bool beside = false;
+};
+
+// Of kernels with loader_a=tma_halo: those for filters one tap wide see the three taps below each other.
+HaloView halo_view(const KernelConfig& config, const ConvProblem& problem);
+
+}  // namespace wt

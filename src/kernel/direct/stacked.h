@@ -359,10 +359,10 @@ struct DirectStacked {
       if (h < 0) return;
       const SharedAddress to = shared.staged + staged * stacked::staged_bytes(kConfig);
       const bool sends = device::thread_index() % 128 == 0;
-      if (sends) device::bulk_wait_read<stacked::kStagedRows - 1>();  // an earlier row has left this one's place
-      device::sync_named(1 + consumer, 128);
       stage(item.first + h, row, to);
       device::fence_async_shared();
+      // One barrier says both that this row is staged and that the place of the next one is free.
+      if (sends) device::bulk_wait_read<stacked::kStagedRows - 2>();
       device::sync_named(1 + consumer, 128);
       if (sends) {
         device::tma_store(p.to, to, channel, item.w, item.image, item.first + h);

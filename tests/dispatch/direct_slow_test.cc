@@ -118,8 +118,12 @@ TEST(DirectBanded, CopiesRowsInBulk) {
     auto kernels = direct_kernels(problem, Target::kSm90a, kBanded);
     std::erase_if(kernels, [](const RankedCandidate& c) { return !banded::in_bulk(c.config); });
     ASSERT_FALSE(kernels.empty()) << text;
-    expect_exact(*device, problem, kernels.front().config);
-    expect_exact(*device, problem, kernels.back().config);
+    // The best guess of each form: with two or four channels a warp, with and without fragments read ahead.
+    std::set<std::pair<int, bool>> seen;
+    for (const RankedCandidate& kernel : kernels) {
+      if (seen.emplace(kernel.config.direct.vector_in, kernel.config.gemm.double_buffer).second)
+        expect_exact(*device, problem, kernel.config);
+    }
   }
 }
 

@@ -209,8 +209,7 @@ constexpr Constraint kTargetRows[] = {
        return c.finite_only && (c.dims == 2 || cube) && c.layout == Layout::kChannelsLast && size_of(c.x) == 2 &&
               c.x == c.w && c.x == c.y && d.filter_h > 0 && d.filter_w > 0 && d.filter_w <= kBandedMaxFilter &&
               d.stride_h == d.stride_w && d.stride_h >= 1 && d.stride_h <= (banded::in_bulk(c) ? 2 : 1) &&
-              d.dilation_h == 1 && d.dilation_w == 1 && d.vector_in == d.vector_out &&
-              (d.vector_in == 4 || (d.vector_in == 2 && banded::in_bulk(c))) && d.prefetch >= 2 &&
+              d.dilation_h == 1 && d.dilation_w == 1 && d.vector_in == 4 && d.vector_out == 4 && d.prefetch >= 2 &&
               (d.images == 1 || d.images == kBandedRows) &&
               (d.block_size == 64 || d.block_size == 128 || d.block_size == 256 || d.block_size == 512);
      },
@@ -219,7 +218,7 @@ constexpr Constraint kTargetRows[] = {
        return fmt::format(
            "filter={}x{} stride={}x{} vectors={}/{} prefetch={} images={} block_size={} finite_only={}: design banded "
            "has "
-           "filters up to {} wide, stride 1 and vectors of 4 (either may be 2 with loader_a=tma_tiled), prefetch of at "
+           "filters up to {} wide, stride 1 (2 with loader_a=tma_tiled), vectors of 4, prefetch of at "
            "least "
            "2, "
            "images "

@@ -166,10 +166,9 @@ double banded_us(const KernelConfig& config, const ConvProblem& p, int multiproc
       products;
   // WHY: filters of 5 and more took a twentieth longer with one block of 8 warps than with two of 4.
   const double lone = config.min_blocks == 1 && (config.direct.filter_h > 3 || p.dims == 3) ? 1.08 : 1;
-  // On an H200 the copy engine's rows took a twelfth less of this, with half the channels a warp about as long as
-  // before; fragments that are read ahead are not measured.
-  const double bulk = !banded::in_bulk(config) ? 1 : config.direct.vector_in < 4 ? 0.98 : 0.93;
-  return bulk * lone * busy + 0.01 * config.direct.prefetch + (config.gemm.double_buffer ? 0.05 : 0);
+  // On an H200 the copy engine's rows took a twelfth less of this.
+  const double bulk = banded::in_bulk(config) ? 0.93 : 1;
+  return bulk * lone * busy + 0.01 * config.direct.prefetch - (config.gemm.double_buffer ? 0.1 : 0);
 }
 
 // Copies, and the matrix products of whole tiles of positions, of which half is taken to be hidden. Backward weight

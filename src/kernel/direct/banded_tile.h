@@ -27,10 +27,10 @@ struct BandedTile {
   using Element = Storage<kConfig.x>;
   using Mma = device::Mma<kConfig.x, 16, 8, 16>;
   using Rows = BandedRows<kConfig>;
-  static constexpr int kChannels = kConfig.direct.vector_in;  // of a warp
+  static constexpr int kChannels = 4;  // of a warp
   // Where images are so narrow that each takes one strip, neighbouring strips share no pixels.
   static constexpr bool kShared = kConfig.direct.images == 1;
-  static_assert(kChannels == 2 || kChannels == 4);
+  static_assert(kConfig.direct.vector_in == kChannels);
   using Words = Vector<u32, kChannels / 2>;  // a pixel's
 
   // Two pixels of all channels as the pairs of their fragments.

@@ -31,15 +31,15 @@ constexpr Form kForms[] = {
     {"bwd_weight bf16 n1 c40 k24 i9x26 f3x5 p1x0:2", 64, 288, 128, kParts, "3"},
     {"bwd_weight bf16 n2 c72 k40 i6x5x7 f4x1x1 p2:1x0x0", 128, 192, 128, kParts, "3"},  // taps below each other
     {"bwd_weight bf16 n2 c72 k136 i11x9 f5x1 p2x0", 128, 192, 128, kParts, "2"},
-    {"bwd_weight bf16 n2 c40 k32 i4x9x11 f3x3x3 p1", 64, 288, 128, kParts, "3", true},  // pairs of planes
-    {"bwd_weight bf16 n1 c32 k40 i3x7x7 f2x3x3 p0:1x1x1", 64, 288, 128, kParts, "2", true},
+    {"bwd_weight bf16 n2 c40 k32 i4x9x11 f3x3x3 p1", 64, 288, 64, kParts, "3", true},  // pairs of planes
+    {"bwd_weight bf16 n1 c32 k40 i3x7x7 f2x3x3 p0:1x1x1", 64, 288, 64, kParts, "2", true},
     {"bwd_weight bf16 n0 c64 k64 i8x8 f3x3 p1", 64, 576, 128, kParts, nullptr},   // no images
     {"bwd_weight bf16 n1 c40 k72 i4x9x11 f3x3x3 p1", 64, 576, 128, kParts, "3"},  // planes
     {"bwd_weight bf16 n2 c64 k24 i3x8x8 f2x3x3 p1:0x1x0", 64, 576, 128, kParts, nullptr},
     {"bwd_weight bf16 n3 c72 k136 i150 f3 p1", 128, 192, 128, kParts, "3"},        // one dimension
     {"bwd_weight bf16 n2 c64 k136 i15x13 f1x3 p0x1", 128, 192, 128, kParts, "2"},  // one row of taps
     {"bwd_weight bf16 n1 c96 k64 i9x12 f3x3 p1", 64, 288, 128, kParts, "2"},       // half rows of channels
-    {"bwd_weight fp16 n1 c72 k72 i14x30 f3x3 p1 +residual", 64, 576, 112, kWhole, nullptr},
+    {"bwd_weight fp16 n1 c72 k72 i14x30 f3x3 p1 +residual", 64, 576, 64, kWhole, nullptr},
 };
 
 TEST(WeightHalo, IsExact) {

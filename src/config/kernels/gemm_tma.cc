@@ -184,12 +184,10 @@ void propose_columns(const KernelConfig& base, Breadth breadth, std::vector<Kern
   if (breadth == Breadth::kFew || !is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
   for (const Shape& shape : kColumnShapes) {
     for (const Staging staging : {Staging::kShared, Staging::kTmaStore}) {
-      for (const short taps : {3, 1}) {  // of a stage
-        if (taps == 3 ? shape.n > 96 : shape.n <= 64) continue;
-        propose_shape(base, shape, 128, Loader::kTmaHalo, staging, configs);
-        configs.back().gemm.tile.k = static_cast<short>(taps * 64);
-        configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
-      }
+      propose_shape(base, shape, 128, Loader::kTmaHalo, staging, configs);
+      if (shape.n > 64) continue;
+      configs.back().gemm.tile.k = 3 * 64;  // all taps at a time
+      configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
     }
   }
 }

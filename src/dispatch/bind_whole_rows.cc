@@ -42,14 +42,7 @@ std::vector<Rows> rows_of(const ConvProblem& p) {
 
 }  // namespace
 
-int64_t whole_row_bytes(int64_t bytes) {
-  constexpr int64_t kLine = 128;
-  const int64_t chunks = ceil_div(bytes, kChunkBytes) * kChunkBytes;
-  int64_t lines = kChunkBytes;
-  while (lines < chunks && lines < kLine) lines *= 2;
-  lines = ceil_div(chunks, lines) * lines;
-  return 3 * lines <= 4 * chunks ? lines : chunks;
-}
+int64_t whole_row_bytes(int64_t bytes) { return ceil_div(bytes, kChunkBytes) * kChunkBytes; }
 
 int64_t whole_rows_bytes(const ConvProblem& problem) {
   int64_t bytes = 0;

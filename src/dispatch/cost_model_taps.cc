@@ -47,9 +47,8 @@ double predicted_taps_us(const KernelConfig& config, const ConvProblem& problem,
   const double groups = taps_layout::groups(config);
   const double row_sums =
       sums_rows ? 4 * taps_layout::numbers_of_thread(config) * (2 * taps_w + kNumberInstructions) : 0;
-  // Fitted to two kernels with one chain of sums for 9x9, which took 50 cycles longer for each product; with two
-  // chains, half of that is assumed.
-  constexpr double kRowProducts = 1.2, kChainCycles = 25;
+  // Fitted to two kernels for 9x9, of two and of three groups.
+  constexpr double kRowProducts = 1.2, kChainCycles = 50;
   const double made = kRowProducts * products, latency = kChainCycles * depth_steps;
   const double summed = std::max(made, (made + stored + row_sums + 2 * kRowCycles + latency) / groups);
   const double known = sums_rows ? summed : products + stored + known_sums + kRowCycles;

@@ -119,16 +119,16 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.filter_rows != 0; },
      [](const Case& at) {
        return tma_layout::halo_in_registers(at.config) && at.config.gemm.tile.k == 3 * 64 &&
-              at.config.gemm.tile.n <= 40 && at.config.gemm.staging == Staging::kShared &&
-              (!at.config.gemm.ping_pong || (at.config.gemm.stages >= 4 && at.config.gemm.tile.m <= 128));
+              at.config.gemm.tile.n <= 40 && at.config.gemm.staging == Staging::kShared && at.config.gemm.ping_pong &&
+              at.config.gemm.stages >= 4 && at.config.gemm.tile.m <= 128;
      },
      [](const Case& at) {
        return fmt::format(
-           "filter_rows={} with loader_a={} tile={}x{}x{} staging={} stages={}: pipeline tma has pixels in registers "
-           "for "
-           "three rows, tma_halo, up to 40 by 192, shared, and for consumers in turns up to 128 rows and at least 4",
+           "filter_rows={} with loader_a={} tile={}x{}x{} staging={} stages={} ping_pong={}: pipeline tma has pixels "
+           "in "
+           "registers for three rows, tma_halo, tiles of up to 128 by 40 by 192, shared, at least 4 and true",
            at.config.gemm.filter_rows, text_of(at.config.gemm.loader_a), at.config.gemm.tile.m, at.config.gemm.tile.n,
-           at.config.gemm.tile.k, text_of(at.config.gemm.staging), at.config.gemm.stages);
+           at.config.gemm.tile.k, text_of(at.config.gemm.staging), at.config.gemm.stages, at.config.gemm.ping_pong);
      }},
 
     {"tma-merge", "the gradient of merged groups is taken from partial sums",

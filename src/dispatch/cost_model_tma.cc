@@ -334,7 +334,7 @@ double halo_product_cycles(const KernelConfig& config, double steps) {
   if (!tma_layout::halo_in_registers(config)) return mma_cycles(config, steps * 32);
   const double columns = config.gemm.tile.n, fragments = tma_layout::rows_of_consumer(config) / 64.0;
   const double pixels = 16 * (fragments + 1) / fragments / tma_layout::kHaloFilter;
-  constexpr double kIssue = 1.4;  // instructions that wait for their operands; five timed layers
+  constexpr double kIssue = 1.2;  // instructions that wait for their operands; three timed layers
   return config.gemm.tile.m / 64.0 * steps * std::max(columns / 2, pixels + columns / 4) * kIssue;
 }
 

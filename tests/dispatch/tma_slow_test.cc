@@ -75,11 +75,10 @@ constexpr Form kForms[] = {
      [](const KernelConfig& c) {
        return c.gemm.loader_a == Loader::kTmaHalo && c.gemm.ping_pong && c.gemm.tile.m == 128;
      }},
-    {"bwd_data bf16 n1 c40 k64 i37x9 f3x3 p1:0x1",
-     "pixels in registers, filter turned round, a consumer below the image",
-     [](const KernelConfig& c) { return tma_layout::halo_in_registers(c) && c.gemm.tile.m == 256; }},
-    {"fwd fp16 n1 c64 k20 i3x9x11 f3x3x3 p1", "pixels in registers, planes, one fragment a consumer",
-     [](const KernelConfig& c) { return tma_layout::halo_in_registers(c) && c.gemm.tile.m == 64; }},
+    {"bwd_data bf16 n1 c40 k64 i37x9 f3x3 p1:0x1", "pixels in registers, filter turned round",
+     [](const KernelConfig& c) { return tma_layout::halo_in_registers(c) && c.gemm.tile.n == 40; }},
+    {"fwd fp16 n1 c64 k20 i3x9x11 f3x3x3 p1", "pixels in registers, planes",
+     [](const KernelConfig& c) { return tma_layout::halo_in_registers(c) && c.gemm.tile.n == 32; }},
     {"fwd bf16 n1 c80 k72 i9x9 f3x3 p1", "a last box of channels that is a quarter full",
      [](const KernelConfig& c) { return c.gemm.loader_a == Loader::kTmaIm2col && c.gemm.swizzle_a == 128; }},
     {"bwd_data bf16 n2 c72 k64 i6x9x7 f3x3x2 s2 p1:0x1x1", "eight stride phases of three dimensions",

@@ -195,8 +195,8 @@ void propose_columns(const KernelConfig& base, Breadth breadth, std::vector<Kern
 // The same with pixels in registers, which narrow tiles read less often from shared memory than their descriptors
 // would.
 constexpr Shape kHaloRegisterShapes[] = {
-    {128, 40, true, kSearch, kSearch}, {256, 40, false, kSearch, kSearch}, {128, 40, false, kSearch, kSearch},
-    {64, 32, false, kSearch, kSearch}, {128, 32, true, kSearch, kSearch},  {256, 32, false, kSearch, kSearch},
+    {128, 40, true, kSearch, kSearch},
+    {128, 32, true, kSearch, kSearch},
     {128, 16, true, kSearch, kSearch},
 };
 
@@ -210,7 +210,7 @@ void propose_halo_registers(const KernelConfig& base, Breadth breadth, std::vect
     gemm.filter_rows = tma_layout::kHaloFilter;
     gemm.tile.k = 3 * 64;
     gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
-    if (shape.ping_pong) gemm.stages = static_cast<unsigned char>(gemm.stages / 2 * 2);  // a ring for each consumer
+    gemm.stages = static_cast<unsigned char>(gemm.stages / 2 * 2);  // a ring for each consumer
   }
 }
 

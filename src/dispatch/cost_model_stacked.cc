@@ -3,7 +3,7 @@
 //
 // Bytes once at the device's rate, as far as the multiprocessors have an even share of them; or the steps of the
 // busiest multiprocessor, whose two consumers share its matrix units. Constants set by eye on times of six layers on an
-// H200, all of them within an eighth.
+// H200, all of them within a tenth.
 #include <algorithm>
 #include <cmath>
 
@@ -15,9 +15,10 @@ namespace wt {
 namespace {
 
 constexpr double kClockMhz = 1755;
-constexpr double kStartUs = 6;         // launch, filter, first rows
-constexpr double kBytesPerUs = 4.3e6;  // of the whole device
-constexpr double kStepCycles = 1200;   // barriers, epilogue, staging: a consumer's own, beside its products
+constexpr double kStartUs = 6;          // launch, filter, first rows
+constexpr double kBytesPerUs = 4.3e6;   // of the whole device
+constexpr double kStridedBytes = 1.08;  // what every second column costs more
+constexpr double kStepCycles = 900;     // barriers, epilogue, staging: a consumer's own, beside its products
 
 // Of one consumer and step: rows of A are read at 16 cycles an instruction, and columns take half a cycle each.
 double product_cycles(const KernelConfig& config) {
@@ -36,7 +37,8 @@ double predicted_stacked_us(const KernelConfig& config, const ConvProblem& probl
   const StackedCut cut = cut_stacked(config, problem, multiprocessors);
   const double elements = static_cast<double>(problem.x_elements() + problem.w_elements() + problem.y_elements());
   const double busy = std::ceil(static_cast<double>(cut.grid) / multiprocessors) * multiprocessors;
-  const double memory = elements * 2 / kBytesPerUs * busy / static_cast<double>(cut.grid);
+  const double strided = config.direct.stride_w > 1 ? kStridedBytes : 1;
+  const double memory = elements * 2 / kBytesPerUs * strided * busy / static_cast<double>(cut.grid);
   const double products = product_cycles(config);
   const double step = std::max(stacked::kConsumers * products, products + kStepCycles);
   const double multiply = static_cast<double>(cut.steps) * step / kClockMhz;

@@ -50,6 +50,17 @@ INSTANTIATE_TEST_SUITE_P(Edges, StackedExact,
                                          "fwd bf16 n2 c64 k64 g2 i11x10 f3x3 s2 p1",      //
                                          "fwd bf16 n1 c48 k48 g3 i9x131 f3x3 s2 p2:0x0:1"));  // columns no tap meets
 
+// Consumers side by side in 128 channels; the last slice has channels for one of them alone.
+TEST(StackedExact, OfNeighbouringChannels) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  const ConvProblem problem = problem_of("fwd bf16 n2 c176 k176 g11 i21x25 f3x3 s2 p1");
+  auto kernels = stacked_kernels(problem);
+  std::erase_if(kernels, [](const RankedCandidate& c) { return !stacked::apart(c.config); });
+  ASSERT_FALSE(kernels.empty());
+  expect_exact(*device, problem, kernels.front().config);
+}
+
 TEST(StackedRefuses, OtherWidths) {
   for (const char* text : {"fwd bf16 n1 c96 k96 g2 i9x9 f3x3 p1", "fwd bf16 n1 c48 k48 g2 i9x9 f3x3 p1",
                            "fwd bf16 n1 c64 k32 g2 i9x9 f3x3 p1", "bwd_data bf16 n1 c64 k64 g2 i9x9 f3x3 s2 p1",

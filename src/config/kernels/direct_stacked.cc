@@ -22,9 +22,8 @@ struct Variant {
   unsigned char stride, prefetch;  // rows on their way to each consumer
 };
 constexpr Variant kVariants[] = {
-    {32, 64, 3, 1, 8},  {16, 64, 3, 1, 8},  {32, 64, 3, 2, 4},  {16, 64, 3, 2, 4},
-    {32, 128, 3, 1, 6}, {16, 128, 3, 1, 6}, {32, 128, 3, 2, 3}, {16, 128, 3, 2, 4},
-    {16, 64, 3, 1, 4},  {32, 64, 3, 1, 4},  {16, 64, 5, 1, 7},  {32, 64, 5, 1, 4},
+    {32, 64, 3, 1, 8}, {16, 64, 3, 1, 8}, {32, 64, 3, 2, 4}, {16, 64, 3, 2, 4}, {16, 128, 3, 2, 4},
+    {32, 64, 3, 1, 4}, {16, 64, 3, 1, 4}, {16, 64, 5, 1, 7}, {32, 64, 5, 1, 4},
 };
 constexpr size_t kFewVariants = 2;  // that packs have, without an epilogue
 

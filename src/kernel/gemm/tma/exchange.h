@@ -74,7 +74,8 @@ struct ClusterSum {
       }
     }
     device::sync_warp();
-    // WHY one fence by the thread that arrives, and not one in each arrival: each stops the thread for a microsecond.
+    // WHY one fence by the thread that arrives, and not one in each arrival: each waits until the thread's stores have
+    // arrived.
     if (device::lane_index() == 0) device::fence_cluster();
     arrive_at_others(members, rank, filled());
   }

@@ -193,7 +193,6 @@ constexpr int shared_bytes(const KernelConfig& config) {
          exchange_bytes(config) + cluster_barrier_bytes(config) + 1024;
 }
 
-// Regions that the parameter block has room for.
 // Whether inputs whose rows of channels are not whole 16 bytes are copied to rows that are (kernel/whole_rows.h). The
 // config says so by vectors of A, which bulk copies have no other use for.
 constexpr bool copies_rows(const KernelConfig& config) {
@@ -209,6 +208,7 @@ constexpr bool stores_patches(const KernelConfig& config) {
   return sees_patches(config) && config.direction == Direction::kBackwardData;
 }
 
+// Regions that the parameter block has room for.
 constexpr int kMaxRegions = 9;  // 3x3 rectangles, or the eight phases of a cube
 // Kernels that take a dilated problem by rectangles whose pixels see the same taps (problem/tap_regions.h); they store
 // by rows, which may lie anywhere.

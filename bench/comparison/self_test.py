@@ -9,7 +9,7 @@ from pathlib import Path
 
 from comparison.api import PlanOptions, ProblemDesc, Tensors
 from comparison.rows import Row, read_suite, touched
-from comparison.timing import summarize
+from comparison.timing import Timer, summarize
 from comparison.measure import supervise
 from comparison.report import complete, copy_us, geomean, print_group, summary_of, tuning_of
 
@@ -19,6 +19,9 @@ def self_test():
     assert touched(8, 8, 3, 1, 1, 1) == 8 and touched(9, 4, 2, 2, 1, 0) == 8
     flat = summarize([10.0] * 16)
     assert flat == {"us": 10.0, "low_us": 9.75, "high_us": 10.25, "runs": 16}, flat
+    timer = Timer.__new__(Timer)
+    timer.flush_us = 80.0
+    assert [timer.flushes_for(host) for host in (1.0, 40.0, 41.0, 400.0)] == [2, 2, 3, 11]
     drift = summarize([10.0] * 48 + [14.0] * 16)
     assert drift["us"] == 10 and drift["high_us"] == 14, drift
     assert abs(geomean([0.5, 2.0]) - 1) < 1e-12

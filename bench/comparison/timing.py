@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One timer for both sides: cold L2, medians with their spread, and a share of the time for every row."""
+import math
 import statistics
 import time
 
@@ -24,13 +25,19 @@ class Timer:
     def __init__(self, torch):
         self.torch = torch
         l2 = torch.cuda.get_device_properties(0).L2_cache_size
-        # WHY so large: the flush must also outlast the host's work for one run, which Python makes 20 to 30 us.
         self.flush = torch.empty(max(2 * l2, 256 << 20), dtype=torch.uint8, device="cuda")
         self.events = [tuple(torch.cuda.Event(enable_timing=True) for _ in range(2)) for _ in range(self.BATCH)]
+        self.flushes = 1
+        self.flush_us = statistics.median(self.batch(lambda: self.flush.fill_(0x5A), 8))
+
+    def flushes_for(self, host_us):
+        """WHY: the flush must outlast the host's work for a run, or the GPU waits for it between the events."""
+        return 1 + math.ceil(2 * host_us / self.flush_us)
 
     def batch(self, work, count):
         for start, stop in self.events[:count]:
-            self.flush.fill_(0x5A)
+            for _ in range(self.flushes):
+                self.flush.fill_(0x5A)
             start.record()
             work()
             stop.record()
@@ -38,9 +45,13 @@ class Timer:
         return [start.elapsed_time(stop) * 1000 for start, stop in self.events[:count]]
 
     def time(self, work, seconds, least=12, most=200):
+        host = []
         for _ in range(3):
+            begin = time.perf_counter()
             work()
-        self.torch.cuda.synchronize()
+            host.append((time.perf_counter() - begin) * 1e6)
+            self.torch.cuda.synchronize()
+        self.flushes = self.flushes_for(min(host))
         begin, samples = time.perf_counter(), []
         while len(samples) < most:
             samples += self.batch(work, 4 if not samples else self.BATCH)

@@ -129,7 +129,10 @@ double gather_us(const KernelConfig& config, const ConvProblem& p, int multiproc
   // predicted.
   constexpr double kMeasured = 2.3;
   const bool strided = p.direction == Direction::kBackwardData && p.stride[2] > 1;
-  return std::max(memory, multiply_us(p, multiprocessors, share)) * (strided ? 1 : kMeasured);
+  const double busy = std::max(memory, multiply_us(p, multiprocessors, share)) * (strided ? 1 : kMeasured);
+  // A thread takes taps one after the other: of 25 and 49 each waited for so long. Larger filters were not timed.
+  constexpr double kTapUs = 0.24, kTimedTaps = 49;
+  return std::max(busy, kTapUs * std::min(kTimedTaps, static_cast<double>(p.filter_taps())));
 }
 
 // Rows in shared memory: threads beyond the image's edge wait, and neighbouring blocks read the halo between them

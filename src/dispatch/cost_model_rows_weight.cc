@@ -19,10 +19,10 @@ constexpr double kLaunchCycles = 6500;
 constexpr double kFirstDataCycles = 3500;
 constexpr double kMemoryBytesPerCycle = 2000;  // of the whole device
 constexpr double kUnitCycles = 400;
-constexpr double kUnhidden = 0.1;            // of what the longer of products and memory hides
-constexpr double kWordsFactor = 1.15;        // load warps take issue slots that a bulk copy does not
-constexpr double kWordsAgain = 0.1;          // and more for each further tile along m, which loads the same words
-constexpr double kSumCycles = 5000;          // of the launch that adds the parts, which overlaps the one before
+constexpr double kUnhidden = 0.1;      // of what the longer of products and memory hides
+constexpr double kWordsFactor = 1.15;  // load warps take issue slots that a bulk copy does not
+constexpr double kWordsAgain = 0.1;    // and each further tile, which loads the same words, makes it so much longer
+constexpr double kSumCycles = 5000;    // of the launch that adds the parts, which overlaps the one before
 constexpr double kPartBytesPerCycle = 2500;  // written and read once each, from the L2
 constexpr double kMargin = 1.15;
 
@@ -36,8 +36,8 @@ double predicted_rows_weight_us(const KernelConfig& config, const ConvProblem& p
   const double waves = std::ceil(static_cast<double>(parts * tiles) / (multiprocessors * int{config.min_blocks}));
   const double units = waves * static_cast<double>(ceil_div(view.units, parts));
   double step = rows_weight_step_cycles(config, view);
-  if (!rows_weight_layout::loads_in_bulk(config))
-    step *= kWordsFactor * (1 + kWordsAgain * static_cast<double>(view.tiles_m - 1));
+  const bool words = !rows_weight_layout::loads_in_bulk(config);
+  if (words) step *= kWordsFactor;
   const double steps = static_cast<double>(view.octets() * view.tile_rows) / 2;
   const double busy = units * (steps * step + kUnitCycles / rows_weight_layout::groups_k(config));
   // Every tile reads its operands; after the first, mostly from the L2. Walks overlap by their filters' rows.
@@ -49,7 +49,8 @@ double predicted_rows_weight_us(const KernelConfig& config, const ConvProblem& p
   const double part_bytes = 16.0 * static_cast<double>(parts * tiles) * rows_weight_layout::tile_vectors(config);
   const double sum = kSumCycles + 2 * part_bytes / kPartBytesPerCycle;
   const double cycles = kLaunchCycles + kFirstDataCycles + longer + kUnhidden * (busy + memory - longer) + sum;
-  return kMargin * cycles / kClockMhz;
+  const double again = words ? 1 + kWordsAgain * static_cast<double>(tiles - 1) : 1;
+  return kMargin * again * cycles / kClockMhz;
 }
 
 }  // namespace wt

@@ -58,10 +58,13 @@ double predicted_taps_us(const KernelConfig& config, const ConvProblem& problem,
   const auto segment = static_cast<double>(taps_segment_units(config, problem, view, multiprocessors));
   const double segments = std::ceil(static_cast<double>(view.h.units) / segment);
   const double blocks = static_cast<double>(problem.n * view.strips) * segments;
+  // Sums over more channels than the kernels were fitted on took longer: the median of ten runs.
+  constexpr double kDeep = 1.4;
+  const double deep = view.depth_blocks > 2 ? kDeep : 1;
   const double filter = columns * depth_steps * 2 / taps_layout::kMathThreads * kFilterCycles *
                         (problem.direction == Direction::kForward ? 1 : 4);
   const double block = (segment + static_cast<double>(view.h.reach)) * row + filter;
-  const double busy = std::ceil(blocks / multiprocessors) * block;
+  const double busy = std::ceil(blocks / multiprocessors) * block * deep;
   const double bytes = static_cast<double>(problem.x_elements()) * size_of(problem.x) +
                        static_cast<double>(problem.y_elements()) * size_of(problem.y);
   return (kLaunchCycles + kFirstDataCycles + std::max(busy, 1.15 * bytes / kMemoryBytesPerCycle)) / kClockMhz;

@@ -50,11 +50,11 @@ TEST(WaveletChoice, StandsBetweenTmaAndTheGenericKernel) {
        {"fwd bf16 n16 c256 k256 i50x50 f3x3 p1", "fwd bf16 n64 c256 k1024 i14x14 f1x1",
         "bwd_data bf16 n16 c256 k256 i25x25 f3x3 p1", "bwd_data bf16 n64 c128 k128 i56x56 f3x3 s2 p1",
         "bwd_weight bf16 n16 c256 k256 i50x50 f3x3 p1", "fwd bf16 n1 c512 k512 i128x128 f3x3 p1",
-        "bwd_data bf16 n1 c64 k128 i64x64x64 f3x3x3 s2 p1"}) {
+        "bwd_data bf16 n1 c64 k128 i64x64x64 f3x3x3 s2 p1", "fwd bf16 n32 c3 k1024 i224x224 f14x14 s14",
+        "bwd_data bf16 n32 c3 k1024 i224x224 f14x14 s14"}) {
     EXPECT_EQ(chosen(text), Pipeline::kTma) << text;
   }
-  for (const char* text : {"fwd bf16 n64 c3 k64 i224x224 f7x7 s2 p6 d2", "fwd bf16 n32 c3 k1024 i224x224 f14x14 s14",
-                           "bwd_weight bf16 n16 c256 k18 i40x40 f1x1", "bwd_data bf16 n32 c3 k1024 i224x224 f14x14 s14",
+  for (const char* text : {"fwd bf16 n64 c3 k64 i224x224 f7x7 s2 p6 d2", "bwd_weight bf16 n16 c256 k18 i40x40 f1x1",
                            "fwd bf16 n8 c100 k100 i400 f5"}) {
     EXPECT_EQ(chosen(text), Pipeline::kWavelet) << text;
   }

@@ -278,7 +278,7 @@ constexpr Constraint kProblemRows[] = {
        return is_tma_kernel(at) && tma_layout::is_halo(at.config) && tma_layout::halo_filter_width(at.config) == 1;
      },
      [](const Case& at) {
-       const Spatial filter = halo_view(at.config, *at.problem).problem.filter;
+       const Spatial filter = column_filter(*at.problem);
        return filter[1] == tma_layout::kHaloFilter && filter[2] == 1;
      },
      [](const Case& at) {

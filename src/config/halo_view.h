@@ -21,4 +21,7 @@ struct HaloView {
 // Of kernels with loader_a=tma_halo: those for filters one tap wide see the three taps below each other.
 HaloView halo_view(const KernelConfig& config, const ConvProblem& problem);
 
+// The filter that those see. WHY apart: a choice asks for it at every such kernel.
+Spatial column_filter(const ConvProblem& problem);
+
 }  // namespace wt

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "config/halo_view.h"
@@ -338,11 +339,20 @@ double halo_product_cycles(const KernelConfig& config, double steps) {
   return config.gemm.tile.m / 64.0 * steps * std::max(columns / 2, pixels + columns / 4) * kIssue;
 }
 
+// What a kernel of merged groups sees of a problem; others see the problem. WHY `room`: to copy a problem costs as much
+// as a prediction.
+const ConvProblem& merged(const KernelConfig& config, const ConvProblem& problem, std::optional<ConvProblem>& room) {
+  return config.gemm.groups_per_tile == 1 ? problem : room.emplace(merged_problem(config, problem));
+}
+
 // A patch of the image and nine taps of the filter at a time; tiles are 8 pixels wide and hang over the edges.
 double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
   // Beside the products of a tap, and what a stage of three of them makes of it; fitted by hand.
   constexpr double kStageCycles = 110, kTapsOfStage = 2;
-  const ConvProblem problem = halo_view(config, merged_problem(config, whole)).problem;
+  std::optional<ConvProblem> room, other;
+  const ConvProblem& all_groups = merged(config, whole, room);
+  const bool as_it_is = tma_layout::halo_filter_width(config) > 1;
+  const ConvProblem& problem = as_it_is ? all_groups : other.emplace(halo_view(config, all_groups).problem);
   const GemmConfig& gemm = config.gemm;
   const bool forward = problem.direction == Direction::kForward;
   const Spatial out = forward ? problem.out() : problem.in;
@@ -396,7 +406,8 @@ double stream_cycles(const KernelConfig& config, int64_t tiles, int64_t depth, d
 // `members` of a cluster, where they divide the sums.
 double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64_t members, int multiprocessors) {
   const GemmConfig& gemm = config.gemm;
-  const ConvProblem problem = merged_problem(config, whole);
+  std::optional<ConvProblem> room;
+  const ConvProblem& problem = merged(config, whole, room);
   const int block = tma_layout::box_k(config);
   const int64_t blocks_n = ceil_div(problem.c_per_group(), block) * pixels(problem.filter);
   // Blocks that share operands take their tiles together, those past the edge too.
@@ -527,9 +538,9 @@ double few_columns(const KernelConfig& config, const ConvProblem& problem) {
 }  // namespace
 
 double predicted_tma_us(const KernelConfig& config, const ConvProblem& asked, int multiprocessors) {
+  std::optional<ConvProblem> view;
   const bool patches = tma_layout::sees_patches(config) && is_patch(asked);
-  const ConvProblem view = patches ? patch_view(asked) : ConvProblem{};
-  const ConvProblem& problem = patches ? view : asked;
+  const ConvProblem& problem = patches ? view.emplace(patch_view(asked)) : asked;
   double cycles = 0;
   if (weight_few::serves(config)) {
     cycles = weight_few_view(config, problem, multiprocessors).cycles;

@@ -133,10 +133,18 @@ class Views {
   std::optional<ConvProblem> patches_;
 };
 
-// Copies of narrow rows of channels where wide ones are full: of 272 such layers that were timed, none was fastest so.
+// Copies of narrow rows of channels where wide ones are full, and gathers by short vectors where the long ones of the
+// same kernels fit: of 272 and 327 such layers that were timed, none was fastest so.
 bool outdone(const KernelConfig& config, const ConvProblem& problem) {
-  if (config.family != Family::kGemm || config.gemm.pipeline != Pipeline::kTma) return false;
-  if (config.direction == Direction::kBackwardWeight || config.gemm.swizzle_a == 128) return false;
+  if (config.family != Family::kGemm) return false;
+  const GemmConfig& gemm = config.gemm;
+  if (gemm.pipeline == Pipeline::kWavelet) {
+    constexpr int kLongVector = 8;
+    return problem.c_per_group() % 64 == 0 && problem.k_per_group() % 64 == 0 && size_of(operand_a(config)) == 2 &&
+           gemm.vector_a < kLongVector && gemm.vector_b < kLongVector;
+  }
+  if (gemm.pipeline != Pipeline::kTma || config.direction == Direction::kBackwardWeight || gemm.swizzle_a == 128)
+    return false;
   const int64_t depth = problem.direction == Direction::kForward ? problem.c_per_group() : problem.k_per_group();
   return depth > 0 && depth * size_of(operand_a(config)) % 128 == 0;
 }

@@ -75,10 +75,10 @@ int64_t split_count(const SplitInput& input) {
   };
   // WHY on the heap: a library that is loaded late has next to no room for what is local to a thread.
   thread_local std::vector<Known> known;
-  if (known.empty()) known.resize(64);
+  if (known.empty()) known.resize(256);
   const auto mixed = static_cast<uint64_t>(input.tiles * 31 + input.blocks * 7 + input.tile_m + input.tile_n / 8 +
                                            input.tile_k + input.elements);
-  Known& slot = known[(mixed ^ mixed >> 6) % known.size()];
+  Known& slot = known[(mixed ^ mixed >> 8) % known.size()];
   if (slot.count == 0 || !(slot.input == input)) slot = {input, find_split_count(input)};
   return slot.count;
 }

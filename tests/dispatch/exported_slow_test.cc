@@ -19,6 +19,7 @@
 #include "dispatch/registry.h"
 #include "dispatch/trial.h"
 #include "generate/export.h"
+#include "kernel/gemm/tma/weight_few_layout.h"
 #include "runtime/sim/device.h"
 
 namespace wt {
@@ -88,6 +89,7 @@ std::string few_channels(const KernelConfig& config) {
     const bool forward = config.direction == Direction::kForward;
     return fmt::format("c{} k{} i16x16 f{}x{} p{}", forward ? few : many, forward ? many : few, rows, rows, pad);
   }
+  if (weight_few::serves(config)) return fmt::format("c64 k{} i9x9 f3x3 p1", gemm.tile.m - 4);
   if (gemm.pipeline != Pipeline::kTaps || config.direct.filter_h == 0) return "";
   const bool forward = config.direction == Direction::kForward;
   return fmt::format("c{} k{} i12x12 f{}x{} s{} p1", forward ? 64 : 1, forward ? 1 : 64, config.direct.filter_h,

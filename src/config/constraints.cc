@@ -55,29 +55,6 @@ std::span<const Constraint> problem_rows() {
   return rows;
 }
 
-std::span<const Constraint> problem_rows(const KernelConfig& config) {
-  static const std::vector<Constraint> direct = join({general_problem_rows(), direct_problem_rows()});
-  static const std::vector<Constraint> tma =
-      join({general_problem_rows(), tma_problem_rows(), weight_halo_problem_rows(), weight_few_problem_rows()});
-  static const std::vector<Constraint> wavelet = join({general_problem_rows(), wavelet_problem_rows()});
-  static const std::vector<Constraint> taps = join({general_problem_rows(), taps_problem_rows()});
-  static const std::vector<Constraint> rows =
-      join({general_problem_rows(), rows_problem_rows(), rows_weight_problem_rows()});
-  if (config.family == Family::kDirect) return direct;
-  switch (config.gemm.pipeline) {
-    case Pipeline::kTma:
-      return tma;
-    case Pipeline::kWavelet:
-      return wavelet;
-    case Pipeline::kTaps:
-      return taps;
-    case Pipeline::kRows:
-      return rows;
-    default:
-      return problem_rows();
-  }
-}
-
 std::vector<Decline> declines(const KernelConfig& config) {
   std::vector<Decline> out;
   collect(target_rows(), Case{config, info_of(config.target)}, out);

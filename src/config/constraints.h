@@ -48,8 +48,6 @@ struct Constraint {
 
 std::span<const Constraint> target_rows();
 std::span<const Constraint> problem_rows();
-// Those that may apply to a config of this kind, in the same order: a choice asks some hundred configs.
-std::span<const Constraint> problem_rows(const KernelConfig& config);
 
 // Every row that does not hold; empty: the config is valid on its target.
 std::vector<Decline> declines(const KernelConfig& config);

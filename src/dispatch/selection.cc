@@ -112,7 +112,7 @@ bool trips(const Constraint& row, const Case& at) { return row.applies(at) && !r
 
 // The proposals are valid on their target; what is left to ask are the rows that read the problem.
 const Constraint* first_decline(const Case& at) {
-  for (const Constraint& row : problem_rows(at.config))
+  for (const Constraint& row : problem_rows())
     if (trips(row, at)) return &row;
   return nullptr;
 }

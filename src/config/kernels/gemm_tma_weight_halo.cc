@@ -43,7 +43,7 @@ constexpr Shape kShapes[] = {
 void propose_weight_halo(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (size_of(base.x) != 2 || base.x != base.y) return;
   // WHY not all: packs have a limit; these are the layers that gain most.
-  if (breadth == Breadth::kFew && base.dims == 1) return;
+  if (breadth == Breadth::kFew && base.dims != 2) return;
   for (const Shape& shape : kShapes) {
     if ((breadth == Breadth::kFew && !shape.guess) || (shape.pairs && base.dims != 3)) continue;
     KernelConfig config = base;

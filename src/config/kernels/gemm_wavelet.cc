@@ -37,7 +37,7 @@ struct Accesses {
 constexpr Accesses kForward[] = {{kAsync16, kAsync16, false},
                                  {kAsync8, kAsync8, true},
                                  {kAsync4, kAsync4, true},
-                                 {kVector4, kSingle, true},
+                                 {kVector4, kSingle, false},
                                  {kSingle, kSingle, true}};
 // tf32 is rounded on its way, which takes registers.
 constexpr Accesses kForwardTf32[] = {
@@ -46,9 +46,9 @@ constexpr Accesses kForwardTf32[] = {
 constexpr Accesses kForwardFp8[] = {{kAsync16, kAsync16, false}, {kAsync8, kAsync8, false}, {kAsync4, kAsync4, false}};
 // Backward data, either side may have odd channels.
 constexpr Accesses kBackward[] = {{kAsync16, kAsync16, true}, {kAsync16, kAsync8, false}, {kAsync16, kAsync4, false},
-                                  {kAsync16, kSingle, true},  {kAsync8, kAsync16, true},  {kAsync8, kAsync8, false},
+                                  {kAsync16, kSingle, false}, {kAsync8, kAsync16, false}, {kAsync8, kAsync8, false},
                                   {kAsync8, kSingle, false},  {kAsync4, kAsync16, false}, {kAsync4, kAsync8, false},
-                                  {kAsync4, kSingle, false},  {kSingle, kAsync16, true},  {kSingle, kAsync8, false},
+                                  {kAsync4, kSingle, false},  {kSingle, kAsync16, false}, {kSingle, kAsync8, false},
                                   {kSingle, kSingle, true}};
 
 // With stride phases as columns the filter is read number by number, and few input channels are what it is for.
@@ -73,8 +73,8 @@ constexpr Shape kShapes[] = {
 };
 
 // Weight gradients: rows are the gathered tensor's taps and channels, columns the plain one's channels.
-constexpr Accesses kWeight[] = {{kAsync16, kAsync16, false}, {kAsync8, kAsync16, true}, {kAsync4, kAsync16, true},
-                                {kSingle, kAsync16, true},   {kAsync8, kAsync8, false}, {kAsync8, kAsync4, false},
+constexpr Accesses kWeight[] = {{kAsync16, kAsync16, false}, {kAsync8, kAsync16, true}, {kAsync4, kAsync16, false},
+                                {kSingle, kAsync16, false},  {kAsync8, kAsync8, false}, {kAsync8, kAsync4, false},
                                 {kAsync4, kAsync8, false},   {kAsync4, kAsync4, false}, {kAsync16, kAsync4, false},
                                 {kAsync16, kSingle, false},  {kSingle, kSingle, true}};
 constexpr Shape kWeightShapes[] = {

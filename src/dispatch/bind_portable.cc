@@ -199,14 +199,10 @@ PortableParts portable_parts(const KernelConfig& config, const ConvProblem& prob
   parts.tiles = parts.tiles_n * ceil_div(view->walk.columns, gemm.tile.m) * p.g;
   // An empty batch has one block of zeros.
   parts.pixel_blocks = std::max<int64_t>(1, ceil_div(p.n * pixels(p.out()), gemm.tile.k));
-  const int64_t wanted = gemm.split_k == SplitK::kWorkspace ? split_count({.tiles = parts.tiles,
-                                                                           .blocks = parts.pixel_blocks,
-                                                                           .tile_m = gemm.tile.m,
-                                                                           .tile_n = gemm.tile.n,
-                                                                           .tile_k = gemm.tile.k,
-                                                                           .multiprocessors = multiprocessors,
-                                                                           .elements = problem.w_elements()})
-                                                            : 1;
+  const int64_t wanted =
+      gemm.split_k == SplitK::kWorkspace
+          ? split_count(split_input(gemm, parts.tiles, parts.pixel_blocks, multiprocessors, problem.w_elements()))
+          : 1;
   parts.blocks_per_split = ceil_div(parts.pixel_blocks, wanted);
   parts.splits = ceil_div(parts.pixel_blocks, parts.blocks_per_split);
   return parts;

@@ -84,14 +84,9 @@ Binding bind_tma_weight_halo(const KernelConfig& config, const ConvProblem& prob
   arguments.policy = image_policy(problem, device);
   const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
   const bool split = gemm.split_k == SplitK::kWorkspace;
-  const int64_t wanted = split ? split_count({.tiles = tiles,
-                                              .blocks = arguments.pixel_blocks,
-                                              .tile_m = gemm.tile.m,
-                                              .tile_n = gemm.tile.n,
-                                              .tile_k = gemm.tile.k,
-                                              .multiprocessors = device.multiprocessors,
-                                              .elements = arguments.elements})
-                               : 1;
+  const int64_t wanted =
+      split ? split_count(split_input(gemm, tiles, arguments.pixel_blocks, device.multiprocessors, arguments.elements))
+            : 1;
   arguments.blocks_per_split = static_cast<i32>(std::max<int64_t>(1, ceil_div(arguments.pixel_blocks, wanted)));
   arguments.splits =
       static_cast<i32>(std::max<int64_t>(1, ceil_div(arguments.pixel_blocks, arguments.blocks_per_split)));

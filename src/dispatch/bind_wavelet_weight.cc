@@ -60,14 +60,8 @@ Binding bind_wavelet_weight(const KernelConfig& config, const ConvProblem& probl
   const int64_t tiles = tiles_a_group * problem.g;
   const bool split = gemm.split_k == SplitK::kWorkspace;
   const int64_t blocks = int64_t{device.multiprocessors} * config.min_blocks;
-  const int64_t wanted = split ? split_count({.tiles = tiles,
-                                              .blocks = arguments.pixel_blocks,
-                                              .tile_m = gemm.tile.m,
-                                              .tile_n = gemm.tile.n,
-                                              .tile_k = gemm.tile.k,
-                                              .multiprocessors = blocks,
-                                              .elements = arguments.elements})
-                               : 1;
+  const int64_t wanted =
+      split ? split_count(split_input(gemm, tiles, arguments.pixel_blocks, blocks, arguments.elements)) : 1;
   arguments.blocks_per_split = static_cast<i32>(ceil_div(arguments.pixel_blocks, wanted));
   const auto splits = static_cast<int>(ceil_div(arguments.pixel_blocks, arguments.blocks_per_split));
   WT_CHECK(tiles * splits < int64_t{1} << 31, "{} tiles in {} parts", tiles, splits);

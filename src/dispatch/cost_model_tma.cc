@@ -1,123 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // dispatch/cost_model_tma.cc - predicted times of the Hopper kernels of kernel/gemm/tma, and into how many parts their
-// sums go.
+// sums go: forward and backward data here, weight gradients in cost_model_tma_weight.cc.
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
-#include <vector>
 
 #include "config/halo_view.h"
-#include "config/weight_halo_view.h"
-#include "dispatch/bind_merge_groups.h"
 #include "dispatch/bind_whole_rows.h"
 #include "dispatch/cost_model.h"
+#include "dispatch/cost_model_tma.h"
 #include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
 #include "dispatch/weight_few.h"
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/gemm/tma/weight_halo_layout.h"
-#include "problem/choice.h"
-#include "problem/gemm_view.h"
 #include "problem/patch_view.h"
-#include "problem/tap_regions.h"
 
 namespace wt {
+
+using namespace tma_model;
+
 namespace {
 
-// Cycles and bytes a cycle of one multiprocessor of an H200. Fitted on 178 timed forward and backward-data runs (mean
-// error of the logarithm 0.07): launch, first data, fill, narrow rows, tile, memory and how they add up. Errors that
-// depend on the configuration alone are in cost_correction.inc.
-constexpr double kClockMhz = 1755;
-constexpr double kLaunchCycles = 8300;
-constexpr double kFirstDataCycles = 4700;
-constexpr double kFillBytesPerCycle = 56;       // from the L2 to one multiprocessor
-constexpr double kFillBytesPerCycleAll = 7700;  // to all of them together, where blocks share an operand
-constexpr double kLeastRowBytes = 95;           // a row of a bulk copy costs as much as one of so many bytes
-constexpr double kShallowRing = 0.46;           // of a stage's time is lost, divided by the number of stages
-constexpr double kTallTile = 1.15;              // stages of 256 rows took so much longer than predicted
-constexpr double kThreeConsumers = 1.08;        // the same of 192 rows
-constexpr double kWideCrosswise = 1.15;         // and of crosswise tiles of 256 channels, the median of 20
-constexpr double kPingPongCrosswise = 0.88;     // of crosswise tiles in turns, one or two a block: medians of 203 runs
-constexpr double kPingPongWaves = 1.06;         // of consumers in turns over more tiles: medians of 342
+// Cycles and bytes a cycle of one multiprocessor, fitted with those of the header.
+constexpr double kShallowRing = 0.46;        // of a stage's time is lost, divided by the number of stages
+constexpr double kTallTile = 1.15;           // stages of 256 rows took so much longer than predicted
+constexpr double kThreeConsumers = 1.08;     // the same of 192 rows
+constexpr double kWideCrosswise = 1.15;      // and of crosswise tiles of 256 channels, the median of 20
+constexpr double kPingPongCrosswise = 0.88;  // of crosswise tiles in turns, one or two a block: medians of 203 runs
+constexpr double kPingPongWaves = 1.06;      // of consumers in turns over more tiles: medians of 342
 constexpr double kShortCrossed = 1.15;  // of tiles of up to 128 rows, and of crosswise ones, whose rows cross lines
 constexpr double kRaggedColumns = 1.1;  // and of columns read across, where the last block of 64 is not full
 constexpr double kStoreBytesPerCycle = 40;
-constexpr double kDirectStorePenalty = 9;      // stores of two columns instead of whole rows
-constexpr double kDirectSumPenalty = 2.5;      // the same of weight gradients, whose tiles are few
-constexpr double kCrossedLines = 1.4;          // rows of bulk copies that start inside a line of 128 bytes
-constexpr double kHalfCrossed = 1.2;           // and where every other one does
-constexpr double kCopyCycles = 1100;           // copying staged rows: for a tile, and for 64 rows of 64 columns
-constexpr double kCopiedBlockCycles = 4400;    // of the latter, divided by the elements of a vector
-constexpr double kMemoryBytesPerCycle = 2424;  // of the whole device, read plus write
-constexpr double kExchangeBytesPerCycle = 12, kExchangeCycles = 700;  // of sums between the blocks of a cluster
-constexpr double kTileCycles = 215;  // per tile of a persistent block: coordinates, barriers, drained pipeline
-constexpr double kParts = 1.3;       // what sums in parts took of their prediction, the median of 69 timed runs
-// Blocks of a stream-K grid stand at different depths, so that none finds in the L2 what another one has read.
-constexpr double kStreamLocality = 2.4;
-constexpr double kOverlap = 2.5;  // the power by which work and memory traffic add up; max would be infinite
-
-// GEMM rows that share their number of k-blocks: all of them, or one phase of strided backward data.
-struct Rows {
-  int64_t count, taps;
-};
-
-// What predictions for one problem share.
-struct Facts {
-  std::vector<Rows> rows;
-  std::vector<Rows> divided;  // of kernels that leave out taps which miss the image; empty: there are none
-  double crossed = 1;         // see crossed_lines
-  bool whole_boxes = false;   // of 64 channels that are summed over
-  double memory_power = 0;    // cycles that the whole device's memory takes, to the power of kOverlap
-};
-
-// WHY not std::pow: a choice asks some hundred times.
-double overlap_power(double cycles) {
-  static_assert(kOverlap == 2.5);
-  return cycles * cycles * std::sqrt(cycles);
-}
-
-Facts make_facts(const ConvProblem& problem);
-
-// Of the last problem that this thread asked about: a choice asks for one problem some hundred times.
-const Facts& facts_of(const ConvProblem& problem) {
-  struct Memory {
-    LastProblem problem;
-    Facts facts;
-  };
-  // WHY a pointer: a library that is loaded late has next to no room for what is local to a thread.
-  thread_local std::unique_ptr<Memory> last;
-  if (!last) last = std::make_unique<Memory>();
-  if (!last->problem.is(problem)) {
-    last->facts = make_facts(problem);
-    last->problem.set(problem);
-  }
-  return last->facts;
-}
-
-double mma_cycles(const KernelConfig& config, double bytes_deep) {
-  const GemmConfig& gemm = config.gemm;
-  const bool crosswise = tma_layout::crosswise(config);
-  const double rows = crosswise ? gemm.tile.n : gemm.tile.m, columns = crosswise ? gemm.tile.m : gemm.tile.n;
-  return rows / 64.0 * (bytes_deep / 32) * std::max(columns / 2.0, 16 + columns / 4.0);
-}
-
-// fp32: three products whose operands all come from shared memory, where three warps part the numbers before, 16 bytes
-// a thread at a time: read once and written twice. Not timed; rates are those of the manual.
-double three_product_cycles(const KernelConfig& config, double bytes_deep) {
-  const GemmConfig& gemm = config.gemm;
-  constexpr double kSharedBytesPerCycle = 128, kVectorCycles = 24;
-  const double tiles = (gemm.tile.m + gemm.tile.n) * bytes_deep;
-  const double read = 3 * gemm.tile.m / 64.0 * (64 + gemm.tile.n) * bytes_deep;
-  const double parting = tiles / 16 / tma_layout::kRemainderThreads * kVectorCycles;
-  return std::max({3 * mma_cycles(config, bytes_deep), (read + 3 * tiles) / kSharedBytesPerCycle, parting});
-}
-
-// What rows of an image cost more where the pixels' pitch is not whole lines.
-double crossed_lines(int64_t channels, DataType type) {
-  const int64_t bytes = channels * size_of(type), pitch = bytes % 16 == 0 ? bytes : whole_row_bytes(bytes);
-  return pitch % 128 == 0 ? 1 : pitch % 64 == 0 ? kHalfCrossed : kCrossedLines;
-}
+constexpr double kDirectStorePenalty = 9;    // stores of two columns instead of whole rows
+constexpr double kCopyCycles = 1100;         // copying staged rows: for a tile, and for 64 rows of 64 columns
+constexpr double kCopiedBlockCycles = 4400;  // of the latter, divided by the elements of a vector
+constexpr double kTileCycles = 215;          // per tile of a persistent block: coordinates, barriers, drained pipeline
 
 // The parts of whole boxes of channels that are copied and that are multiplied, of which kernels leave out quarters.
 struct BoxParts {
@@ -170,45 +88,6 @@ double output_cycles(const KernelConfig& config) {
            tma_layout::rows_of_consumer(config) / 64.0 * gemm.tile.n / 64.0 * kCopiedBlockCycles / gemm.vector_c;
   const double bytes = double{1} * gemm.tile.m * gemm.tile.n * size_of(output_type(config));
   return bytes / kStoreBytesPerCycle * (gemm.staging == Staging::kDirect ? kDirectStorePenalty : 1);
-}
-
-double memory_cycles(const ConvProblem& problem) {
-  // Of x only the pixels that some tap reads; backward data writes them all.
-  double x = static_cast<double>(problem.x_elements());
-  if (problem.direction != Direction::kBackwardData) {
-    const Spatial out = problem.out();
-    for (size_t i = 0; i < 3; ++i) {
-      x *= std::min(1.0, static_cast<double>(out[i] * problem.filter[i]) / static_cast<double>(problem.in[i]));
-    }
-  }
-  const double bytes = x * size_of(problem.x) + static_cast<double>(problem.w_elements()) * size_of(problem.w) +
-                       static_cast<double>(problem.y_elements()) * size_of(problem.y);
-  return bytes / kMemoryBytesPerCycle;
-}
-
-Facts make_facts(const ConvProblem& problem) {
-  Facts facts;
-  if (problem.direction == Direction::kForward) {
-    facts.rows.push_back({problem.n * pixels(problem.out()), pixels(problem.filter)});
-  } else if (problem.direction == Direction::kBackwardData) {
-    for (const StridePhase& phase : stride_phases(problem)) {
-      int64_t taps = 1;
-      for (const DimPhase& dim : phase.dim) taps *= dim.tap_count;
-      facts.rows.push_back({phase.gemm.m, taps});
-    }
-  }
-  for (const TapRegion& region : tap_regions(problem))
-    facts.divided.push_back({problem.n * region.pixels(), region.taps()});
-  const bool forward = problem.direction == Direction::kForward;
-  facts.crossed = crossed_lines(forward ? problem.c : problem.k, forward ? problem.x : problem.y);
-  facts.whole_boxes = (forward ? problem.c_per_group() : problem.k_per_group()) % 64 == 0;
-  facts.memory_power = overlap_power(memory_cycles(problem));
-  return facts;
-}
-
-double overlapped(double busy, const Facts& facts) {
-  // WHY in 32 bits: it takes half the time, and a choice asks some hundred times.
-  return std::pow(static_cast<float>(overlap_power(busy) + facts.memory_power), static_cast<float>(1 / kOverlap));
 }
 
 // The tiles of a forward or backward-data problem and how deep their sums are, in stages of tile.k.
@@ -340,12 +219,6 @@ double halo_product_cycles(const KernelConfig& config, double steps) {
   return config.gemm.tile.m / 64.0 * steps * std::max(columns / 2, pixels + columns / 4) * kIssue;
 }
 
-// What a kernel of merged groups sees of a problem; others see the problem. WHY `room`: to copy a problem costs as much
-// as a prediction.
-const ConvProblem& merged(const KernelConfig& config, const ConvProblem& problem, std::optional<ConvProblem>& room) {
-  return config.gemm.groups_per_tile == 1 ? problem : room.emplace(merged_problem(config, problem));
-}
-
 // A patch of the image and nine taps of the filter at a time; tiles are 8 pixels wide and hang over the edges.
 double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
   // Beside the products of a tap, and what a stage of three of them makes of it; fitted by hand.
@@ -389,137 +262,6 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
   const double busy = waves * (tile + shown + kTileCycles) * column;
   const double launches = gemm.groups_per_tile > 1 ? 1.5 : 1;
   return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts_of(whole));
-}
-
-// Stream-K: every block has as many k-blocks, and at most two pieces of tiles to write and to add again.
-double stream_cycles(const KernelConfig& config, int64_t tiles, int64_t depth, double stage, double whole_output,
-                     int multiprocessors, const Facts& facts) {
-  constexpr double kPieceBytesPerCycle = 30, kTile = 700, kSumCycles = 4000;
-  const double units = static_cast<double>(tiles) * static_cast<double>(std::max<int64_t>(1, depth));
-  const double blocks = std::min(units, static_cast<double>(multiprocessors));
-  const double share = std::ceil(units / blocks), whole = std::floor(share / static_cast<double>(depth));
-  const double piece = double{4} * config.gemm.tile.m * config.gemm.tile.n;
-  const double busy = share * stage + whole * (whole_output + kTile) + 2 * (piece / kPieceBytesPerCycle + kTile);
-  const double sum = kLaunchCycles / 2 + kSumCycles + 2 * blocks * piece / kMemoryBytesPerCycle;
-  return kLaunchCycles + kFirstDataCycles + kStreamLocality * overlapped(busy, facts) + sum;
-}
-
-// `members` of a cluster, where they divide the sums.
-double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64_t members, int multiprocessors) {
-  const GemmConfig& gemm = config.gemm;
-  std::optional<ConvProblem> room;
-  const ConvProblem& problem = merged(config, whole, room);
-  const int block = tma_layout::box_k(config);
-  const int64_t blocks_n = ceil_div(problem.c_per_group(), block) * pixels(problem.filter);
-  // Blocks that share operands take their tiles together, those past the edge too.
-  const int64_t tiles = ceil_div(problem.k_per_group(), gemm.tile.m * gemm.cluster_m) * gemm.cluster_m *
-                        ceil_div(blocks_n, gemm.tile.n / block * gemm.cluster_n) * gemm.cluster_n * problem.g;
-  const int64_t depth = ceil_div(problem.n * pixels(problem.out()), gemm.tile.k);
-  const bool split = gemm.split_k == SplitK::kWorkspace, bulk = gemm.staging == Staging::kTmaStore;
-  const bool cluster = gemm.split_k == SplitK::kCluster;
-  const SplitInput input{tiles, depth, gemm.tile.m, gemm.tile.n, gemm.tile.k, multiprocessors, problem.w_elements()};
-  const int64_t splits = cluster ? members : split ? split_count(input) : 1;
-  const auto units = static_cast<double>(multiprocessors);
-  const auto items = static_cast<double>(tiles * splits);
-  const double waves =
-      cluster ? std::ceil(static_cast<double>(tiles) /
-                          static_cast<double>(resident_clusters(multiprocessors, static_cast<int>(members))))
-              : std::ceil(items / units);
-  // Fill by 400 timed runs; the others are not fitted: a rate of a microbenchmark, a guess for a tile.
-  constexpr double kFill = 77, kFillAll = 8900, kStore = 30, kTile = 700;
-  const double deep = gemm.tile.k * size_of(operand_a(config));
-  // Rows that cross lines cost more here than forward, where the other operand is mostly the filter.
-  constexpr double kCrossedMore = 2.5;
-  const auto crossed = [](int64_t channels, DataType type) {
-    return 1 + kCrossedMore * (crossed_lines(channels, type) - 1);
-  };
-  const double rows = gemm.tile.m * crossed(problem.k, problem.y) + gemm.tile.n * crossed(problem.c, problem.x);
-  const double fill = rows * deep / std::min(kFill, kFillAll / std::min(items, units));
-  // Three warps turn boxes of 32-bit numbers round, a box in so many cycles; an estimate.
-  constexpr double kTurnCycles = 250;
-  const double turning =
-      tma_layout::turns_tiles(config) ? std::ceil((gemm.tile.m + gemm.tile.n) / 32.0 / 3) * kTurnCycles : 0;
-  const double products =
-      tma_layout::three_products(config) ? three_product_cycles(config, deep) : mma_cycles(config, deep);
-  const double stage = std::max({products, turning, fill});
-  const auto parts = static_cast<double>(members);
-  const double exchange =
-      cluster ? double{4} * gemm.tile.m * gemm.tile.n * (parts - 1) / parts / kExchangeBytesPerCycle + kExchangeCycles
-              : 0;
-  const double output = exchange + double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2) / parts *
-                                       (split || bulk ? 1 : kDirectSumPenalty) / kStore;
-  if (gemm.stream_k != StreamK::kOff)
-    return stream_cycles(config, tiles, depth, stage, output, multiprocessors, facts_of(whole));
-  const double busy =
-      waves * (std::ceil(static_cast<double>(depth) / static_cast<double>(splits)) * stage + output + kTile);
-  // Of unit filters, parts of 128 or 256 rows by 64 columns took least, those of fewer rows or more columns longer than
-  // predicted; why is not known.
-  constexpr double kSquareParts = 1.12;
-  const bool low = gemm.tile.m == 64 && problem.k_per_group() > 64;
-  const bool square = split && problem.filter_taps() == 1 && (low || (gemm.tile.m >= 128 && gemm.tile.n >= 128));
-  // Operands that two blocks share gained a twentieth where several taps read the same pixels, else they cost a tenth.
-  // Where the rows do not fill a tile, or tiles are narrow, they cost more.
-  constexpr double kSharedTaps = 0.95, kSharedUnit = 1.1, kSharedPart = 1.4;
-  const bool shares = tma_layout::sharing_blocks(config) > 1;
-  const bool part = problem.k_per_group() < gemm.tile.m || gemm.tile.n < 128;
-  const double shared = !shares ? 1 : part ? kSharedPart : problem.filter_taps() > 1 ? kSharedTaps : kSharedUnit;
-  const double factor = (cluster ? kParts : square ? kSquareParts : 1) * shared;
-  double cycles = kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(whole)) * factor;
-  if (split) {
-    const double bytes = static_cast<double>(problem.w_elements()) * 4 * (static_cast<double>(splits) + 1);
-    cycles += kLaunchCycles / 2 + bytes / kMemoryBytesPerCycle;
-  }
-  return cycles;
-}
-
-// A tile of pixels and its patch at a time, for several taps. Rates are those of weight_cycles; ring and store by 26
-// timed runs, whose predictions were off by 0.023 in the mean.
-double weight_halo_cycles(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
-  constexpr double kFill = 77, kFillAll = 8900, kStore = 20, kTile = 700, kRing = 0.2;
-  const GemmConfig& gemm = config.gemm;
-  const WeightHaloView view = weight_halo_view(config, problem);
-  const int64_t tiles = view.tiles_m * view.tiles_n * problem.g;
-  const bool split = gemm.split_k == SplitK::kWorkspace;
-  const int64_t splits = split ? split_count({tiles, view.blocks, gemm.tile.m, gemm.tile.n, gemm.tile.k,
-                                              multiprocessors, problem.w_elements()})
-                               : 1;
-  const auto units = static_cast<double>(multiprocessors), items = static_cast<double>(tiles * splits);
-  const double instructions = gemm.tile.m / 64.0 * gemm.warps.n * weight_halo::steps(config);
-  const auto row_bytes = [](int64_t box, int64_t channels, DataType type) {
-    const double bytes = static_cast<double>(weight_halo::copied(static_cast<int>(box), channels)) * size_of(type);
-    return std::max(kLeastRowBytes, bytes);
-  };
-  const int dy_box = weight_halo::rows_of_box(config);
-  const double rows = double{1} * gemm.tile.m / dy_box * gemm.tile.k * crossed_lines(problem.k, problem.y) *
-                          row_bytes(dy_box, problem.k_per_group(), problem.y) +
-                      view.tile.patch_h * view.tile.patch_w * crossed_lines(problem.c, problem.x) *
-                          row_bytes(weight_halo::channels(config), problem.c_per_group(), problem.x);
-  const double fill = rows / std::min(kFill, kFillAll / std::min(items, units));
-  const double stage = std::max(instructions * gemm.mma.n / 2.0, fill) * (1 + kRing / gemm.stages);
-  const double output = double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2 * kDirectSumPenalty) / kStore;
-  const double deep = std::ceil(static_cast<double>(view.blocks) / static_cast<double>(splits));
-  const double busy = std::ceil(items / units) * (deep * stage + output + kTile);
-  double cycles = kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(problem));
-  if (split) {
-    const double bytes = static_cast<double>(problem.w_elements()) * 4 * (static_cast<double>(splits) + 1);
-    cycles += kLaunchCycles / 2 + bytes / kMemoryBytesPerCycle;
-  }
-  return cycles;
-}
-
-int64_t best_members(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
-  const int64_t depth = ceil_div(problem.n * pixels(problem.out()), config.gemm.tile.k);
-  const int64_t most = std::clamp<int64_t>(depth, 2, tma_layout::kMaxCluster);
-  if (const int64_t asked = requested_splits()) return std::clamp<int64_t>(asked, 2, most);
-  int64_t best = 2;
-  double least = weight_cycles(config, problem, best, multiprocessors);
-  for (int64_t members = 3; members <= most; ++members) {
-    const double cycles = weight_cycles(config, problem, members, multiprocessors);
-    if (cycles >= least) continue;
-    least = cycles;
-    best = members;
-  }
-  return best;
 }
 
 // Kernels whose tiles are much wider than there are columns, or low and of few columns, took longer than predicted:

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "config/kernel_config.h"
+
 namespace wt {
 
 struct SplitInput {
@@ -15,6 +17,12 @@ struct SplitInput {
 
   bool operator==(const SplitInput&) const = default;
 };
+
+// Of a kernel whose tiles are `tiles`, each `blocks` steps of tile.k deep.
+constexpr SplitInput split_input(const GemmConfig& gemm, int64_t tiles, int64_t blocks, int64_t multiprocessors,
+                                 int64_t elements) {
+  return {tiles, blocks, gemm.tile.m, gemm.tile.n, gemm.tile.k, multiprocessors, elements};
+}
 
 // What WAVETILE_SPLITS asks for, to measure and to test with; 0: nothing. Kept within what a kernel can do.
 int64_t requested_splits();

@@ -5,14 +5,17 @@
 #include <cmath>
 
 #include "base/integers.h"
+#include "dispatch/cost_model_tma.h"
 #include "dispatch/split.h"
 
 namespace wt {
+
+using namespace tma_model;
+
 namespace {
 
-// Rates of the other weight gradients (cost_model_tma.cc), which were fitted; what is this kernel's own is adjusted to
-// 16 timed runs on four layers.
-constexpr double kLaunch = 8300, kFirstData = 4700, kFill = 56, kFillAll = 7700, kMemory = 2424, kSharedRate = 128;
+// What is this kernel's own is adjusted to 16 timed runs on four layers.
+constexpr double kSharedRate = 128;
 
 double cycles_of(const KernelConfig& config, const ConvProblem& problem, const WeightFewView& view,
                  int multiprocessors) {
@@ -29,15 +32,15 @@ double cycles_of(const KernelConfig& config, const ConvProblem& problem, const W
   constexpr double kCopyCycles = 45, kPatchCycles = 400;
   const double passes = std::ceil(weight_few::kPitch * columns / gemm.vector_a / (32.0 * gemm.load_warps));
   const double copies = passes * weight_few::patch_height(config) * kCopyCycles + kPatchCycles;
-  const double fill = bytes / std::min(kFill, kFillAll / std::min(blocks, units));
+  const double fill = bytes / std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(blocks, units));
   constexpr double kStage = 1.25;  // waits between stages
   const double stage = std::max({products, copies, fill}) * kStage;
   constexpr double kStoreRate = 30;
   const double output = 4 * gemm.tile.n * columns * taps / kStoreRate;
   const double busy = std::ceil(blocks / units) * (static_cast<double>(view.blocks_per_split) * stage + output);
-  const double read = static_cast<double>(problem.x_elements() + problem.y_elements()) * 2 / kMemory;
+  const double read = static_cast<double>(problem.x_elements() + problem.y_elements()) * 2 / kMemoryBytesPerCycle;
   const double parts = static_cast<double>(problem.w_elements()) * 4 * static_cast<double>(view.splits + 1);
-  return kLaunch + kFirstData + std::max(busy, read) + kLaunch / 2 + parts / kMemory;
+  return kLaunchCycles + kFirstDataCycles + std::max(busy, read) + kLaunchCycles / 2 + parts / kMemoryBytesPerCycle;
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ constexpr Constraint kTargetRows[] = {
     {"wavelet-depth", "k-blocks of weight gradients are pixels that all load threads share", is_wavelet_weight,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
-       return gemm.tile.k == 64 && gemm.tile.m * gemm.tile.k % (8 * 32 * gemm.load_warps) == 0;
+       return gemm.tile.k == 64 && gemm.load_warps > 0 && gemm.tile.m * gemm.tile.k % (8 * 32 * gemm.load_warps) == 0;
      },
      [](const Case& at) {
        return fmt::format(

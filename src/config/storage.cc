@@ -20,8 +20,7 @@ namespace {
 
 // Addressing, loop counters and values under way: an estimate, between what the generic and the Hopper kernels take.
 constexpr int kAddressRegisters = 48;
-constexpr int kPixelRegisters = 24;     // coordinates of pixels that are the sum of a weight gradient
-constexpr int kProducerRegisters = 40;  // as the tma kernels set it
+constexpr int kPixelRegisters = 24;  // coordinates of pixels that are the sum of a weight gradient
 
 int ceil_divide(int64_t a, int64_t b) { return static_cast<int>((a + b - 1) / b); }
 
@@ -96,17 +95,11 @@ int register_limit(const KernelConfig& config) {
   if (config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kTma)
     return tma_layout::consumer_registers(config);
   if (config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kWavelet && config.gemm.warps.m >= 4 &&
-      !portable_layout::serves(config))
+      config.min_blocks > 0 && !portable_layout::serves(config))
     return wavelet_layout::math_registers(config);
   const TargetInfo& info = info_of(config.target);
   const int blocks = std::max<int>(config.min_blocks, 1);
-  int64_t registers = info.registers_per_unit / blocks, threads = std::max(threads_of(config), 1);
-  if (config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kTma) {
-    // The producer warps give registers to those that multiply (setmaxnreg).
-    const int64_t loading = std::min<int64_t>(int64_t{config.gemm.load_warps} * info.warp_size, threads - 1);
-    registers -= loading * kProducerRegisters;
-    threads -= loading;
-  }
+  const int64_t registers = info.registers_per_unit / blocks, threads = std::max(threads_of(config), 1);
   return static_cast<int>(std::min<int64_t>(info.registers_per_thread, registers / threads));
 }
 

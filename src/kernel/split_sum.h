@@ -21,7 +21,7 @@ template <KernelConfig kConfig>
 struct SplitSum {
   using Params = SplitSumArguments;
   static constexpr int kThreads = kSplitSumThreads;
-  static constexpr int kMinBlocks = 1;
+  static constexpr int kMinBlocks = 5;  // their loads together fill the way to the L2
   static constexpr int kWidth = kSplitSumWidth;
 
   WT_DEVICE static void run(const Params& p) {
@@ -49,6 +49,7 @@ struct SplitSum {
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
   using Element = typename Steps::Element;
   using Vector4 = Vector<float, kWidth>;
+  static constexpr int kBatch = 8;  // parts on their way at the same time
 
   WT_DEVICE static Element finish(const Params& p, i64 at, float sum, Steps& steps) {
     return steps.apply(p.epilogue, sum, at, at / p.channel_span % p.channels);
@@ -62,13 +63,11 @@ struct SplitSum {
     return at + (row * (kMerged - 1) + row / p.taps / p.group_filters % kMerged) * p.group_channels;
   }
   WT_DEVICE static void sum_one(const Params& p, i64 at, Steps& steps) {
-    float sum = 0;
-    const float* from = p.partials + place(p, at);
-    for (i32 split = 0; split < p.splits; ++split) sum += device::load_global(from + split * p.elements * kMerged);
+    const float sum = add_parts<float>(p, at, 0, p.splits);
     Steps::write(static_cast<Element*>(p.out) + at, finish(p, at, sum, steps));
   }
   WT_DEVICE static void sum_vector(const Params& p, i64 at, Steps& steps) {
-    write_vector(p, at, add_parts(p, at, 0, p.splits), steps);
+    write_vector(p, at, add_parts<Vector4>(p, at, 0, p.splits), steps);
   }
   // Each lane adds consecutive parts, the first lane the lanes' sums.
   WT_DEVICE static void sum_shared(const Params& p, Steps& steps) {
@@ -79,7 +78,7 @@ struct SplitSum {
       const i64 at = (first + thread - lane * vectors) * kWidth;
       const bool exists = at < p.elements;
       Vector4 sum{};
-      if (exists) sum = add_parts(p, at, p.splits * lane / p.lanes, p.splits * (lane + 1) / p.lanes);
+      if (exists) sum = add_parts<Vector4>(p, at, p.splits * lane / p.lanes, p.splits * (lane + 1) / p.lanes);
       device::store_shared(sums, sum);
       device::sync_block();
       if (lane == 0 && exists) {
@@ -92,14 +91,27 @@ struct SplitSum {
     }
   }
 
+  WT_DEVICE static void add(float& sum, float part) { sum += part; }
   WT_DEVICE static void add(Vector4& sum, const Vector4& part) {
     WT_UNROLL for (int i = 0; i < kWidth; ++i) sum.at[i] += part.at[i];
   }
-  WT_DEVICE static Vector4 add_parts(const Params& p, i64 at, i32 first, i32 end) {
-    Vector4 sum{};
-    const float* from = p.partials + place(p, at);
-    for (i32 split = first; split < end; ++split)
-      add(sum, device::load_global(reinterpret_cast<const Vector4*>(from + split * p.elements * kMerged)));
+  // WHY by batches: a load comes back after half a microsecond, and left to the compiler, up to three parts that make
+  // no whole batch of its own are waited for one after the other.
+  template <class Value>
+  WT_DEVICE static Value add_parts(const Params& p, i64 at, i32 first, i32 end) {
+    const i64 pitch = p.elements * kMerged;
+    const float* from = p.partials + place(p, at) + first * pitch;
+    Value sum{};
+    for (i32 left = end - first; left > 0; left -= kBatch) {
+      Value part[kBatch];
+      WT_UNROLL for (int i = 0; i < kBatch; ++i) {
+        part[i] = i < left ? device::load_global(reinterpret_cast<const Value*>(from)) : Value{};
+        from += pitch;
+      }
+      WT_UNROLL for (int i = 0; i < kBatch; ++i) {
+        if (i < left) add(sum, part[i]);
+      }
+    }
     return sum;
   }
   WT_DEVICE static void write_vector(const Params& p, i64 at, const Vector4& sum, Steps& steps) {

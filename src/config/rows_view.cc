@@ -151,6 +151,7 @@ RowsView rows_view(const KernelConfig& config, const ConvProblem& problem, int m
 bool rows_fit(const KernelConfig& config, const ConvProblem& problem) {
   const ConvProblem p = rows_forward(problem);
   const Spatial out = p.out();
+  if (out[1] < 1 || out[2] < 1) return false;  // of backward data with a stride, which is no such convolution
   RowsView view = unpatched(config, p);
   int64_t strips = 1;
   for (const int64_t count : kStrips) strips = count <= out[2] ? count : strips;

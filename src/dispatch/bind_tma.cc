@@ -30,11 +30,10 @@ Image image_of(const ConvProblem& problem) {
   return {problem.y, problem.k, problem.out()};
 }
 
-// A region on the host: what the parameter block holds, and its map where it has taps.
+// A region on the host: what the parameter block holds; one without taps has no map.
 struct HostRegion {
   TmaRegion region{};
   bool has_taps = true;
-  TensorMapSpec map;
 };
 
 void set_output(TmaRegion& region, const TensorStrides& strides) {
@@ -72,34 +71,76 @@ void sort_by_taps(std::vector<HostRegion>& regions) {
   });
 }
 
+// Pixels of dx, those that `dim` says in each dimension; without taps.
+HostRegion pixels_of(const ConvProblem& problem, const std::array<DimPhase, kMaxDims>& dim) {
+  const TensorStrides dx = tensor_strides(problem, Tensor::kX);
+  HostRegion host;
+  host.has_taps = false;
+  TmaRegion& region = host.region;
+  region.rows = problem.n;
+  set_output(region, dx);
+  for (size_t i = 0; i < 3; ++i) {
+    region.size[i] = static_cast<i32>(dim[i].count);
+    region.rows *= dim[i].count;
+    region.out_base += dim[i].offset * dx.spatial[i];
+    region.out_stride[i + 1] *= dim[i].step;
+  }
+  return host;
+}
+
+// The phases without taps, in regions that lie together as far as they can: a row of pixels that no tap reaches is one.
+std::vector<HostRegion> zero_regions(const ConvProblem& problem) {
+  std::vector<HostRegion> regions;
+  std::array<DimPhase, kMaxDims> all, at;
+  for (size_t i = 0; i < 3; ++i) all[i].count = problem.in[i];
+  for (const DimPhase& d : dim_phases(problem, 0)) {
+    at = {d, all[1], all[2]};
+    if (d.tap_count == 0) {
+      regions.push_back(pixels_of(problem, at));
+      continue;
+    }
+    for (const DimPhase& h : dim_phases(problem, 1)) {
+      at = {d, h, all[2]};
+      if (h.tap_count == 0) {
+        regions.push_back(pixels_of(problem, at));
+        continue;
+      }
+      for (const DimPhase& w : dim_phases(problem, 2)) {
+        at[2] = w;
+        if (w.tap_count == 0) regions.push_back(pixels_of(problem, at));
+      }
+    }
+  }
+  return regions;
+}
+
 // One region a stride phase. Taps are walked backwards, so that offsets into dy rise.
-std::vector<HostRegion> backward_regions(const ConvProblem& problem) {
+std::vector<HostRegion> backward_regions(const KernelConfig& config, const ConvProblem& problem) {
   std::vector<HostRegion> regions;
   const std::array<int64_t, 3> taps = tap_strides(problem);
-  const TensorStrides dx = tensor_strides(problem, Tensor::kX);
+  const bool writes_zeros = tma_layout::writes_zeros(config);
   for (const StridePhase& phase : stride_phases(problem)) {
-    HostRegion host;
+    if (writes_zeros && !phase.has_taps()) continue;
+    HostRegion host = pixels_of(problem, phase.dim);
     TmaRegion& region = host.region;
     host.has_taps = phase.has_taps();
-    region.rows = problem.n;
-    set_output(region, dx);
     for (size_t i = 0; i < 3; ++i) {
       const DimPhase& dim = phase.dim[i];
       const int64_t last = dim.tap_count - 1;
-      region.size[i] = static_cast<i32>(dim.count);
       region.step[i] = 1;
       region.start[i] = static_cast<i32>(dim.shift_first + last * dim.shift_step);
       region.taps.count[i] = static_cast<i32>(dim.tap_count);
       region.taps.step[i] = static_cast<i32>(-dim.shift_step);
       region.taps.filter += static_cast<i32>((dim.tap_first + last * dim.tap_step) * taps[i]);
       region.taps.filter_step[i] = static_cast<i32>(-dim.tap_step * taps[i]);
-      region.rows *= dim.count;
-      region.out_base += dim.offset * dx.spatial[i];
-      region.out_stride[i + 1] *= dim.step;
     }
     regions.push_back(host);
   }
   sort_by_taps(regions);
+  if (writes_zeros) {
+    const std::vector<HostRegion> zeros = zero_regions(problem);
+    regions.insert(regions.end(), zeros.begin(), zeros.end());
+  }
   return regions;
 }
 
@@ -159,7 +200,6 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   WT_CHECK(regions.size() <= kRegions, "{} regions in room for {}", regions.size(), kRegions);
 
   Arguments arguments{};
-  arguments.region_count = static_cast<i32>(regions.size());
   arguments.groups = static_cast<i32>(problem.g);
   arguments.depth = static_cast<i32>(forward ? problem.c_per_group() : problem.k_per_group());
   arguments.depth_blocks = static_cast<i32>(ceil_div(arguments.depth, tma_layout::box_k(config)));
@@ -187,11 +227,20 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   launch.kernel = name_of(config);
   const Tensor a = forward ? Tensor::kX : Tensor::kY, out = output_tensor(problem.direction);
   const Image image = image_of(problem);
+  int64_t zero_units = 0;
   for (size_t i = 0; i < regions.size(); ++i) {
     TmaRegion& region = regions[i].region;
+    if (tma_layout::writes_zeros(config) && !regions[i].has_taps) {  // these come last
+      region.first_tile = zero_units;
+      zero_units += ceil_div(region.rows, tma_layout::kZeroRows);
+      arguments.regions[i] = region;
+      ++arguments.zero_regions;
+      continue;
+    }
     region.first_tile = arguments.tiles_m;
     arguments.tiles_m += ceil_div(region.rows, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m;
     arguments.regions[i] = region;
+    ++arguments.region_count;
     if (!regions[i].has_taps) continue;
     TensorMapSpec map;
     if (gemm.loader_a == Loader::kTmaTiled) {
@@ -203,6 +252,13 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
     }
     const size_t offset = offsetof(Arguments, regions) + i * sizeof(TmaRegion) + offsetof(TmaRegion, a);
     launch.maps.push_back({static_cast<uint32_t>(offset), a, 0, map});
+  }
+
+  WT_CHECK(zero_units < int64_t{1} << 30, "{} sets of pixels are more than the kernels count", zero_units);
+  if (zero_units > 0) {
+    const int64_t pixel_bytes = problem.c * size_of(problem.output_type());
+    arguments.zero_units = static_cast<i32>(zero_units);
+    arguments.zero_vectors = make_divider(pixel_bytes / tma_layout::zero_bytes(config, pixel_bytes));
   }
 
   // Copies in the workspace are in the L2 already.
@@ -238,12 +294,13 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
 
   Binding binding;
   const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
-  if (tiles == 0) return binding;
+  if (tiles + zero_units == 0) return binding;
   const int members = cluster_sum ? arguments.splits : tma_layout::sharing_blocks(config);
   const int64_t at_once = members > 1 ? resident_clusters(device.multiprocessors, members)
                                       : int64_t{device.multiprocessors} * config.min_blocks;
   WT_CHECK(tiles * arguments.splits < int64_t{1} << 30, "{} tiles are more than the kernels count", tiles);
-  const int64_t work = parts ? tiles * arguments.splits : tiles / tma_layout::sharing_blocks(config);
+  const int64_t work = std::max(parts ? tiles * arguments.splits : tiles / tma_layout::sharing_blocks(config),
+                                ceil_div(zero_units, tma_layout::kZeroWarps));
   launch.shape.grid[0] = static_cast<uint32_t>(std::min(work, at_once) * members);
   launch.shape.cluster[0] = static_cast<uint32_t>(members);
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
@@ -269,7 +326,7 @@ Binding bind_groups(const KernelConfig& config, const ConvProblem& problem, cons
                     const ConvProblem& asked) {
   if (tma_layout::is_halo(config)) return bind_tma_halo(config, problem, device);
   std::vector<HostRegion> regions =
-      problem.direction == Direction::kForward ? forward_regions(problem) : backward_regions(problem);
+      problem.direction == Direction::kForward ? forward_regions(problem) : backward_regions(config, problem);
   if (tma_layout::divides_by_taps(config)) {
     const std::vector<TapRegion> rectangles = tap_regions(problem);
     if (!rectangles.empty()) regions = divided(regions.front(), rectangles, problem.n);

@@ -112,6 +112,8 @@ Tiles tiles_of(const KernelConfig& config, const ConvProblem& problem) {
   const Facts& facts = facts_of(problem);
   const bool divides = tma_layout::divides_by_taps(config) && !facts.divided.empty();
   for (const Rows& rows : divides ? facts.divided : facts.rows) {
+    // Pixels without taps are memory traffic, beside the products.
+    if (rows.taps == 0 && tma_layout::writes_zeros(config)) continue;
     const int64_t part = ceil_div(rows.count, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m * tiles_n;
     const auto deep = static_cast<double>(ceil_div(rows.taps * depth_blocks, boxes));
     tiles.count += part;
@@ -174,7 +176,7 @@ int64_t best_splits(const KernelConfig& config, const ConvProblem& problem, cons
 double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
   const Facts& facts = facts_of(problem);
   const Tiles tiles = tiles_of(config, problem);
-  if (tiles.count == 0) return kLaunchCycles;
+  if (tiles.count == 0) return kLaunchCycles + overlapped(0, facts);
   if (config.gemm.split_k != SplitK::kNone) {
     const int64_t splits = best_splits(config, problem, tiles, multiprocessors);
     const Busy busy = split_cycles(config, problem, tiles, splits, multiprocessors);

@@ -41,6 +41,11 @@ WT_DEVICE void store_global(T* address, T value, WT_SITE) {
   __builtin_memcpy(sim::table->write_global(address, sizeof(T), kAccessAlignment<T>, site), &value, sizeof(T));
 }
 
+template <class T>
+WT_DEVICE void store_global_stream(T* address, T value, WT_SITE) {
+  store_global(address, value, site);
+}
+
 WT_DEVICE float atomic_add(float* address, float value, WT_SITE) {
   return sim::table->atomic_add_float(address, value, site);
 }

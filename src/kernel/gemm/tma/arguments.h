@@ -23,7 +23,7 @@ struct TapWalk {
 struct TmaRegion {
   TensorMap a;  // im2col, or tiled where the rows are plain
   i64 rows;
-  i64 first_tile;         // of the region, in tiles along m, among all regions
+  i64 first_tile;         // of the region, in tiles along m, among all regions; of one without taps, see zeros.h
   i32 size[3];            // pixels of one image
   i32 start[3], step[3];  // image coordinate of pixel i: start + i * step
   TapWalk taps;
@@ -39,6 +39,9 @@ struct TmaArguments {
   TensorMap out;       // boxes of 64 columns
   TensorMap out_tail;  // the columns left over
   i32 region_count;
+  i32 zero_regions;      // behind them, which idle warps write
+  i32 zero_units;        // of up to kZeroRows pixels
+  Divider zero_vectors;  // stores of a pixel
   i32 groups;
   i32 depth;         // channels that are summed over, of a group
   i32 depth_blocks;  // depth / box, rounded up

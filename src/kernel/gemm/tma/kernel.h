@@ -7,6 +7,7 @@
 // one multiplies while the other stores. Work is a list of regions (arguments.h); weight gradients are weight_kernel.h.
 // Where tiles are few, their sums are divided: over a cluster (exchange.h), or through the workspace
 // (kernel/split_sum.h). Two blocks of a cluster may share the tiles of an operand: each loads half of them for both.
+// Pixels that no tap reaches are written by warps that have nothing else to do (zeros.h).
 #pragma once
 
 #include "kernel/direct/overlap.h"
@@ -18,6 +19,7 @@
 #include "kernel/gemm/tma/remainder.h"
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
+#include "kernel/gemm/tma/zeros.h"
 
 namespace wt {
 
@@ -45,6 +47,8 @@ struct TmaGemm {
             if (device::elect()) produce(p, shared);
           } else if constexpr (kThree) {
             part_numbers(p, shared);
+          } else if constexpr (tma_layout::writes_zeros(kConfig)) {
+            write_zeros<kConfig>(p, warp - 1);
           }
         },
         [&](int consumer) { consume(p, shared, consumer); });
@@ -179,7 +183,7 @@ struct TmaGemm {
 
   WT_DEVICE static void consume(const Params& p, const Shared& shared, int consumer) {
     Cursor slot;
-    if (kPingPong && consumer == 1) pass_turn(0);
+    if (kPingPong && consumer == 1 && has_work(p)) pass_turn(0);
     for_work<kConfig>(p, [&](const Work& work) {
       const TmaRegion& region = region_of(p, work.tile.m);
       const Range range = stages_of(p, region, work.part);
@@ -200,6 +204,11 @@ struct TmaGemm {
       }
       if (work.last) shared.peer().meet();
     });
+  }
+
+  // Blocks that are there for zeros alone have none.
+  WT_DEVICE static bool has_work(const Params& p) {
+    return !tma_layout::writes_zeros(kConfig) || device::block_index().x < p.tiles_m * p.tiles_n * p.groups;
   }
 
   // The order of ping-pong consumers: barrier 1 + g opens for consumer g.

@@ -48,7 +48,7 @@ constexpr int launch_registers(const KernelConfig& config) {
 }
 constexpr int producer_registers(const KernelConfig& config) {
   if (turns_tiles(config)) return 72;  // a row of a box waits in them
-  return config.min_blocks > 1 ? 24 : consumers(config) == 2 ? 40 : 32;
+  return config.min_blocks > 2 ? 24 : config.min_blocks == 1 && consumers(config) == 2 ? 40 : 32;
 }
 constexpr int consumer_registers(const KernelConfig& config) {
   if (consumers(config) <= 1) return launch_registers(config);
@@ -206,6 +206,32 @@ constexpr bool sees_patches(const KernelConfig& config) {
 }
 constexpr bool stores_patches(const KernelConfig& config) {
   return sees_patches(config) && config.direction == Direction::kBackwardData;
+}
+
+// Whether an epilogue makes zero of zero, whatever is saved and whatever finite numbers it is given.
+constexpr bool keeps_zero(const EpilogueConfig& steps) {
+  const auto through = [](Activation activation) {
+    return activation != Activation::kSigmoid && activation != Activation::kClamp;
+  };
+  const auto masks = [](Activation gradient) {
+    return gradient == Activation::kNone || gradient == Activation::kRelu || gradient == Activation::kLeakyRelu ||
+           gradient == Activation::kClamp;
+  };
+  return !steps.scale && !steps.bias && !steps.residual && steps.added == 0 && !steps.expression && !steps.store &&
+         through(steps.activation) && masks(steps.gradient);
+}
+// Whether warps of the producer group that have nothing to do write the pixels that no tap reaches (zeros.h). Else they
+// are tiles like others.
+constexpr bool writes_zeros(const KernelConfig& config) {
+  return config.direction == Direction::kBackwardData && keeps_zero(config.epilogue) && !three_products(config) &&
+         !is_halo(config) && !stores_patches(config) && config.gemm.split_k == SplitK::kNone && !in_clusters(config) &&
+         config.gemm.staging != Staging::kTmaStore && config.gemm.load_warps == 4;
+}
+inline constexpr int kZeroWarps = 3, kZeroRows = 16;  // pixels that a warp writes at a time
+// Bytes of a store, of pixels that have `row_bytes`.
+constexpr int zero_bytes(const KernelConfig& config, long long row_bytes) {
+  const int least = config.gemm.staging == Staging::kShared ? config.gemm.vector_c : 1;
+  return row_bytes % 16 == 0 ? 16 : least * size_of(output_type(config));
 }
 
 // Regions that the parameter block has room for.

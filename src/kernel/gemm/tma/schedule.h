@@ -41,7 +41,7 @@ struct Work {
 };
 
 // Calls body(work) for all that this block does. Blocks of a cluster that share operands take neighbouring tiles, those
-// that divide a sum the parts of one tile. The grid has no more blocks than there is work. `kSnake`: every other round
+// that divide a sum the parts of one tile. A block beyond the last work has none. `kSnake`: every other round
 // goes through the blocks backwards, so that those that have done most get the least of work that becomes less.
 template <KernelConfig kConfig, bool kSnake = false, class Params, class Body>
 WT_DEVICE void for_work(const Params& p, Body&& body) {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/gemm/tma/zeros.h - the pixels of dx that no tap reaches, written beside the products.
+//
+// Three warps of the producer group have nothing to do. Strides larger than the filter leave most of dx without taps:
+// these pixels are memory traffic and nothing else, which would follow the products if consumers wrote it.
+#pragma once
+
+#include "kernel/gemm/tma/output.h"
+
+namespace wt {
+
+// By whole warps, of `warp` from 0 to kZeroWarps - 1. A unit is kZeroRows pixels of a region; its first unit stands in
+// first_tile. Units go round over all blocks, so that all together walk through memory.
+template <KernelConfig kConfig, class Params>
+WT_DEVICE void write_zeros(const Params& p, int warp) {
+  using Element = Storage<output_type(kConfig)>;
+  constexpr u32 kRows = tma_layout::kZeroRows;
+  const i64 row_bytes = static_cast<i64>(p.columns) * p.groups * static_cast<i64>(sizeof(Element));
+  const auto lane = static_cast<u32>(device::lane_index());
+  const auto write = [&](auto zero) {
+    const u32 step = static_cast<u32>(device::grid_size().x) * tma_layout::kZeroWarps;
+    i32 at = p.region_count;
+    for (u32 unit = static_cast<u32>(device::block_index().x) * tma_layout::kZeroWarps + static_cast<u32>(warp);
+         unit < static_cast<u32>(p.zero_units); unit += step) {
+      while (at + 1 < p.region_count + p.zero_regions && p.regions[at + 1].first_tile <= unit) ++at;
+      const TmaRegion& region = p.regions[at];
+      const i64 row = (unit - region.first_tile) * kRows;
+      const i64 start = RegionRows{region, row}.offset(static_cast<int>(lane % kRows));
+      const u32 rows = region.rows - row < kRows ? static_cast<u32>(region.rows - row) : kRows;
+      for (u32 first = 0; first < rows * p.zero_vectors.by; first += 32) {
+        const u32 in_unit = quotient(first + lane, p.zero_vectors);
+        const u32 vector = first + lane - in_unit * p.zero_vectors.by;
+        const u32 low = device::shuffle(static_cast<u32>(start), static_cast<int>(in_unit % kRows));
+        const u32 high =
+            device::shuffle(static_cast<u32>(static_cast<u64>(start) >> 32), static_cast<int>(in_unit % kRows));
+        if (in_unit >= rows) continue;
+        auto* to = static_cast<Element*>(p.y) + static_cast<i64>(static_cast<u64>(high) << 32 | low);
+        device::store_global_stream(reinterpret_cast<decltype(zero)*>(to) + vector, zero);
+      }
+    }
+  };
+  constexpr int kLeast = tma_layout::zero_bytes(kConfig, 1);
+  if (kLeast == 16 || row_bytes % 16 == 0) {
+    write(Vector<u32, 4>{});
+  } else {
+    write(Vector<unsigned char, kLeast>{});
+  }
+}
+
+}  // namespace wt

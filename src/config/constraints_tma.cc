@@ -103,14 +103,16 @@ constexpr Constraint kTargetRows[] = {
        const bool square = gemm.specialization == Specialization::kFilter3x3 && at.config.dims >= 2;
        const bool column = gemm.specialization == Specialization::kDefault && gemm.groups_per_tile == 1;
        return (square || column) && at.config.direction != Direction::kBackwardWeight &&
-              size_of(operand_a(at.config)) == 2 && gemm.swizzle_a == 128 && gemm.staging != Staging::kDirect &&
+              size_of(operand_a(at.config)) == 2 && gemm.swizzle_a == 128 &&
+              (gemm.staging == Staging::kDirect) == (gemm.split_k != SplitK::kNone) &&
               (gemm.tile.k == 32 || gemm.tile.k == 64 || gemm.tile.k == 3 * 32 || gemm.tile.k == 3 * 64);
      },
      [](const Case& at) {
        return fmt::format(
-           "loader_a=tma_halo with dims={} direction={} specialization={} swizzle_a={} staging={} tile.k={}: it takes "
-           "forward or backward data of 16-bit types, filter3x3 in two or three dimensions or default, 128, shared or "
-           "tma_store, and 32, 64, 96 or 192",
+           "loader_a=tma_halo with dims={} direction={} specialization={} swizzle_a={} staging={} split_k={} "
+           "tile.k={}: "
+           "it takes forward or backward data of 16-bit types, filter3x3 in two or three dimensions or default, 128, "
+           "shared or tma_store where sums are whole and direct where they are divided, and 32, 64, 96 or 192",
            at.config.dims, text_of(at.config.direction), text_of(at.config.gemm.specialization),
            at.config.gemm.swizzle_a, text_of(at.config.gemm.staging), at.config.gemm.tile.k);
      }},

@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/check.h"
 #include "config/fields.h"
 #include "config/halo_view.h"
+#include "dispatch/bind_split_sum.h"
 #include "dispatch/bind_tma.h"
 #include "dispatch/conv_arguments.h"
+#include "dispatch/cost_model.h"
+#include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
 #include "kernel/gemm/tma/halo_arguments.h"
 #include "kernel/gemm/tma/layout.h"
@@ -23,6 +27,8 @@ TensorMapSpec halo_filter_map(const KernelConfig& config, const ConvProblem& pro
   return map;
 }
 
+bool in_parts(const KernelConfig& config) { return config.gemm.split_k == SplitK::kWorkspace; }
+
 TmaHaloArguments halo_arguments(const KernelConfig& config, const HaloView& view) {
   const ConvProblem& problem = view.problem;
   const bool forward = problem.direction == Direction::kForward;
@@ -34,8 +40,12 @@ TmaHaloArguments halo_arguments(const KernelConfig& config, const HaloView& view
   arguments.columns = static_cast<i32>(forward ? problem.k_per_group() : problem.c_per_group());
   const int channels = tma_layout::copied_depth(config, arguments.depth);
   arguments.box_channels = channels;
-  arguments.patch_bytes =
-      tma_layout::halo_patch_height(config) * tma_layout::halo_pitch(config) * channels * size_of(operand_a(config));
+  arguments.images = static_cast<i32>(problem.n);
+  arguments.stacked = tma_layout::halo_stacked(config, out[1], problem.n);
+  const int pitch = tma_layout::halo_pitch(config);
+  arguments.fragment_bytes = tma_layout::halo_fragment_rows(arguments.stacked) * pitch * config.gemm.swizzle_a;
+  arguments.patch_bytes = arguments.stacked * tma_layout::halo_copied_rows(config, arguments.stacked) * pitch *
+                          channels * size_of(operand_a(config));
   arguments.filter_bytes = tma_layout::b_copied_bytes(config) / tma_layout::box_k(config) * channels;
   arguments.planes = static_cast<i32>(problem.filter[0]);
   for (size_t i = 0; i < 3; ++i) {
@@ -47,7 +57,7 @@ TmaHaloArguments halo_arguments(const KernelConfig& config, const HaloView& view
   arguments.filter_step = forward ? 1 : -1;
   arguments.tiles_h = static_cast<i32>(ceil_div(arguments.size[1], tma_layout::halo_tile_height(config)));
   arguments.tiles_w = static_cast<i32>(ceil_div(arguments.size[2], tma_layout::kHaloEdge));
-  arguments.tiles_m = problem.n * out[0] * arguments.tiles_h * arguments.tiles_w;
+  arguments.tiles_m = ceil_div(problem.n, arguments.stacked) * out[0] * arguments.tiles_h * arguments.tiles_w;
   arguments.tiles_n = ceil_div(arguments.columns, config.gemm.tile.n);
   const TensorStrides strides = tensor_strides(problem, forward ? Tensor::kY : Tensor::kX);
   arguments.out_stride[0] = strides.n;
@@ -56,7 +66,10 @@ TmaHaloArguments halo_arguments(const KernelConfig& config, const HaloView& view
     arguments.out_stride[3] = out[1] * strides.spatial[2];
     arguments.out_stride[2] = strides.spatial[2];
   }
-  arguments.epilogue = epilogue_arguments(problem, config.gemm.groups_per_tile);
+  arguments.splits = 1;
+  arguments.part_elements = forward ? problem.y_elements() : problem.x_elements();
+  arguments.epilogue =
+      in_parts(config) ? epilogue_arguments(Epilogue{}) : epilogue_arguments(problem, config.gemm.groups_per_tile);
   return arguments;
 }
 
@@ -77,10 +90,13 @@ TensorMapSpec pixels_map(const HaloView& view, DataType type, int64_t channels, 
 Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& asked, const DeviceInfo& device) {
   const HaloView view = halo_view(config, asked);
   const ConvProblem& problem = view.problem;
-  const TmaHaloArguments arguments = halo_arguments(config, view);
+  TmaHaloArguments arguments = halo_arguments(config, view);
   const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
   Binding binding;
   if (tiles == 0) return binding;
+  if (config.gemm.split_k != SplitK::kNone)
+    arguments.splits = static_cast<i32>(planned_splits(config, asked, device.multiprocessors));
+  WT_CHECK(tiles * arguments.splits < int64_t{1} << 30, "{} tiles are more than the kernels count", tiles);
 
   const bool forward = problem.direction == Direction::kForward;
   const Spatial image = forward ? problem.in : problem.out();
@@ -88,7 +104,8 @@ Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& asked, cons
   const int64_t channels = forward ? problem.c : problem.k;
   TensorMapSpec patch = pixels_map(view, type, channels, image);
   patch.box = {static_cast<uint32_t>(arguments.box_channels), static_cast<uint32_t>(tma_layout::halo_pitch(config)),
-               static_cast<uint32_t>(tma_layout::halo_patch_height(config)), 1, 1};
+               static_cast<uint32_t>(tma_layout::halo_copied_rows(config, arguments.stacked)), 1, 1};
+  patch.box[problem.dims == 3 ? 4 : 3] = static_cast<uint32_t>(arguments.stacked);
   Launch launch;
   launch.kernel = name_of(config);
   launch.maps.push_back({offsetof(TmaHaloArguments, a), forward ? Tensor::kX : Tensor::kY, 0, patch});
@@ -111,14 +128,23 @@ Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& asked, cons
       launch.maps.push_back({offsetof(TmaHaloArguments, out_tail), to, 0, store});
     }
   }
-  launch.pointers.push_back({offsetof(TmaHaloArguments, y), output_tensor(problem.direction), 0});
-  bind_epilogue(launch, problem, offsetof(TmaHaloArguments, epilogue));
-  launch.shape.grid[0] =
-      static_cast<uint32_t>(std::min<int64_t>(tiles, int64_t{device.multiprocessors} * config.min_blocks));
+  const bool parts = in_parts(config);
+  launch.pointers.push_back(
+      {offsetof(TmaHaloArguments, y), parts ? Tensor::kWorkspace : output_tensor(problem.direction), 0});
+  if (!parts) bind_epilogue(launch, problem, offsetof(TmaHaloArguments, epilogue));
+  const int members = config.gemm.split_k == SplitK::kCluster ? arguments.splits : 1;
+  const int64_t at_once = members > 1 ? resident_clusters(device.multiprocessors, members)
+                                      : int64_t{device.multiprocessors} * config.min_blocks;
+  launch.shape.grid[0] = static_cast<uint32_t>(std::min(parts ? tiles * arguments.splits : tiles, at_once) * members);
+  launch.shape.cluster[0] = static_cast<uint32_t>(members);
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
   set_params(launch, arguments);
   binding.launches.push_back(std::move(launch));
+  if (parts) {
+    binding.launches.push_back(split_sum_launch(config, asked, device, arguments.splits));
+    binding.workspace_bytes = arguments.splits * arguments.part_elements * int64_t{sizeof(float)};
+  }
   return binding;
 }
 

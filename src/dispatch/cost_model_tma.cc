@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // dispatch/cost_model_tma.cc - predicted times of the Hopper kernels of kernel/gemm/tma, and into how many parts their
-// sums go: forward and backward data here, weight gradients in cost_model_tma_weight.cc.
+// sums go: forward and backward data here, those that load patches in cost_model_tma_halo.cc, weight gradients in
+// cost_model_tma_weight.cc.
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
-#include "config/halo_view.h"
 #include "dispatch/bind_whole_rows.h"
 #include "dispatch/cost_model.h"
 #include "dispatch/cost_model_tma.h"
@@ -31,30 +31,6 @@ constexpr double kPingPongCrosswise = 0.88;  // of crosswise tiles in turns, one
 constexpr double kPingPongWaves = 1.06;      // of consumers in turns over more tiles: medians of 342
 constexpr double kShortCrossed = 1.15;  // of tiles of up to 128 rows, and of crosswise ones, whose rows cross lines
 constexpr double kRaggedColumns = 1.1;  // and of columns read across, where the last block of 64 is not full
-constexpr double kStoreBytesPerCycle = 40;
-constexpr double kDirectStorePenalty = 9;    // stores of two columns instead of whole rows
-constexpr double kCopyCycles = 1100;         // copying staged rows: for a tile, and for 64 rows of 64 columns
-constexpr double kCopiedBlockCycles = 4400;  // of the latter, divided by the elements of a vector
-constexpr double kTileCycles = 215;          // per tile of a persistent block: coordinates, barriers, drained pipeline
-
-// The parts of whole boxes of channels that are copied and that are multiplied, of which kernels leave out quarters.
-struct BoxParts {
-  double copied = 1, multiplied = 1;
-};
-BoxParts box_parts(const KernelConfig& config, const ConvProblem& problem, const Facts& facts) {
-  const int64_t box = tma_layout::box_k(config);
-  if (facts.whole_boxes && box <= 64) return {};
-  const bool forward = problem.direction == Direction::kForward;
-  const int64_t depth = (forward ? problem.c_per_group() : problem.k_per_group()) * config.gemm.groups_per_tile;
-  if (!(tma_layout::is_halo(config) || tma_layout::skips_steps(config)) || depth % box == 0) return {};
-  const int64_t copied = tma_layout::copied_depth(config, depth), count = ceil_div(depth, box);
-  const auto quarters = [&](int64_t channels) {
-    return static_cast<double>(channels * 4 > box * 3 ? 4 : channels * 2 > box ? 3 : 2);
-  };
-  const auto before = static_cast<double>(count - 1);
-  return {static_cast<double>(copied) / static_cast<double>(box),
-          (before * quarters(copied) + quarters(depth - (count - 1) * copied)) / (4 * (before + 1))};
-}
 
 // One stage of the ring: products against copies, whichever takes longer.
 double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem& problem, const Facts& facts) {
@@ -78,16 +54,6 @@ double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem
   const double products = tma_layout::three_products(config) ? three_product_cycles(config, deep)
                                                              : mma_cycles(config, deep) * parts.multiplied;
   return std::max(products, fill) * (1 + kShallowRing / gemm.stages) * tall * ragged;
-}
-
-double output_cycles(const KernelConfig& config) {
-  const GemmConfig& gemm = config.gemm;
-  // Each consumer copies its own rows, one block after the other.
-  if (gemm.staging == Staging::kShared)
-    return kCopyCycles +
-           tma_layout::rows_of_consumer(config) / 64.0 * gemm.tile.n / 64.0 * kCopiedBlockCycles / gemm.vector_c;
-  const double bytes = double{1} * gemm.tile.m * gemm.tile.n * size_of(output_type(config));
-  return bytes / kStoreBytesPerCycle * (gemm.staging == Staging::kDirect ? kDirectStorePenalty : 1);
 }
 
 // The tiles of a forward or backward-data problem and how deep their sums are, in stages of tile.k.
@@ -114,7 +80,10 @@ Tiles tiles_of(const KernelConfig& config, const ConvProblem& problem) {
   for (const Rows& rows : divides ? facts.divided : facts.rows) {
     // Pixels without taps are memory traffic, beside the products.
     if (rows.taps == 0 && tma_layout::writes_zeros(config)) continue;
-    const int64_t part = ceil_div(rows.count, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m * tiles_n;
+    const int64_t along_m = tma_layout::raw_patches(config)
+                                ? problem.in[2] * ceil_div(problem.n, gemm.tile.m)
+                                : ceil_div(rows.count, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m;
+    const int64_t part = along_m * tiles_n;
     const auto deep = static_cast<double>(ceil_div(rows.taps * depth_blocks, boxes));
     tiles.count += part;
     stages += static_cast<double>(part) * deep;
@@ -126,51 +95,21 @@ Tiles tiles_of(const KernelConfig& config, const ConvProblem& problem) {
   return tiles;
 }
 
-// Cycles that overlap with memory traffic, and cycles that follow.
-struct Busy {
-  double overlapped, after;
-  double sum() const { return overlapped + after; }
-};
-
-// The sums of `splits` parts each. Figures of the exchange and of the workspace are those of microbenchmarks.
+// The sums of `splits` parts each.
 Busy split_cycles(const KernelConfig& config, const ConvProblem& problem, const Tiles& tiles, int64_t splits,
                   int multiprocessors) {
-  constexpr double kPartBytesPerCycle = 32, kPartCycles = 3500, kSumCycles = 4000;
-  const GemmConfig& gemm = config.gemm;
-  const bool cluster = gemm.split_k == SplitK::kCluster;
   const auto parts = static_cast<double>(splits);
-  const int64_t at_once =
-      cluster ? resident_clusters(multiprocessors, static_cast<int>(splits)) : std::max(1, multiprocessors);
-  const double waves = static_cast<double>(ceil_div(tiles.count * (cluster ? 1 : splits), at_once));
+  const double waves = split_waves(config, tiles.count, splits, multiprocessors);
   const double blocks = std::min(static_cast<double>(tiles.count) * parts, static_cast<double>(multiprocessors));
   const double stage = stage_cycles(config, blocks, problem, facts_of(problem));
   const double products = std::max(std::ceil(tiles.longest / parts), waves * std::ceil(tiles.mean / parts)) * stage;
-  const double bytes = double{4} * gemm.tile.m * gemm.tile.n;
-  if (cluster) {
-    const double exchange = bytes * (parts - 1) / parts / kExchangeBytesPerCycle + kExchangeCycles;
-    return {products + waves * kTileCycles, waves * (exchange + output_cycles(config) / parts)};
-  }
-  const double outputs =
-      static_cast<double>(problem.direction == Direction::kForward ? problem.y_elements() : problem.x_elements());
-  const double sum = kLaunchCycles / 2 + kSumCycles + outputs * 4 * (parts + 0.5) / kMemoryBytesPerCycle;
-  return {products + waves * kTileCycles, waves * bytes / kPartBytesPerCycle + kPartCycles + sum};
+  return {products + waves * kTileCycles, after_parts(config, problem, waves, splits)};
 }
 
 int64_t best_splits(const KernelConfig& config, const ConvProblem& problem, const Tiles& tiles, int multiprocessors) {
-  constexpr int64_t kMostParts = 16;  // in the workspace; more are as many bytes as a whole operand
-  const int64_t most = config.gemm.split_k == SplitK::kCluster ? tma_layout::kMaxCluster : kMostParts;
-  if (const int64_t asked = requested_splits()) return std::clamp<int64_t>(asked, 2, most);
-  int64_t best = 2;
-  // WHY not asked further: enough tiles for all multiprocessors only pay for parts.
-  if (tiles.count >= 2 * int64_t{multiprocessors}) return best;
-  double least = split_cycles(config, problem, tiles, best, multiprocessors).sum();
-  for (int64_t splits = 3; splits <= most && static_cast<double>(splits) <= tiles.longest; ++splits) {
-    const double cycles = split_cycles(config, problem, tiles, splits, multiprocessors).sum();
-    if (cycles >= least) continue;
-    least = cycles;
-    best = splits;
-  }
-  return best;
+  return least_splits(config, tiles.count, tiles.longest, multiprocessors, [&](int64_t splits) {
+    return split_cycles(config, problem, tiles, splits, multiprocessors).sum();
+  });
 }
 
 double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
@@ -209,61 +148,6 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
   const double few = tma_layout::crosswise(config) ? kPingPongCrosswise : 1;
   const double turns = !config.gemm.ping_pong ? 1 : waves > 2 ? kPingPongWaves : few;
   return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts) * shared * turns;
-}
-
-// The products of a tap. Pixels in registers are read once for a column of the filter, two rows more than outputs have;
-// an estimate from the rates of shared memory.
-double halo_product_cycles(const KernelConfig& config, double steps) {
-  if (!tma_layout::halo_in_registers(config)) return mma_cycles(config, steps * 32);
-  const double columns = config.gemm.tile.n, fragments = tma_layout::rows_of_consumer(config) / 64.0;
-  const double pixels = 16 * (fragments + 1) / fragments / tma_layout::kHaloFilter;
-  constexpr double kIssue = 1.2;  // instructions that wait for their operands; three timed layers
-  return config.gemm.tile.m / 64.0 * steps * std::max(columns / 2, pixels + columns / 4) * kIssue;
-}
-
-// A patch of the image and nine taps of the filter at a time; tiles are 8 pixels wide and hang over the edges.
-double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int multiprocessors) {
-  // Beside the products of a tap, and what a stage of three of them makes of it; fitted by hand.
-  constexpr double kStageCycles = 110, kTapsOfStage = 2;
-  std::optional<ConvProblem> room, other;
-  const ConvProblem& all_groups = merged(config, whole, room);
-  const bool as_it_is = tma_layout::halo_filter_width(config) > 1;
-  const ConvProblem& problem = as_it_is ? all_groups : other.emplace(halo_view(config, all_groups).problem);
-  const GemmConfig& gemm = config.gemm;
-  const bool forward = problem.direction == Direction::kForward;
-  const Spatial out = forward ? problem.out() : problem.in;
-  const int64_t tiles_n = ceil_div(forward ? problem.k_per_group() : problem.c_per_group(), gemm.tile.n) * problem.g;
-  const int64_t tiles = problem.n * out[0] * ceil_div(out[1], tma_layout::halo_tile_height(config)) *
-                        ceil_div(out[2], tma_layout::kHaloEdge) * tiles_n;
-  if (tiles == 0) return kLaunchCycles;
-  const auto blocks = static_cast<double>(
-      problem.filter[0] * ceil_div(forward ? problem.c_per_group() : problem.k_per_group(), tma_layout::box_k(config)));
-  const auto units = static_cast<double>(multiprocessors);
-  const int taps = tma_layout::halo_taps(config);
-  const bool half = gemm.tile.k % 64 != 0;  // all of which is multiplied
-  const double steps =
-      tma_layout::halo_steps(config) * (half ? 1 : box_parts(config, problem, facts_of(whole)).multiplied);
-  const double products = taps * (halo_product_cycles(config, steps) +
-                                  kStageCycles / (tma_layout::halo_stage_taps(config) > 1 ? kTapsOfStage : 1));
-  const double bytes = tma_layout::patch_bytes(config) + taps * tma_layout::b_box_bytes(config);
-  const double rate = std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::min(static_cast<double>(tiles), units));
-  // Tiles that the image ends in the upper half of take half the time, and come last.
-  const int64_t tiles_h = ceil_div(out[1], tma_layout::halo_tile_height(config));
-  const bool ends = tiles_h > 1 && tma_layout::rows_of_consumer(config) % 128 == 0 &&
-                    2 * out[1] <= (2 * tiles_h - 1) * tma_layout::halo_tile_height(config);
-  const double full =
-      static_cast<double>(tiles) * (ends ? static_cast<double>(tiles_h - 1) / static_cast<double>(tiles_h) : 1);
-  const double all = (full + static_cast<double>(tiles)) / 2;
-  const double waves = std::max(std::ceil(full / units), std::ceil(2 * all / units) / 2);
-  const double tile = blocks * std::max(products, bytes / rate);
-  const double output = output_cycles(config);  // hidden only by the other consumer
-  const double shown = gemm.ping_pong ? output / waves + std::max(0.0, output - tile) : output;
-  // What three taps below each other took of their prediction, the median of nine timed runs.
-  constexpr double kColumn = 1.27;
-  const double column = tma_layout::halo_filter_width(config) == 1 ? kColumn : 1;
-  const double busy = waves * (tile + shown + kTileCycles) * column;
-  const double launches = gemm.groups_per_tile > 1 ? 1.5 : 1;
-  return kLaunchCycles * launches + kFirstDataCycles + overlapped(busy, facts_of(whole));
 }
 
 // Kernels whose tiles are much wider than there are columns, or low and of few columns, took longer than predicted:
@@ -307,13 +191,14 @@ double predicted_tma_us(const KernelConfig& config, const ConvProblem& asked, in
     const auto depth = static_cast<double>(problem.direction == Direction::kForward ? problem.c : problem.k);
     const bool outside = problem.direction != Direction::kBackwardWeight && depth < kFewChannels;
     cycles = cycles * (outside ? kMostlyOutside : 1) + kCopyLaunch * kLaunchCycles +
-             whole_rows_traffic(problem) / kMemoryBytesPerCycle;
+             whole_rows_traffic(config, problem) / kMemoryBytesPerCycle;
   }
   return cycles / kClockMhz;
 }
 
 int64_t planned_splits(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
   if (problem.direction == Direction::kBackwardWeight) return best_members(config, problem, multiprocessors);
+  if (tma_layout::is_halo(config)) return halo_splits(config, problem, multiprocessors);
   return best_splits(config, problem, tiles_of(config, problem), multiprocessors);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -24,8 +25,9 @@ inline constexpr double kFillBytesPerCycleAll = 7700;  // to all of them togethe
 inline constexpr double kLeastRowBytes = 95;           // a row of a bulk copy costs as much as one of so many bytes
 inline constexpr double kMemoryBytesPerCycle = 2424;   // of the whole device, read plus write
 inline constexpr double kExchangeBytesPerCycle = 12, kExchangeCycles = 700;  // of sums between the blocks of a cluster
-inline constexpr double kParts = 1.3;    // what sums in parts took of their prediction, the median of 69 timed runs
-inline constexpr double kOverlap = 2.5;  // the power by which work and memory traffic add up; max would be infinite
+inline constexpr double kParts = 1.3;       // what sums in parts took of their prediction, the median of 69 timed runs
+inline constexpr double kTileCycles = 215;  // a tile of a persistent block: coordinates, barriers, drained pipeline
+inline constexpr double kOverlap = 2.5;     // the power by which work and memory traffic add up; max would be infinite
 
 // GEMM rows that share their number of k-blocks: all of them, or one phase of strided backward data.
 struct Rows {
@@ -56,6 +58,28 @@ inline double overlapped(double busy, const Facts& facts) {
   return std::pow(static_cast<float>(overlap_power(busy) + facts.memory_power), static_cast<float>(1 / kOverlap));
 }
 
+// The parts of whole boxes of channels that are copied and that are multiplied, of which kernels leave out quarters.
+struct BoxParts {
+  double copied = 1, multiplied = 1;
+};
+BoxParts box_parts(const KernelConfig& config, const ConvProblem& problem, const Facts& facts);
+
+// Of a tile that is stored.
+double output_cycles(const KernelConfig& config);
+
+// Cycles that overlap with memory traffic, and cycles that follow.
+struct Busy {
+  double overlapped, after;
+  double sum() const { return overlapped + after; }
+};
+
+// Sums of forward and backward data in `splits` parts: rounds of blocks, and what comes after the products.
+double split_waves(const KernelConfig& config, int64_t tiles, int64_t splits, int multiprocessors);
+double after_parts(const KernelConfig& config, const ConvProblem& problem, double waves, int64_t splits);
+// The count of parts with the least cycles, of tiles whose sums are `longest` stages at most. `cycles` of a count.
+int64_t least_splits(const KernelConfig& config, int64_t tiles, double longest, int multiprocessors,
+                     const std::function<double(int64_t)>& cycles);
+
 // What rows of an image cost more where the pixels' pitch is not whole lines.
 double crossed_lines(int64_t channels, DataType type);
 
@@ -72,6 +96,10 @@ double three_product_cycles(const KernelConfig& config, double bytes_deep);
 // What a kernel of merged groups sees of a problem; others see the problem. WHY `room`: to copy a problem costs as much
 // as a prediction.
 const ConvProblem& merged(const KernelConfig& config, const ConvProblem& problem, std::optional<ConvProblem>& room);
+
+// Kernels that load patches, by cost_model_tma_halo.cc.
+double halo_cycles(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
+int64_t halo_splits(const KernelConfig& config, const ConvProblem& problem, int multiprocessors);
 
 // Weight gradients, by cost_model_tma_weight.cc. `members` of a cluster, where they divide the sums.
 double weight_cycles(const KernelConfig& config, const ConvProblem& problem, int64_t members, int multiprocessors);

@@ -5,6 +5,7 @@
 
 #include "dispatch/bind_merge_groups.h"
 #include "dispatch/bind_whole_rows.h"
+#include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
 #include "problem/choice.h"
 #include "problem/gemm_view.h"
@@ -12,6 +13,11 @@
 
 namespace wt::tma_model {
 namespace {
+
+constexpr double kStoreBytesPerCycle = 40;
+constexpr double kDirectStorePenalty = 9;    // stores of two columns instead of whole rows
+constexpr double kCopyCycles = 1100;         // copying staged rows: for a tile, and for 64 rows of 64 columns
+constexpr double kCopiedBlockCycles = 4400;  // of the latter, divided by the elements of a vector
 
 double memory_cycles(const ConvProblem& problem) {
   // Of x only the pixels that some tap reads; backward data writes them all.
@@ -80,6 +86,71 @@ double crossed_lines(int64_t channels, DataType type) {
   constexpr double kHalfCrossed = 1.2;   // and where every other one does
   const int64_t bytes = channels * size_of(type), pitch = bytes % 16 == 0 ? bytes : whole_row_bytes(bytes);
   return pitch % 128 == 0 ? 1 : pitch % 64 == 0 ? kHalfCrossed : kCrossedLines;
+}
+
+BoxParts box_parts(const KernelConfig& config, const ConvProblem& problem, const Facts& facts) {
+  const int64_t box = tma_layout::box_k(config);
+  if (facts.whole_boxes && box <= 64) return {};
+  const bool forward = problem.direction == Direction::kForward;
+  const int64_t depth = (forward ? problem.c_per_group() : problem.k_per_group()) * config.gemm.groups_per_tile;
+  if (!(tma_layout::is_halo(config) || tma_layout::skips_steps(config)) || depth % box == 0) return {};
+  const int64_t copied = tma_layout::copied_depth(config, depth), count = ceil_div(depth, box);
+  const auto quarters = [&](int64_t channels) {
+    return static_cast<double>(channels * 4 > box * 3 ? 4 : channels * 2 > box ? 3 : 2);
+  };
+  const auto before = static_cast<double>(count - 1);
+  return {static_cast<double>(copied) / static_cast<double>(box),
+          (before * quarters(copied) + quarters(depth - (count - 1) * copied)) / (4 * (before + 1))};
+}
+
+double output_cycles(const KernelConfig& config) {
+  const GemmConfig& gemm = config.gemm;
+  // Each consumer copies its own rows, one block after the other.
+  if (gemm.staging == Staging::kShared)
+    return kCopyCycles +
+           tma_layout::rows_of_consumer(config) / 64.0 * gemm.tile.n / 64.0 * kCopiedBlockCycles / gemm.vector_c;
+  const double bytes = double{1} * gemm.tile.m * gemm.tile.n * size_of(output_type(config));
+  return bytes / kStoreBytesPerCycle * (gemm.staging == Staging::kDirect ? kDirectStorePenalty : 1);
+}
+
+double split_waves(const KernelConfig& config, int64_t tiles, int64_t splits, int multiprocessors) {
+  const bool cluster = config.gemm.split_k == SplitK::kCluster;
+  const int64_t at_once =
+      cluster ? resident_clusters(multiprocessors, static_cast<int>(splits)) : std::max(1, multiprocessors);
+  return static_cast<double>(ceil_div(tiles * (cluster ? 1 : splits), at_once));
+}
+
+// Figures of the exchange and of the workspace are those of microbenchmarks.
+double after_parts(const KernelConfig& config, const ConvProblem& problem, double waves, int64_t splits) {
+  constexpr double kPartBytesPerCycle = 32, kPartCycles = 3500, kSumCycles = 4000;
+  const auto parts = static_cast<double>(splits);
+  const double bytes = double{4} * config.gemm.tile.m * config.gemm.tile.n;
+  if (config.gemm.split_k == SplitK::kCluster) {
+    const double exchange = bytes * (parts - 1) / parts / kExchangeBytesPerCycle + kExchangeCycles;
+    return waves * (exchange + output_cycles(config) / parts);
+  }
+  const double outputs =
+      static_cast<double>(problem.direction == Direction::kForward ? problem.y_elements() : problem.x_elements());
+  const double sum = kLaunchCycles / 2 + kSumCycles + outputs * 4 * (parts + 0.5) / kMemoryBytesPerCycle;
+  return waves * bytes / kPartBytesPerCycle + kPartCycles + sum;
+}
+
+int64_t least_splits(const KernelConfig& config, int64_t tiles, double longest, int multiprocessors,
+                     const std::function<double(int64_t)>& cycles) {
+  constexpr int64_t kMostParts = 16;  // in the workspace; more are as many bytes as a whole operand
+  const int64_t most = config.gemm.split_k == SplitK::kCluster ? tma_layout::kMaxCluster : kMostParts;
+  if (const int64_t asked = requested_splits()) return std::clamp<int64_t>(asked, 2, most);
+  int64_t best = 2;
+  // WHY not asked further: enough tiles for all multiprocessors only pay for parts.
+  if (tiles >= 2 * int64_t{multiprocessors}) return best;
+  double least = cycles(best);
+  for (int64_t splits = 3; splits <= most && static_cast<double>(splits) <= longest; ++splits) {
+    const double more = cycles(splits);
+    if (more >= least) continue;
+    least = more;
+    best = splits;
+  }
+  return best;
 }
 
 const ConvProblem& merged(const KernelConfig& config, const ConvProblem& problem, std::optional<ConvProblem>& room) {

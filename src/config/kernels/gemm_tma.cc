@@ -25,6 +25,7 @@ constexpr int64_t kSharedBytes = 228 * 1024;  // of a multiprocessor
 constexpr int64_t kReservedBytes = 1024;      // of them, for each block
 constexpr int kMaxStages = 8;
 constexpr int kMaxSmallStages = 12;  // of tiles that are through before a longer ring has gone round
+constexpr int kMaxPartStages = 18;   // of parts that are two patches and their taps: all of it is on its way at once
 constexpr int kLeastStages = 4;      // of a ring that shares its room with other buffers
 
 // Which of the lists has a shape.
@@ -68,8 +69,9 @@ Offer wanted(const KernelConfig& base, Breadth breadth) {
 
 // As many stages as fit, so that the copies run ahead as far as they can.
 int most_stages(KernelConfig config) {
-  int stages =
-      config.gemm.tile.k > tma_layout::box_k(config) || config.gemm.tile.m == 64 ? kMaxSmallStages : kMaxStages;
+  const bool small = config.gemm.tile.k > tma_layout::box_k(config) || config.gemm.tile.m == 64;
+  const bool two_patches = tma_layout::is_halo(config) && config.gemm.split_k != SplitK::kNone;
+  int stages = two_patches ? kMaxPartStages : small ? kMaxSmallStages : kMaxStages;
   for (; stages > 1; --stages) {
     config.gemm.stages = static_cast<unsigned char>(stages);
     if (tma_layout::shared_bytes(config) + kReservedBytes <= kSharedBytes / config.min_blocks) break;
@@ -211,6 +213,33 @@ void propose_halo_registers(const KernelConfig& base, Breadth breadth, std::vect
     gemm.tile.k = 3 * 64;
     gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
     gemm.stages = static_cast<unsigned char>(gemm.stages / 2 * 2);  // a ring for each consumer
+  }
+}
+
+// The same with sums divided among blocks, for small images: few tiles, whose pixels are read once for all taps. Tall
+// tiles are several images of up to 8x8 pixels.
+constexpr Shape kHaloSplitShapes[] = {
+    {64, 32, false, kSearch, kSearch},   {64, 40, false, kSearch, kSearch},   {64, 64, false, kSearch, kSearch},
+    {64, 72, false, kSearch, kSearch},   {64, 128, false, kSearch, kSearch},  {128, 40, false, kSearch, kSearch},
+    {128, 64, false, kSearch, kSearch},  {128, 128, false, kSearch, kSearch}, {256, 64, false, kSearch, kSearch},
+    {256, 128, false, kSearch, kSearch},
+};
+
+void propose_halo_splits(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew) return;
+  for (const Shape& shape : kHaloSplitShapes) {
+    for (const SplitK split : {SplitK::kCluster, SplitK::kWorkspace}) {
+      for (const short taps : {1, 3}) {
+        propose_shape(base, shape, 128, Loader::kTmaHalo, Staging::kDirect, configs);
+        GemmConfig& gemm = configs.back().gemm;
+        gemm.specialization = Specialization::kFilter3x3;
+        gemm.split_k = split;
+        gemm.tile.k = static_cast<short>(taps * 64);
+        gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
+        // The exchange takes their room.
+        if (gemm.stages * taps < kLeastStages || gemm.stages < 2) configs.pop_back();
+      }
+    }
   }
 }
 
@@ -465,6 +494,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
         if (breadth == Breadth::kAll && base.direction == Direction::kForward && shape.m == 128 && !shape.ping_pong &&
             shape.blocks == 1)
           propose_shape(base, shape, swizzle, loader, Staging::kDirect, configs);
+    propose_halo_splits(base, breadth, configs);
       }
     }
   }

@@ -22,12 +22,17 @@ struct TmaHaloArguments {
   i32 planes;    // taps along d, each with a patch of its own
   i32 start[3];  // d, h, w: image coordinate that the first tap of output pixel 0 reads
   i32 size[3];   // d, h, w: output pixels
-  i32 filter;    // the filter's tap that meets the patch's first pixel, and the step to the next one
+  i32 images;
+  i32 stacked;         // images of a tile; 1: its fragments lie below each other
+  i32 fragment_bytes;  // of a patch, from one fragment to the next
+  i32 splits;          // parts of every tile's sum
+  i32 filter;          // the filter's tap that meets the patch's first pixel, and the step to the next one
   i32 filter_step;
   i32 tiles_h, tiles_w;  // of one image
   i64 tiles_m, tiles_n;
   i64 out_stride[4];  // n, d, h, w
-  void* y;
+  i64 part_elements;  // of the output, which parts in the workspace lie apart
+  void* y;            // or the workspace
   EpilogueArguments epilogue;
 };
 

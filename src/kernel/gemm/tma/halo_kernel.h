@@ -11,9 +11,14 @@
 // lie one row of the patch further on. Two producer warps, one for each ring, run ahead independently. Forward and
 // backward data, which turns the filter round. With `filter_rows=3`, narrow tiles have their pixels in registers
 // (halo_fragments.h): stages then are columns of the filter, and a warp's rows lie below each other.
+//
+// Where tiles are few, their sums are divided, at any stage of the filter: over a cluster (exchange.h) or through the
+// workspace (kernel/split_sum.h). The fragments of a tile then are those of several images, where these are small.
 #pragma once
 
+#include "kernel/direct/overlap.h"
 #include "kernel/gemm/ring.h"
+#include "kernel/gemm/tma/exchange.h"
 #include "kernel/gemm/tma/halo_arguments.h"
 #include "kernel/gemm/tma/halo_fragments.h"
 #include "kernel/gemm/tma/operand.h"
@@ -30,6 +35,7 @@ struct TmaHaloGemm {
   static constexpr int kMinBlocks = kConfig.min_blocks;
 
   WT_DEVICE static void run(const Params& p) {
+    if constexpr (kParts) let_sum_start<kConfig>();
     run_roles<kConfig>(
         [&] {
           device::tma_prefetch(p.a);
@@ -38,6 +44,7 @@ struct TmaHaloGemm {
             layout(ring).patches.init(1, 4 * (kPingPong ? 1 : kConsumers));
             layout(ring).filters.init(1, 4 * (kPingPong ? 1 : kConsumers));
           }
+          if constexpr (kClusterSum) layout(0).sum.init();
         },
         [&](int producer) {
           const int ring = producer / 2;
@@ -63,13 +70,16 @@ struct TmaHaloGemm {
   static constexpr int kTileH = tma_layout::halo_tile_height(kConfig);
   static constexpr int kPatchStride = tma_layout::aligned(tma_layout::patch_bytes(kConfig));
   static constexpr bool kInRegisters = tma_layout::halo_in_registers(kConfig);
+  static constexpr bool kClusterSum = kConfig.gemm.split_k == SplitK::kCluster;
+  static constexpr bool kParts = kConfig.gemm.split_k == SplitK::kWorkspace, kDivides = kClusterSum || kParts;
   // Half as many fragments where the image ends in the first half of a tile. WHY not always: beside many sums and a
   // long epilogue, a second loop does not fit the registers.
   static constexpr bool kHalves =
-      kFragments % 2 == 0 && (kFragments * kTileN < 256 || kConfig.epilogue == EpilogueConfig{});
+      kFragments % 2 == 0 && !kDivides && (kFragments * kTileN < 256 || kConfig.epilogue == EpilogueConfig{});
   static constexpr int kLeastFragments = kHalves ? kFragments / 2 : kFragments;
   static_assert(kStageTaps == 1 || kStageTaps == kFilter);
-  static_assert(kConfig.gemm.swizzle_a == 128 && kConfig.gemm.staging != Staging::kDirect);
+  static_assert(kConfig.gemm.swizzle_a == 128 && (kConfig.gemm.staging == Staging::kDirect) == kDivides);
+  static_assert(!kDivides || (!kPingPong && !kInRegisters));
 
   using B = FilterLayout<kConfig>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
@@ -86,23 +96,53 @@ struct TmaHaloGemm {
     SharedAddress patch, filter, out;
     PatchRing patches;
     FilterRing filters;
+    ClusterSum<kConfig> sum;
   };
   struct Tile {
     i32 image, d, h, w;  // of the first output pixel
     i64 n;
     i32 group;
+    i32 part;
     int order;            // among the block's tiles
     bool last, own_last;  // of the block, of this consumer
   };
+
+  // The patches that a part of a tile's sum takes, of the first one the stages from `first_stage` on, of the last one
+  // those up to `end_stage`.
+  struct Range {
+    i32 first, patches;
+    int first_stage, end_stage;
+  };
+  WT_DEVICE static Range range_of(const Params& p, i32 part) {
+    const i32 patches = p.planes * p.depth_blocks;
+    if constexpr (!kDivides) return {0, patches, 0, kTapStages};
+    const auto stages = static_cast<u32>(patches * kTapStages), splits = static_cast<u32>(p.splits);
+    const auto begin = static_cast<i32>(stages * static_cast<u32>(part) / splits);
+    const auto end = static_cast<i32>(stages * static_cast<u32>(part + 1) / splits);
+    if (begin == end) return {0, 0, 0, 0};
+    const i32 first = begin / kTapStages, last = (end - 1) / kTapStages;
+    return {first, last - first + 1, begin - first * kTapStages, end - last * kTapStages};
+  }
 
   // Output pixels of a fragment, in the order of its rows: those of a warp are `pitch` rows below the warp's before.
   struct PixelRows {
     const Params& p;
     i32 image, d, h, w, pitch;
     WT_DEVICE i64 offset(int row) const {
+      if (kDivides && image >= p.images) return -1;
       const i32 y = h + row / 16 * pitch + row / kEdge % 2, x = w + row % kEdge;
       if (y >= p.size[1] || x >= p.size[2]) return -1;
       return image * p.out_stride[0] + d * p.out_stride[1] + y * p.out_stride[2] + x * p.out_stride[3];
+    }
+  };
+
+  // The same in one part of the workspace.
+  struct PartPixels {
+    PixelRows rows;
+    i64 base;
+    WT_DEVICE i64 offset(int row) const {
+      const i64 at = rows.offset(row);
+      return at < 0 ? at : at + base;
     }
   };
 
@@ -110,12 +150,14 @@ struct TmaHaloGemm {
     const SharedAddress patch = (device::shared_base() + 1023) & ~1023u;
     const SharedAddress filter = patch + kRings * kRingPatches * kPatchStride;
     const SharedAddress out = filter + kRings * kRingStages * kBBytes;
-    const SharedAddress barriers = out + tma_layout::out_bytes(kConfig);
+    const SharedAddress exchange = out + tma_layout::out_bytes(kConfig);
+    const SharedAddress barriers = exchange + tma_layout::exchange_bytes(kConfig);
     return {patch + ring * kRingPatches * kPatchStride,
             filter + ring * kRingStages * kBBytes,
             out,
             {barriers + ring * PatchRing::kBytes},
-            {barriers + kRings * PatchRing::kBytes + ring * FilterRing::kBytes}};
+            {barriers + kRings * PatchRing::kBytes + ring * FilterRing::kBytes},
+            {exchange, barriers + kRings * (PatchRing::kBytes + FilterRing::kBytes)}};
   }
 
   template <class Body>
@@ -128,25 +170,38 @@ struct TmaHaloGemm {
       const auto m = static_cast<u32>(work.tile.m), row = m / tiles_w;
       const u32 plane = row < rows ? row / whole : row - rows, h = row < rows ? row - plane * whole : whole;
       const u32 image = plane / static_cast<u32>(p.size[0]);
-      body(Tile{static_cast<i32>(image), static_cast<i32>(plane - image * static_cast<u32>(p.size[0])),
-                static_cast<i32>(h) * kTileH, static_cast<i32>(m - row * tiles_w) * kEdge, work.tile.n, work.tile.group,
-                work.order, work.last, work.own_last});
+      body(Tile{static_cast<i32>(image) * (kDivides ? p.stacked : 1),
+                static_cast<i32>(plane - image * static_cast<u32>(p.size[0])), static_cast<i32>(h) * kTileH,
+                static_cast<i32>(m - row * tiles_w) * kEdge, work.tile.n, work.tile.group, work.part, work.order,
+                work.last, work.own_last});
     });
   }
 
-  // The patches of a tile, in the order in which they are multiplied.
+  // The patches of a tile's part, in the order in which they are multiplied, with the stages that it takes of each.
   template <class Body>
-  WT_DEVICE static void for_patches(const Params& p, Body&& body) {
-    for (i32 plane = 0; plane < p.planes; ++plane) {
-      for (i32 block = 0; block < p.depth_blocks; ++block) body(plane, block);
+  WT_DEVICE static void for_patches(const Params& p, const Range& range, Body&& body) {
+    i32 plane = kDivides ? range.first / p.depth_blocks : 0,
+        block = kDivides ? range.first - plane * p.depth_blocks : 0;
+    for (i32 index = 0; index < range.patches; ++index) {
+      body(plane, block, first_stage(range, index), end_stage(range, index));
+      if (++block == p.depth_blocks) {
+        block = 0;
+        ++plane;
+      }
     }
+  }
+  WT_DEVICE static int first_stage(const Range& range, i32 index) {
+    return kDivides && index == 0 ? range.first_stage : 0;
+  }
+  WT_DEVICE static int end_stage(const Range& range, i32 index) {
+    return kDivides && index + 1 == range.patches ? range.end_stage : kTapStages;
   }
 
   WT_DEVICE static void produce_patches(const Params& p, const Shared& shared, int ring) {
     typename PatchRing::Cursor slot;
     for_tiles(p, [&](const Tile& tile) {
       if (kApart && tile.order % kRings != ring) return;
-      for_patches(p, [&](i32 plane, i32 block) {
+      for_patches(p, range_of(p, tile.part), [&](i32 plane, i32 block, int, int) {
         shared.patches.wait_empty(slot);
         const SharedAddress full = shared.patches.full(slot.slot), to = shared.patch + slot.slot * kPatchStride;
         const i32 channel = tile.group * p.depth + block * p.box_channels, w = p.start[2] + tile.w,
@@ -168,8 +223,8 @@ struct TmaHaloGemm {
       if (kApart && tile.order % kRings != ring) return;
       const i32 column = static_cast<i32>(tile.n) * kTileN;
       const i32 first_filter = tile.group * (tma_layout::b_is_mn_major(kConfig) ? p.depth : p.columns);
-      for_patches(p, [&](i32 plane, i32 block) {
-        for (int first = 0; first < kTaps; first += kStageTaps) {
+      for_patches(p, range_of(p, tile.part), [&](i32 plane, i32 block, int first_stage, int end_stage) {
+        for (int first = first_stage * kStageTaps; first < end_stage * kStageTaps; first += kStageTaps) {
           shared.filters.wait_empty(slot);
           const SharedAddress full = shared.filters.full(slot.slot), to = shared.filter + slot.slot * kBBytes;
           device::mbarrier_arrive_expect(full, static_cast<u32>(kStageTaps * p.filter_bytes));
@@ -202,18 +257,50 @@ struct TmaHaloGemm {
       }
       const int part = kPingPong ? 0 : consumer;
       float d[kFragments][kTileN / 2];
-      if (kInTurns) device::sync_named(1 + consumer, 256);
-      const i32 rows_left = p.size[1] - tile.h - part * kFragments * kEdge;
-      if (kLeastFragments < kFragments && rows_left <= kLeastFragments * kEdge) {
-        multiply<kLeastFragments>(p, shared, patch, filter, patches, part, d);
-        if (kInTurns && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
-        store<kLeastFragments>(p, shared, tile, consumer, part, d);
+      const Range range = range_of(p, tile.part);
+      if constexpr (kDivides) {
+        multiply<kFragments>(p, shared, patch, filter, range, part, d);
+        store_divided(p, shared, tile, part, d);
       } else {
-        multiply<kFragments>(p, shared, patch, filter, patches, part, d);
-        if (kInTurns && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
-        store<kFragments>(p, shared, tile, consumer, part, d);
+        if (kInTurns) device::sync_named(1 + consumer, 256);
+        const i32 rows_left = p.size[1] - tile.h - part * kFragments * kEdge;
+        if (kLeastFragments < kFragments && rows_left <= kLeastFragments * kEdge) {
+          multiply<kLeastFragments>(p, shared, patch, filter, range, part, d);
+          if (kInTurns && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
+          store<kLeastFragments>(p, shared, tile, consumer, part, d);
+        } else {
+          multiply<kFragments>(p, shared, patch, filter, range, part, d);
+          if (kInTurns && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
+          store<kFragments>(p, shared, tile, consumer, part, d);
+        }
       }
     });
+  }
+
+  // A share of the columns of the whole sum, or all of a part of it.
+  WT_DEVICE static void store_divided(const Params& p, const Shared& shared, const Tile& tile, int part,
+                                      float (&d)[kFragments][kTileN / 2]) {
+    const bool below = p.stacked == 1;
+    const auto rows = [&](int i) {
+      const i32 fragment = part * kFragments + i;
+      return PixelRows{p, tile.image + (below ? 0 : fragment), tile.d, tile.h + (below ? fragment * kEdge : 0), tile.w,
+                       2};
+    };
+    if constexpr (kClusterSum) {
+      typename Output::Steps steps;
+      const ColumnBlocks columns = shared.sum.sum(d, part, tile.order, tile.last);
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+        Output::store_direct(p, rows(i), {tile.n * kTileN, tile.group}, d[i], steps, columns);
+      }
+      steps.finish(p.epilogue);
+    } else {
+      using Parts = TmaOutput<parts_of(kConfig), Params, false>;  // WHY false here: GCC 12 fails to work it out
+      typename Parts::Steps none;
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+        Parts::store_direct(p, PartPixels{rows(i), tile.part * p.part_elements}, {tile.n * kTileN, tile.group}, d[i],
+                            none);
+      }
+    }
   }
 
   template <int kUsed>
@@ -270,32 +357,39 @@ struct TmaHaloGemm {
 
   template <int kUsed>
   WT_DEVICE static void multiply(const Params& p, const Shared& shared, typename PatchRing::Cursor& patch,
-                                 typename FilterRing::Cursor& filter, i32 patches, int part,
+                                 typename FilterRing::Cursor& filter, const Range& range, int part,
                                  float (&d)[kFragments][kTileN / 2]) {
+    const i32 patches = range.patches;
     if constexpr (kInRegisters) return multiply_fragments<kUsed>(shared, patch, filter, patches, part, d);
+    if (kDivides && patches == 0) {  // an empty part
+      WT_UNROLL for (int i = 0; i < kUsed; ++i) { WT_UNROLL for (int e = 0; e < kTileN / 2; ++e) d[i][e] = 0; }
+      return;
+    }
     const bool releases = device::lane_index() == 0;
     // Boxes may be narrower than their room, and the last one part full: other steps along k are left out.
     constexpr int kStepChannels = 16;
     const i32 all_steps = p.box_channels / kStepChannels;
     const i32 last_steps = (p.depth - (p.depth_blocks - 1) * p.box_channels + kStepChannels - 1) / kStepChannels;
-    i32 block = 0;
+    const i32 fragment = kDivides ? p.fragment_bytes : kEdge * kPitch * 128;
+    i32 block = kDivides ? range.first % p.depth_blocks : 0;
     for (i32 index = 0; index < patches; ++index) {
+      const int first_of = first_stage(range, index), end_of = end_stage(range, index);
       const i32 steps = block + 1 == p.depth_blocks ? last_steps : all_steps;
       block = block + 1 == p.depth_blocks ? 0 : block + 1;
       shared.patches.wait_full(patch);
       const SharedAddress base = shared.patch + patch.slot * kPatchStride;
-      for (int stage = 0; stage < kTapStages; ++stage) {
+      for (int stage = first_of; stage < end_of; ++stage) {
         shared.filters.wait_full(filter);
         const SharedAddress weights = shared.filter + filter.slot * kBBytes;
-        const bool more = index > 0 || stage > 0;
+        const bool more = index > 0 || stage > first_of;
         const int tap = stage * kStageTaps;
         const SharedAddress first = base + (tap / kFilterW * kPitch + tap % kFilterW) * 128;
         if (steps == kSteps) {
-          issue<kUsed, kSteps>(first, weights, part, more, d);
+          issue<kUsed, kSteps>(first, fragment, weights, part, more, d);
         } else if (2 * steps > kSteps) {
-          issue<kUsed, kSteps - 1>(first, weights, part, more, d);
+          issue<kUsed, kSteps - 1>(first, fragment, weights, part, more, d);
         } else {
-          issue<kUsed, kSteps / 2>(first, weights, part, more, d);
+          issue<kUsed, kSteps / 2>(first, fragment, weights, part, more, d);
         }
         device::wgmma_wait<1>();  // the stage before this one has been read
         if (releases && more) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
@@ -315,14 +409,14 @@ struct TmaHaloGemm {
   // The products of a stage, whose taps lie in one row of the filter, or below each other where it is one tap wide. WHY
   // with fence and commit: a condition between them would serialise the instructions.
   template <int kUsed, int kOfSteps>
-  WT_DEVICE static void issue(SharedAddress pixels, SharedAddress weights, int part, bool accumulate,
+  WT_DEVICE static void issue(SharedAddress pixels, i32 fragment, SharedAddress weights, int part, bool accumulate,
                               float (&d)[kFragments][kTileN / 2]) {
     device::wgmma_fence();
     WT_UNROLL for (int tap = 0; tap < kStageTaps; ++tap) {
       WT_UNROLL for (int step = 0; step < kOfSteps; ++step) {
         const u64 b = B::descriptor(weights + tap * kTapBytes, 0, step);
         WT_UNROLL for (int i = 0; i < kUsed; ++i) {
-          const SharedAddress rows = pixels + ((part * kFragments + i) * kEdge * kPitch + tap * kTapPixels) * 128;
+          const SharedAddress rows = pixels + (part * kFragments + i) * fragment + tap * kTapPixels * 128;
           const u64 a = device::wgmma_descriptor(rows + step * 32, 16, kPitch * 128, device::DescriptorSwizzle::k128);
           Multiply::template multiply<device::Major::kK, B::kMajor>(d[i], a, b, accumulate || tap > 0 || step > 0);
         }

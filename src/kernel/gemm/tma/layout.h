@@ -150,7 +150,24 @@ constexpr bool halo_in_registers(const KernelConfig& config) {
 constexpr int halo_steps(const KernelConfig& config) {
   return config.gemm.tile.k / halo_stage_taps(config) * size_of(operand_a(config)) / 32;
 }
-constexpr int patch_bytes(const KernelConfig& config) { return halo_patch_height(config) * halo_pitch(config) * 128; }
+// Kernels that divide sums also stack fragments of images up to 8 pixels high, each with a halo of its own: the images
+// of a tile, of `images` that are so many rows `high`.
+constexpr bool halo_stacks(const KernelConfig& config) {
+  return is_halo(config) && config.gemm.split_k != SplitK::kNone && config.gemm.tile.m > 64;
+}
+constexpr int halo_stacked(const KernelConfig& config, long long high, long long images) {
+  return halo_stacks(config) && high <= kHaloEdge && images > 1 ? config.gemm.tile.m / 64 : 1;
+}
+// Rows of pixels from one fragment to the next, and of one image's part of a patch.
+constexpr int halo_fragment_rows(int stacked) { return stacked > 1 ? kHaloEdge + kHaloFilter - 1 : kHaloEdge; }
+constexpr int halo_copied_rows(const KernelConfig& config, int stacked) {
+  return stacked > 1 ? kHaloEdge + kHaloFilter - 1 : halo_patch_height(config);
+}
+constexpr int patch_bytes(const KernelConfig& config) {
+  const int stacked = config.gemm.tile.m / 64;
+  const int rows = halo_stacks(config) ? stacked * halo_copied_rows(config, stacked) : halo_patch_height(config);
+  return rows * halo_pitch(config) * 128;
+}
 // Patches in flight: of a small image, all that it has.
 constexpr int halo_patches(const KernelConfig& config) {
   constexpr int kMost = 4, kRoom = 96 * 1024;
@@ -187,7 +204,7 @@ constexpr int cluster_barrier_bytes(const KernelConfig& config) { return in_clus
 constexpr int shared_bytes(const KernelConfig& config) {
   if (is_halo(config))
     return halo_patches(config) * (aligned(patch_bytes(config)) + 16) + config.gemm.stages * (b_bytes(config) + 16) +
-           out_bytes(config) + 1024;
+           out_bytes(config) + exchange_bytes(config) + cluster_barrier_bytes(config) + 1024;
   const int buffers = three_products(config) ? 2 : 1, rings = changes_tiles(config) ? 2 : 1;
   return config.gemm.stages * (buffers * (a_bytes(config) + b_bytes(config)) + 16 * rings) + out_bytes(config) +
          exchange_bytes(config) + cluster_barrier_bytes(config) + 1024;

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/dispatch/tma_halo_split_slow_test.cc - Hopper kernels that load patches and divide their sums, on the
+// simulator: parts that begin and end inside a patch, empty ones, and tiles of several images.
+#include <stdlib.h>
+
+#include "config/enum_names.h"
+#include "dispatch/candidates.h"
+#include "dispatch/cost_model.h"
+#include "exact_trial.h"
+#include "kernel/gemm/tma/layout.h"
+
+namespace wt {
+namespace {
+
+class Splits {  // WAVETILE_SPLITS for a scope
+ public:
+  explicit Splits(int count) { ::setenv("WAVETILE_SPLITS", std::to_string(count).c_str(), 1); }
+  ~Splits() { ::unsetenv("WAVETILE_SPLITS"); }
+};
+
+std::shared_ptr<Device> hopper() {
+  const auto device = open_device("sim:sm_90a");
+  EXPECT_TRUE(device.ok()) << device.status().message();
+  return *device;
+}
+
+// The accepting kernel of patches with such a split and tile.
+KernelConfig kernel_for(const ConvProblem& problem, SplitK split, const Extent3& tile) {
+  for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll)) {
+    if (c.accepts() && c.config.gemm.pipeline == Pipeline::kTma && tma_layout::is_halo(c.config) &&
+        c.config.gemm.split_k == split && c.config.gemm.tile == tile)
+      return c.config;
+  }
+  ADD_FAILURE() << "no kernel of split " << text_of(split) << " and tile " << tile.m << "x" << tile.n << "x" << tile.k
+                << " for " << to_text(problem);
+  return {};
+}
+
+// Two patches, one of them part full: 18 taps, or 6 rows of taps, of which counts leave parts that begin inside a
+// patch, and 7 and 8 of 6 leave some empty. Every step of the epilogue comes after.
+TEST(TmaHaloSplit, EveryCountIsExact) {
+  const ConvProblem problem = problem_of("fwd bf16 n1 c80 k44 i9x7 f3x3 p1 +alpha=2+scale+bias+residual+relu+amax");
+  for (const int count : {2, 3, 4, 5, 7, 8}) {
+    const Splits splits(count);
+    for (const short k : {64, 192}) {
+      const KernelConfig cluster = kernel_for(problem, SplitK::kCluster, {64, 40, k});
+      ASSERT_EQ(planned_splits(cluster, problem, 132), count);
+      expect_exact(hopper(), problem, cluster);
+    }
+  }
+  for (const int count : {3, 8, 13}) {
+    const Splits splits(count);
+    expect_exact(hopper(), problem, kernel_for(problem, SplitK::kWorkspace, {64, 64, 192}));
+    expect_exact(hopper(), problem, kernel_for(problem, SplitK::kWorkspace, {128, 64, 64}));
+  }
+}
+
+// Images of up to 8 rows share a tile, the last of which is not full; wider ones lie in several tiles.
+TEST(TmaHaloSplit, SmallImagesShareATile) {
+  const Splits splits(3);
+  for (const auto& [text, tile] :
+       {std::pair{"fwd bf16 n3 c64 k72 i7x7 f3x3 p1 +bias", Extent3{128, 64, 192}},
+        std::pair{"bwd_data bf16 n5 c72 k136 i8x11 f3x3 p1 +relu", Extent3{256, 64, 64}},
+        std::pair{"fwd fp16 n3 c64 k40 i2x5x6 f3x3x3 p1", Extent3{128, 128, 64}},
+        std::pair{"bwd_data bf16 n2 c128 k64 i5x3 f3x3 +residual", Extent3{128, 128, 192}}}) {
+    const ConvProblem problem = problem_of(text);
+    for (const SplitK split : {SplitK::kCluster, SplitK::kWorkspace}) {
+      if (split == SplitK::kCluster && tile.m == 256) continue;  // leaves no room for stages
+      const KernelConfig config = kernel_for(problem, split, tile);
+      const Spatial out = problem.direction == Direction::kForward ? problem.out() : problem.in;
+      EXPECT_EQ(tma_layout::halo_stacked(config, out[1], problem.n), tile.m / 64);
+      expect_exact(hopper(), problem, config);
+    }
+  }
+}
+
+// Groups, odd edges below each other, more tiles than clusters at once, filters of several planes.
+TEST(TmaHaloSplit, GroupsEdgesAndSeveralTiles) {
+  for (const auto& [text, tile, count] :
+       {std::tuple{"fwd bf16 n2 g2 c128 k80 i13x13 f3x3 p1", Extent3{128, 40, 192}, 2},
+        std::tuple{"bwd_data bf16 n1 g2 c128 k128 i17x9 f3x3 p1 +bias", Extent3{64, 64, 192}, 4},
+        std::tuple{"fwd bf16 n1 c32 k64 i41x40 f3x3 p1 +bias", Extent3{64, 32, 192}, 8},
+        std::tuple{"bwd_data fp16 n1 c40 k72 i3x9x9 f2x3x3 p1", Extent3{64, 40, 64}, 5}}) {
+    const ConvProblem problem = problem_of(text);
+    const Splits splits(count);
+    for (const SplitK split : {SplitK::kCluster, SplitK::kWorkspace})
+      expect_exact(hopper(), problem, kernel_for(problem, split, tile));
+  }
+}
+
+// Random data, blocks and warps in three orders: the same bits.
+TEST(TmaHaloSplit, DoesNotDependOnTheOrderOfBlocks) {
+  const ConvProblem problem = problem_of("fwd bf16 n2 c136 k40 i7x7 f3x3 p1");
+  const Splits splits(5);
+  // WHY: the simulator adds products in one go that complete together, at random unless told, and so rounds
+  // differently.
+  ::setenv("WAVETILE_SIM_COMPLETION", "early", 1);
+  for (const SplitK split : {SplitK::kCluster, SplitK::kWorkspace}) {
+    const KernelConfig config = kernel_for(problem, split, {64, 40, 192});
+    const auto first = random_output(problem, config, "1");
+    for (const char* seed : {"2", "3"})
+      EXPECT_TRUE(random_output(problem, config, seed) == first) << name_of(config) << ", seed " << seed;
+  }
+  ::unsetenv("WAVETILE_SIM_COMPLETION");
+}
+
+}  // namespace
+}  // namespace wt

@@ -110,11 +110,11 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) {
        return fmt::format(
            "loader_a=tma_halo with dims={} direction={} specialization={} swizzle_a={} staging={} split_k={} "
-           "tile.k={}: "
-           "it takes forward or backward data of 16-bit types, filter3x3 in two or three dimensions or default, 128, "
-           "shared or tma_store where sums are whole and direct where they are divided, and 32, 64, 96 or 192",
+           "tile.k={}: it takes forward or backward data of 16-bit types, filter3x3 in two or three dimensions or "
+           "default, 128, shared or tma_store where sums are whole and direct where they are divided, and 32, 64, 96 or 192",
            at.config.dims, text_of(at.config.direction), text_of(at.config.gemm.specialization),
-           at.config.gemm.swizzle_a, text_of(at.config.gemm.staging), at.config.gemm.tile.k);
+           at.config.gemm.swizzle_a, text_of(at.config.gemm.staging), text_of(at.config.gemm.split_k),
+           at.config.gemm.tile.k);
      }},
 
     {"tma-halo-registers", "pixels in registers serve a column of the filter",

@@ -40,6 +40,7 @@ std::string to_json(const PlanRecord& record) {
                                 {"registers", description.registers},
                                 {"spill_bytes", description.spill_bytes},
                                 {"launches", description.launches},
+                                {"finite_only", description.finite_only},
                                 {"compile_seconds", description.compile_seconds},
                                 {"from_cache", description.from_cache},
                                 {"predicted_us", description.predicted_us},

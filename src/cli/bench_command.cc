@@ -49,7 +49,7 @@ TrialOptions trial_options(const BenchOptions& options) {
 
 // Both sides on the same tensors, one after the other. A row that we cannot do is still timed with cuDNN.
 BenchRow compare_row(const std::shared_ptr<Device>& device, const Row& row, const TrialOptions& options) {
-  BenchRow result{row.name, {}, {}, {}};
+  BenchRow result{row.name, {}, {}, {}, {}};
   result.trial.problem = row.problem;
   result.trial.device = device->info();
   result.trial.replay = replay_command(row.problem, device->info().id, options);
@@ -66,6 +66,15 @@ BenchRow compare_row(const std::shared_ptr<Device>& device, const Row& row, cons
   }
   result.cudnn = time_cudnn(**tensors, options);
   return result;
+}
+
+// The choice of a plan with strict non-finite behaviour beside the one that is timed, where that one cannot promise it.
+std::optional<TrialResult> strict_trial(const std::shared_ptr<Device>& device, const BenchRow& row,
+                                        const TrialOptions& options) {
+  if (!row.trial.verified || !row.trial.plan.finite_only) return std::nullopt;
+  TrialOptions strict = options;
+  strict.plan.strict_nonfinite = true;
+  return run_trial(device, row.trial.problem, strict);
 }
 
 // The file's folder must exist before minutes of work, not after them.
@@ -104,12 +113,13 @@ Status bench(const BenchOptions& options, int& code) {
   const InterruptGuard guard;
   for (const Row& row : rows) {
     progress.show(static_cast<int>(results.size()), fmt::format("{} {}", row.name, name_of(row.problem.direction)));
-    BenchRow result = options.compare.empty() ? BenchRow{row.name, run_trial(device, row.problem, trial), {}, {}}
+    BenchRow result = options.compare.empty() ? BenchRow{row.name, run_trial(device, row.problem, trial), {}, {}, {}}
                                               : compare_row(device, row, trial);
-    if (previewer && !interrupted()) result.preview = previewer->preview(row.problem, options.exact, options.seed);
+    if (!interrupted()) result.strict = strict_trial(device, result, trial);
+    if (previewer && !interrupted()) result.preview = previewer->preview(row.problem, trial);
     progress.clear();
     if (!quiet) {
-      fmt::print("{}{}", table.row(bench_cells(result)), kernel_line(result, columns));
+      fmt::print("{}{}{}", table.row(bench_cells(result)), kernel_line(result, columns), strict_line(result, columns));
       if (result.preview) fmt::print("{}", preview_line(*result.preview, options.target, columns));
       std::fflush(stdout);
     }

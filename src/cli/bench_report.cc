@@ -53,6 +53,20 @@ std::string speedup_summary(const std::vector<BenchRow>& rows) {
                      count, losses);
 }
 
+// "strict non-finite behaviour takes 1.31 times as long on 4 rows (geometric mean)", or nothing.
+std::string strict_summary(const std::vector<BenchRow>& rows) {
+  double sum = 0;
+  int count = 0;
+  for (const BenchRow& row : rows) {
+    if (!row.strict || !row.strict->timing || !row.trial.timing) continue;
+    sum += std::log(row.strict->timing->median_us / row.trial.timing->median_us);
+    ++count;
+  }
+  if (count == 0) return "";
+  return fmt::format("strict non-finite behaviour takes {:.2f} times as long where it has another kernel ({} rows)\n",
+                     std::exp(sum / count), count);
+}
+
 nlohmann::ordered_json timing_json(const Timing& timing) {
   return {
       {"median_us", timing.median_us}, {"low_us", timing.low_us}, {"high_us", timing.high_us}, {"runs", timing.runs}};
@@ -128,6 +142,15 @@ std::string kernel_line(const BenchRow& row, int columns) {
   return "    " + elide_middle(row.trial.plan.kernel, columns > 0 ? columns - 4 : 0) + "\n";
 }
 
+std::string strict_line(const BenchRow& row, int columns) {
+  if (!row.strict) return "";
+  const TrialResult& strict = *row.strict;
+  const std::string what = strict.timing ? time_text(strict.timing->median_us) : verdict(strict);
+  const std::string start = fmt::format("    strict {}: ", strict.verified && !strict.timing ? "verified" : what);
+  const int room = columns <= 0 ? 0 : std::max(12, columns - static_cast<int>(start.size()));
+  return start + elide_middle(strict.plan.kernel, room) + "\n";
+}
+
 std::string bench_summary(const std::vector<BenchRow>& rows, double seconds) {
   size_t verified = 0;
   size_t previewed = 0;
@@ -140,7 +163,7 @@ std::string bench_summary(const std::vector<BenchRow>& rows, double seconds) {
   std::string text = fmt::format("{} of {} verified", verified, rows.size());
   if (previewed > 0) text += fmt::format("; {} of {} GPU kernels simulated and verified", simulated, previewed);
   text += fmt::format("; {:.1f} s\n", seconds);
-  text += speedup_summary(rows);
+  text += speedup_summary(rows) + strict_summary(rows);
   const double all = geometric_mean(rows, {});
   if (all <= 0) return text;
   text += fmt::format("geometric mean {} GFLOP/s", rate_text(all));
@@ -160,6 +183,9 @@ std::string bench_failures(const std::vector<BenchRow>& rows) {
     if (!row.trial.status.ok())
       text += fmt::format("wavetile: {}: {}  repeat with: {}\n", name, start_of(row.trial.status.message()),
                           row.trial.replay);
+    if (row.strict && !row.strict->status.ok())
+      text += fmt::format("wavetile: {}, strict: {}  repeat with: {}\n", name, start_of(row.strict->status.message()),
+                          row.strict->replay);
     if (row.cudnn && !row.cudnn->status.ok())
       text += fmt::format("wavetile: {}, cuDNN: {}", name, start_of(row.cudnn->status.message()));
     if (!row.preview || row.preview->status.ok()) continue;
@@ -180,6 +206,7 @@ nlohmann::ordered_json bench_json(const std::vector<BenchRow>& rows, const Devic
     entry.update(trial_json(row.trial));
     if (row.cudnn) entry["cudnn"] = cudnn_json(*row.cudnn);
     if (row.speedup() > 0) entry["speedup"] = row.speedup();
+    if (row.strict) entry["strict_nonfinite"] = trial_json(*row.strict);
     if (row.preview) entry["preview"] = preview_json(*row.preview, target);
     list.push_back(std::move(entry));
     verified += row.trial.verified;
@@ -193,6 +220,7 @@ int bench_exit_code(const std::vector<BenchRow>& rows) {
   int code = kExitGood;
   for (const BenchRow& row : rows) {
     code = graver(code, exit_code(row.trial.status));
+    if (row.strict) code = graver(code, exit_code(row.strict->status));
     if (row.preview) code = graver(code, exit_code(row.preview->status));
   }
   return code;

@@ -19,7 +19,8 @@ struct BenchRow {
   std::string name;
   TrialResult trial;
   std::optional<Preview> preview;
-  std::optional<CudnnResult> cudnn;  // where a comparison was asked for
+  std::optional<CudnnResult> cudnn;   // where a comparison was asked for
+  std::optional<TrialResult> strict;  // of strict non-finite behaviour, where the kernel above cannot promise it
 
   double speedup() const;  // of the trial over cuDNN's best; 0: one of them has no time
 };
@@ -27,8 +28,9 @@ struct BenchRow {
 Table bench_table(const std::vector<Row>& rows, int columns, bool compare);
 std::vector<std::string> bench_cells(const BenchRow& row);
 std::string kernel_line(const BenchRow& row, int columns);  // below the row; nothing for the CPU
+std::string strict_line(const BenchRow& row, int columns);  // below that; nothing where there is no second choice
 
-// Two lines: counts, and geometric means by direction.
+// Counts, what strict non-finite behaviour costs, and geometric means by direction.
 std::string bench_summary(const std::vector<BenchRow>& rows, double seconds);
 
 // Every failure with the command that repeats it, for standard error.

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "cli/exit_code.h"
 #include "cli/numbers.h"
@@ -18,6 +19,7 @@
 #include "dispatch/candidates.h"
 #include "dispatch/cost_correction.h"
 #include "dispatch/history_plan.h"
+#include "dispatch/split_facts.h"
 #include "dispatch/transposed_plan.h"
 #include "problem/history.h"
 
@@ -32,13 +34,31 @@ struct Explanation {
   std::shared_ptr<Device> device;        // null where only a target was named
   std::shared_ptr<const Plan> cpu_plan;  // of the CPU, whose plans cost no compilation
   std::optional<Target> target;          // whose kernels are listed
+  PlanOptions plan;                      // what is asked of a plan
   std::vector<RankedCandidate> candidates;
+  std::vector<RankedCandidate> strict;  // where the first is finite_only: those that are not
 
   size_t accepting() const {
     return static_cast<size_t>(
         std::count_if(candidates.begin(), candidates.end(), [](const RankedCandidate& c) { return c.accepts(); }));
   }
 };
+
+// The device whose kernels are listed, or one as a target usually is.
+DeviceInfo device_of(const Explanation& explanation) {
+  if (explanation.device && explanation.device->info().kind != DeviceKind::kCpu) return explanation.device->info();
+  DeviceInfo info;
+  info.target = *explanation.target;
+  info.multiprocessors = info_of(*explanation.target).units;
+  return info;
+}
+
+// How the first kernel's sums are divided, where they are or could be.
+std::optional<SplitFacts> chosen_split(const Explanation& explanation) {
+  if (explanation.accepting() == 0) return std::nullopt;
+  return split_facts(explanation.candidates.front().config, kernel_problem(explanation.problem),
+                     device_of(explanation));
+}
 
 // Of all candidates the best guesses, and first the one that a plan takes, whether it is among them or not.
 void keep_few(std::vector<RankedCandidate>& all, std::vector<RankedCandidate> few) {
@@ -51,11 +71,12 @@ void keep_few(std::vector<RankedCandidate>& all, std::vector<RankedCandidate> fe
 Result<Explanation> find_out(const ExplainOptions& options) {
   Explanation explanation;
   WT_TRY_ASSIGN(explanation.problem, parse_problem(options.problem));
+  explanation.plan.strict_nonfinite = options.strict_nonfinite;
   if (options.target.empty()) {
     WT_TRY_ASSIGN(explanation.device, open_device(options.device.empty() ? "auto" : options.device));
     const DeviceInfo& info = explanation.device->info();
     if (info.kind == DeviceKind::kCpu) {
-      WT_TRY_ASSIGN(explanation.cpu_plan, make_plan(explanation.device, explanation.problem, {}));
+      WT_TRY_ASSIGN(explanation.cpu_plan, make_plan(explanation.device, explanation.problem, explanation.plan));
       if (options.device.empty()) explanation.target = kShownWithoutGpu;
     } else {
       explanation.target = info.target;
@@ -67,10 +88,15 @@ Result<Explanation> find_out(const ExplainOptions& options) {
   if (explanation.target) {
     const auto rank = [&](Candidates which) {
       const bool of_device = explanation.device && explanation.device->info().kind != DeviceKind::kCpu;
-      return of_device ? rank_candidates(explanation.problem, explanation.device->info(), {}, which)
-                       : rank_candidates(explanation.problem, *explanation.target, {}, which);
+      return of_device ? rank_candidates(explanation.problem, explanation.device->info(), explanation.plan, which)
+                       : rank_candidates(explanation.problem, *explanation.target, explanation.plan, which);
     };
     explanation.candidates = rank(Candidates::kAll);
+    if (explanation.accepting() > 0 && explanation.candidates.front().config.finite_only) {
+      const bool asked = std::exchange(explanation.plan.strict_nonfinite, true);
+      explanation.strict = rank(Candidates::kAll);
+      explanation.plan.strict_nonfinite = asked;
+    }
     if (!options.all) keep_few(explanation.candidates, rank(Candidates::kFew));
   }
   return explanation;
@@ -83,10 +109,25 @@ std::string chosen_because(const RankedCandidate& candidate) {
   return fmt::format("least predicted time, {}; nothing is tuned for this problem", time_text(candidate.predicted_us));
 }
 
+std::string split_text(const SplitFacts& split) {
+  return fmt::format("{} parts by predicted time, {} by occupancy alone (tiles {}, k-blocks of each {})", split.parts,
+                     split.by_occupancy, split.tiles, split.blocks);
+}
+
+// The choice has a second one beside it that keeps strict non-finite behaviour.
+std::string finite_text(const Explanation& explanation) {
+  for (const RankedCandidate& candidate : explanation.strict) {
+    if (!candidate.accepts()) break;
+    return fmt::format("for finite inputs only; with --strict-nonfinite {}, {}", candidate.name,
+                       time_text(candidate.predicted_us));
+  }
+  return "for finite inputs only; no kernel accepts --strict-nonfinite";
+}
+
 // What a plan may do instead of taking one of the problem's own kernels (dispatch/plan.cc decides): the best kernel of
 // another problem, with something around it.
 void print_instead(const Explanation& explanation, const ConvProblem& other, const char* how, double around_us) {
-  const auto inner = rank_candidates(other, *explanation.target, {}, Candidates::kAll);
+  const auto inner = rank_candidates(other, *explanation.target, explanation.plan, Candidates::kAll);
   if (inner.empty() || !inner.front().accepts()) return;
   print_line("or", fmt::format("{} {}, {} + {}", inner.front().name, how, time_text(inner.front().predicted_us),
                                time_text(around_us)));
@@ -104,6 +145,8 @@ void print_candidates(const Explanation& explanation) {
   print_line("target", fmt::format("{} ({})", target.name, target.hardware));
   print_line("chosen", accepting > 0 ? candidates.front().name : "none");
   if (accepting > 0) print_line("because", chosen_because(candidates.front()));
+  if (const auto split = chosen_split(explanation)) print_line("split", split_text(*split));
+  if (accepting > 0 && candidates.front().config.finite_only) print_line("finite", finite_text(explanation));
   const ConvProblem& problem = explanation.problem;
   if (problem.history) {
     print_instead(explanation, joined_problem(problem), "over history and x joined", join_us(problem));
@@ -114,9 +157,9 @@ void print_candidates(const Explanation& explanation) {
   if (accepting > 0) fmt::print("       {:>9}  {:>9}  kernel\n", "predicted", "measured");
   for (size_t i = 0; i < accepting; ++i) {
     const RankedCandidate& candidate = candidates[i];
-    fmt::print("  {:>3}  {:>9}  {:>9}  {}{}\n", i + 1, time_text(candidate.predicted_us),
+    fmt::print("  {:>3}  {:>9}  {:>9}  {}{}{}\n", i + 1, time_text(candidate.predicted_us),
                candidate.measured_us > 0 ? time_text(candidate.measured_us) : "-", candidate.name,
-               candidate.tuned ? "  (tuned)" : "");
+               candidate.config.finite_only ? "  (finite only)" : "", candidate.tuned ? "  (tuned)" : "");
   }
   if (accepting == candidates.size()) return;
   print_line("declining", fmt::format("{}, by reason", candidates.size() - accepting));
@@ -164,6 +207,14 @@ void print_json(const Explanation& explanation, const std::string& command) {
   if (explanation.target) {
     json["target"] = info_of(*explanation.target).name;
     json["accepting"] = explanation.accepting();
+    if (const auto split = chosen_split(explanation))
+      json["split"] = {{"parts", split->parts},
+                       {"parts_by_occupancy", split->by_occupancy},
+                       {"k_blocks", split->blocks},
+                       {"tiles", split->tiles}};
+    if (!explanation.strict.empty() && explanation.strict.front().accepts())
+      json["strict_nonfinite"] = {{"name", explanation.strict.front().name},
+                                  {"predicted_us", explanation.strict.front().predicted_us}};
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const RankedCandidate& candidate : explanation.candidates) {
       nlohmann::ordered_json declines = nlohmann::ordered_json::array();
@@ -178,6 +229,7 @@ void print_json(const Explanation& explanation, const std::string& command) {
       item["config"] = nlohmann::ordered_json::parse(to_json(candidate.config));
       if (candidate.measured_us > 0) item["measured_us"] = candidate.measured_us;
       if (candidate.tuned) item["tuned"] = true;
+      if (candidate.config.finite_only) item["finite_only"] = true;
       item["declines"] = std::move(declines);
       list.push_back(std::move(item));
     }
@@ -197,9 +249,9 @@ int run_explain(const ExplainOptions& options) {
     print_text(*explanation);
   }
   if (!explanation->target || explanation->accepting() > 0) return kExitGood;
-  const auto joined = explanation->problem.history
-                          ? rank_candidates(joined_problem(explanation->problem), *explanation->target, {})
-                          : std::vector<RankedCandidate>();
+  const auto joined = explanation->problem.history ? rank_candidates(joined_problem(explanation->problem),
+                                                                     *explanation->target, explanation->plan)
+                                                   : std::vector<RankedCandidate>();
   return !joined.empty() && joined.front().accepts() ? kExitGood : kExitUnsupported;
 }
 

@@ -8,9 +8,10 @@ namespace wt::cli {
 
 struct ExplainOptions {
   std::string problem;
-  std::string device;  // empty: auto, and where that is the CPU, also the kernels of a GPU target
-  std::string target;  // a GPU target to explain without having one
-  bool all = false;    // every kernel that a search would try, not only those that a choice picks from
+  std::string device;             // empty: auto, and where that is the CPU, also the kernels of a GPU target
+  std::string target;             // a GPU target to explain without having one
+  bool strict_nonfinite = false;  // leave out kernels that are finite_only
+  bool all = false;               // every kernel that a search would try, not only those that a choice picks from
   bool json = false;
 };
 

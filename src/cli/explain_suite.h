@@ -12,6 +12,7 @@ struct ExplainSuiteOptions {
   std::vector<std::string> targets;  // names; empty: every target of the catalogue
   std::string filter;                // over names of layers
   std::string direction;             // as bench has it
+  bool strict_nonfinite = false;
   bool json = false;
 };
 

@@ -32,6 +32,7 @@ void add_explain(CLI::App& app, Action& action) {
                    "a GPU target, such as sm_90a, which need not be here; several, or all by default, for a suite")
       ->type_name("NAME")
       ->excludes(device);
+  command->add_flag("--strict-nonfinite", options.strict_nonfinite, kStrictHelp);
   command->add_flag("--all", options.all,
                     "list every kernel that an exhaustive search would try; a suite always has them");
   command->add_option("--filter", suite.filter, "of a suite, only rows whose name matches, with * ? and [...]")
@@ -49,6 +50,7 @@ void add_explain(CLI::App& app, Action& action) {
       if (words.size() == 1 && is_suite(words.front())) {
         suite.what = words;
         suite.json = options.json;
+        suite.strict_nonfinite = options.strict_nonfinite;
         return run_explain_suite(suite);
       }
       if (suite.targets.size() > 1 || !suite.filter.empty() || !suite.direction.empty())

@@ -33,6 +33,7 @@ void add_plan_options(CLI::App& command, PlanOptions& plan) {
   command.add_option("--workspace-limit", plan.workspace_limit, kWorkspaceHelp)
       ->type_name("BYTES")
       ->check(CLI::NonNegativeNumber);
+  command.add_flag("--strict-nonfinite", plan.strict_nonfinite, kStrictHelp);
 }
 
 }  // namespace
@@ -86,6 +87,7 @@ void add_search(CLI::App& app, Action& action) {
   command->add_option("--direction", options.direction, "fwd, bwd_data, bwd_weight or all")->type_name("WHICH");
   command->add_option("--kernels", options.kernels, "only kernels whose name contains this")->type_name("TEXT");
   command->add_flag("--few", options.few, "only the kernels that a choice without tuning picks from");
+  command->add_flag("--strict-nonfinite", options.strict_nonfinite, kStrictHelp);
   command->add_option("--best", options.best, "only so many with the least predicted times; 0: all")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
@@ -171,6 +173,7 @@ void add_tune(CLI::App& app, Action& action) {
   command->add_option("--workspace-limit", options.workspace_limit, kWorkspaceHelp)
       ->type_name("BYTES")
       ->check(CLI::NonNegativeNumber);
+  command->add_flag("--strict-nonfinite", options.strict_nonfinite, kStrictHelp);
   command->add_flag("--few", options.few, "only the best guesses of each kind of kernel");
   command->add_flag("--exhaustive", options.exhaustive, "try also what the cost model says cannot win");
   command->add_flag("--precompiled", options.precompiled,

@@ -64,9 +64,11 @@ Result<Previewer> Previewer::open(const std::string& target) {
   return previewer;
 }
 
-Preview Previewer::preview(const ConvProblem& problem, bool exact, uint64_t seed) const {
+Preview Previewer::preview(const ConvProblem& problem, const TrialOptions& asked) const {
   Preview preview;
-  const std::vector<RankedCandidate> ranked = rank_candidates(problem, simulator_->info().target, {});
+  PlanOptions plan;
+  plan.strict_nonfinite = asked.plan.strict_nonfinite;
+  const std::vector<RankedCandidate> ranked = rank_candidates(problem, simulator_->info().target, plan);
   if (ranked.empty() || !ranked.front().accepts()) {
     preview.status = unsupported("no kernel for {} accepts '{}'", target_, to_text(problem));
     return preview;
@@ -83,8 +85,8 @@ Preview Previewer::preview(const ConvProblem& problem, bool exact, uint64_t seed
 
   TrialOptions options;
   options.plan.kernel = pick.name;
-  options.exact = exact;
-  options.seed = seed;
+  options.exact = asked.exact;
+  options.seed = asked.seed;
   options.time = false;
   preview.simulated = run_trial(simulator_, crop_for(pick.config, problem), options);
   preview.status = preview.simulated.status;

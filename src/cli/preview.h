@@ -28,7 +28,8 @@ class Previewer {
  public:
   static Result<Previewer> open(const std::string& target);
 
-  Preview preview(const ConvProblem& problem, bool exact, uint64_t seed) const;
+  // Of `options` what chooses a kernel and fills the tensors.
+  Preview preview(const ConvProblem& problem, const TrialOptions& options) const;
   const std::string& target() const { return target_; }
 
  private:

@@ -15,9 +15,10 @@ struct SearchCommandOptions {
   std::string direction;  // as for bench
   std::string kernels;    // part of a kernel's name
   bool few = false;       // only what a choice without tuning picks from
-  int best = 0;           // only so many with the least predicted times; 0: all
-  int top = 5;            // rows shown of each problem
-  std::string json;       // file, "-" for standard output, empty: none
+  bool strict_nonfinite = false;
+  int best = 0;      // only so many with the least predicted times; 0: all
+  int top = 5;       // rows shown of each problem
+  std::string json;  // file, "-" for standard output, empty: none
   bool exact = false;
   int same = 1;
   uint64_t seed = 1;

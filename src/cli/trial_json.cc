@@ -61,6 +61,7 @@ Json trial_json(const TrialResult& trial) {
                {"spill_bytes", trial.plan.spill_bytes},
                {"compile_seconds", trial.plan.compile_seconds},
                {"launches", trial.plan.launches},
+               {"finite_only", trial.plan.finite_only},
                {"workspace_bytes", trial.workspace_bytes},
                {"flops", trial.problem.flops()},
                {"verification", verification_json(trial)},

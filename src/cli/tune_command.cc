@@ -79,6 +79,7 @@ class TuneRun {
   tuning::TuneOptions tune_options(size_t index) const {
     tuning::TuneOptions tune;
     tune.plan.workspace_limit = options_.workspace_limit;
+    tune.plan.strict_nonfinite = options_.strict_nonfinite;
     tune.seconds = share(index);
     tune.candidates = options_.few ? Candidates::kFew : Candidates::kAll;
     tune.again = options_.again;

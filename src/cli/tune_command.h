@@ -16,6 +16,7 @@ struct TuneCommandOptions {
   std::string direction;  // as for bench
   double budget = 0;      // seconds for everything; 0: no limit
   std::optional<int64_t> workspace_limit;
+  bool strict_nonfinite = false;
   bool few = false;          // only the best guesses
   bool exhaustive = false;   // also what the model says cannot win
   bool precompiled = false;  // compile nothing: only what a pack or the cache holds

@@ -21,6 +21,9 @@ using Action = std::function<int()>;  // what was asked for; runs once the whole
 inline constexpr const char* kDeviceHelp =
     "cpu, gpu, gpu:N, sim:TARGET (such as sim:sm_90a), or auto: the first GPU, else the CPU";
 
+inline constexpr const char* kStrictHelp =
+    "leave out kernels in which a NaN or infinity may reach outputs that do not depend on it";
+
 // measuring_words.cc
 void add_run(CLI::App& app, Action& action);
 void add_search(CLI::App& app, Action& action);

@@ -108,6 +108,7 @@ Result<std::shared_ptr<const Plan>> plan_with(const std::shared_ptr<Device>& dev
                                               const KernelConfig& config, const compile::Module& module,
                                               PlanDescription description, Binding binding) {
   description.kernel = name_of(config);
+  description.finite_only = config.finite_only;
   description.registers = module.resources.registers;
   description.spill_bytes = module.resources.spill_bytes;
   description.compile_seconds = module.resources.compile_seconds;

@@ -41,6 +41,26 @@ TEST(SimulatedRun, RefusesAKernelThatIsNotThere) {
   EXPECT_THAT(outcome.err, HasSubstr("wt_no_such_kernel"));
 }
 
+// Two channels a group share an instruction, which zeros do not keep apart from a NaN.
+TEST(SimulatedBench, ShowsTheStrictChoiceBesideOneForFiniteInputs) {
+  const std::string problem = "fwd bf16 n1 c16 k16 g8 i7x7 f3x3 p1";
+  const Outcome outcome = wavetile({"bench", problem, "--device", "sim:sm_90a", "--json", "-"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json row = Json::parse(outcome.out)["rows"][0];
+  EXPECT_EQ(row["finite_only"], true);
+  ASSERT_TRUE(row.contains("strict_nonfinite"));
+  const Json& strict = row["strict_nonfinite"];
+  EXPECT_EQ(strict["finite_only"], false);
+  EXPECT_EQ(strict["verification"]["verified"], true);
+  EXPECT_THAT(strict["replay"], HasSubstr("--strict-nonfinite"));
+
+  const Outcome explained = wavetile({"explain", problem, "--target", "sm_90a", "--json"});
+  EXPECT_EQ(Json::parse(explained.out)["strict_nonfinite"]["name"], strict["kernel"]);
+  const Outcome alone = wavetile({"bench", problem, "--device", "sim:sm_90a", "--strict-nonfinite"});
+  EXPECT_EQ(alone.exit_code, 0) << alone.err;
+  EXPECT_THAT(alone.out, AllOf(HasSubstr(strict["kernel"].get<std::string>()), Not(HasSubstr("    strict"))));
+}
+
 TEST(Preview, ShowsTheGpuKernelOfEveryDirectionAndSimulatesIt) {
   const Outcome outcome = wavetile({"bench", "fwd bf16 n4 c64 k64 i56x56 f3x3 p1", "--direction", "all", "--device",
                                     "cpu", "--repeat", "1", "--json", "-"});

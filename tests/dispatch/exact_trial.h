@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/fields.h"
+#include "dispatch/candidates.h"
 #include "dispatch/kernel_plan.h"
 #include "dispatch/trial.h"
 #include "runtime/device.h"
@@ -20,6 +21,33 @@ inline ConvProblem problem_of(const std::string& text) {
   auto problem = parse_problem(text);
   EXPECT_TRUE(problem.ok()) << text << ": " << problem.status().message();
   return *problem;
+}
+
+// WAVETILE_SPLITS for a scope; 0: as predicted.
+class Splits {
+ public:
+  explicit Splits(int count) {
+    if (count > 0) ::setenv("WAVETILE_SPLITS", std::to_string(count).c_str(), 1);
+  }
+  ~Splits() { ::unsetenv("WAVETILE_SPLITS"); }
+  Splits(const Splits&) = delete;
+  Splits& operator=(const Splits&) = delete;
+};
+
+// None of the kernels that `serves` knows accepts the problem where non-finite values matter, though one does else.
+template <class Serves>
+void expect_finite_only(const ConvProblem& problem, Serves serves) {
+  int accepting = 0;
+  for (const bool strict : {false, true}) {
+    PlanOptions options;
+    options.strict_nonfinite = strict;
+    for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, options, Candidates::kAll)) {
+      if (!c.accepts() || !serves(c.config)) continue;
+      EXPECT_FALSE(strict) << c.name;
+      ++accepting;
+    }
+  }
+  EXPECT_GT(accepting, 0) << to_text(problem);
 }
 
 inline void expect_exact(const std::shared_ptr<Device>& device, const ConvProblem& problem,

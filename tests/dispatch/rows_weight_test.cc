@@ -5,7 +5,6 @@
 #include <set>
 
 #include "config/rows_weight_view.h"
-#include "dispatch/candidates.h"
 #include "exact_trial.h"
 #include "kernel/gemm/rows/weight_layout.h"
 
@@ -23,8 +22,8 @@ std::vector<KernelConfig> weight_kernels(const ConvProblem& problem) {
 struct WeightCase {
   const char* problem;
   int positions, groups, load_warps;
-  const char* splits;  // WAVETILE_SPLITS; null: as predicted
-  int columns = 0;     // 0: any
+  int splits = 0;   // WAVETILE_SPLITS; 0: as predicted
+  int columns = 0;  // 0: any
 };
 
 class RowsWeightExact : public ::testing::TestWithParam<WeightCase> {};
@@ -40,32 +39,30 @@ TEST_P(RowsWeightExact, OnTheSimulator) {
            (at.columns > 0 && c.gemm.tile.n != at.columns);
   });
   ASSERT_FALSE(kernels.empty());
-  if (at.splits) ::setenv("WAVETILE_SPLITS", at.splits, 1);
+  const Splits splits(at.splits);
   expect_exact(*device, problem, kernels.front());
-  if (at.splits) ::unsetenv("WAVETILE_SPLITS");
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Problems, RowsWeightExact,
     ::testing::Values(
-        WeightCase{"bwd_weight bf16 n2 c3 k64 i40x48 f7x7 s2 p3", 192, 2, 1, "5"},   // one number before a filter row
-        WeightCase{"bwd_weight bf16 n1 c3 k40 i21x300 f7x7 s2 p3", 192, 2, 4, "3"},  // strips, columns left over
-        WeightCase{"bwd_weight bf16 n1 c3 k64 i12x272 f3x3 s2 p1:0x0:1", 64, 2, 1, "2"},  // uneven padding
-        WeightCase{"bwd_weight fp16 n3 c1 k32 i28x28 f5x5 p2", 64, 2, 4, "7"},  // even and odd starts in turns
-        WeightCase{"bwd_weight bf16 n2 c3 k136 i9x40 f3x3 p1 +residual", 64, 2, 1,
-                   nullptr},                                                            // odd starts first, 3 tiles
-        WeightCase{"bwd_weight bf16 n2 c1 k8 i7x5 f5x5 p3", 64, 2, 4, "1"},             // rows of odd length
-        WeightCase{"bwd_weight bf16 n1 c3 k16 i2x3 f7x7 s2 p3", 192, 2, 4, nullptr},    // image smaller than the filter
-        WeightCase{"bwd_weight bf16 n2 c16 k72 i8x16 f3x3 p1", 192, 2, 1, "3"},         // 16 channels
-        WeightCase{"bwd_weight bf16 n1 c3 k24 i35x37 f11x11 s4 p2", 192, 2, 4, "2"},    // two tiles of positions
-        WeightCase{"bwd_weight bf16 n1 c3 k64 i42x56 f14x14 s14", 192, 2, 1, nullptr},  // patches of 14
-        WeightCase{"bwd_weight bf16>fp32 n3 c4 k24 i10x14 f3x3 s4x1 p1", 64, 2, 1, "4"},  // rows that no window touches
-        WeightCase{"bwd_weight bf16 n1 c7 k8 i5x9 f3x2 p1x0", 64, 2, 4, "2"},
-        WeightCase{"bwd_weight bf16 n1 c3 k40 i9x16 f3x3 s2 p1", 64, 2, 1, "2", 32},      // narrow boxes
-        WeightCase{"bwd_weight bf16 n1 c64 k3 i12x16 f3x3 p1 +residual", 64, 2, 1, "3"},  // few output channels
-        WeightCase{"bwd_weight fp16 n2 c72 k5 i9x11 f5x2 p0:3x2:0", 64, 2, 4, "2"},       // the same, uneven padding
-        WeightCase{"bwd_weight bf16 n1 c16 k2 i6x7 f1x3 p2x4", 64, 2, 4, nullptr},        // padding over the filter
-        WeightCase{"bwd_weight bf16 n30 c1 k8 i4x8 f1x3 p0x1", 64, 2, 1, "1"}));          // slots that are used again
+        WeightCase{"bwd_weight bf16 n2 c3 k64 i40x48 f7x7 s2 p3", 192, 2, 1, 5},   // one number before a filter row
+        WeightCase{"bwd_weight bf16 n1 c3 k40 i21x300 f7x7 s2 p3", 192, 2, 4, 3},  // strips, columns left over
+        WeightCase{"bwd_weight bf16 n1 c3 k64 i12x272 f3x3 s2 p1:0x0:1", 64, 2, 1, 2},  // uneven padding
+        WeightCase{"bwd_weight fp16 n3 c1 k32 i28x28 f5x5 p2", 64, 2, 4, 7},            // even and odd starts in turns
+        WeightCase{"bwd_weight bf16 n2 c3 k136 i9x40 f3x3 p1 +residual", 64, 2, 1},     // odd starts first, 3 tiles
+        WeightCase{"bwd_weight bf16 n2 c1 k8 i7x5 f5x5 p3", 64, 2, 4, 1},               // rows of odd length
+        WeightCase{"bwd_weight bf16 n1 c3 k16 i2x3 f7x7 s2 p3", 192, 2, 4},             // image smaller than the filter
+        WeightCase{"bwd_weight bf16 n2 c16 k72 i8x16 f3x3 p1", 192, 2, 1, 3},           // 16 channels
+        WeightCase{"bwd_weight bf16 n1 c3 k24 i35x37 f11x11 s4 p2", 192, 2, 4, 2},      // two tiles of positions
+        WeightCase{"bwd_weight bf16 n1 c3 k64 i42x56 f14x14 s14", 192, 2, 1},           // patches of 14
+        WeightCase{"bwd_weight bf16>fp32 n3 c4 k24 i10x14 f3x3 s4x1 p1", 64, 2, 1, 4},  // rows that no window touches
+        WeightCase{"bwd_weight bf16 n1 c7 k8 i5x9 f3x2 p1x0", 64, 2, 4, 2},
+        WeightCase{"bwd_weight bf16 n1 c3 k40 i9x16 f3x3 s2 p1", 64, 2, 1, 2, 32},      // narrow boxes
+        WeightCase{"bwd_weight bf16 n1 c64 k3 i12x16 f3x3 p1 +residual", 64, 2, 1, 3},  // few output channels
+        WeightCase{"bwd_weight fp16 n2 c72 k5 i9x11 f5x2 p0:3x2:0", 64, 2, 4, 2},       // the same, uneven padding
+        WeightCase{"bwd_weight bf16 n1 c16 k2 i6x7 f1x3 p2x4", 64, 2, 4},               // padding over the filter
+        WeightCase{"bwd_weight bf16 n30 c1 k8 i4x8 f1x3 p0x1", 64, 2, 1, 1}));          // slots that are used again
 
 // Without images the gradient is zero, and what is added to it remains.
 TEST(RowsWeightEmpty, LeavesWhatIsAdded) {

@@ -6,7 +6,6 @@
 #include <array>
 #include <set>
 
-#include "dispatch/candidates.h"
 #include "dispatch/cost_model.h"
 #include "dispatch/split.h"
 #include "exact_trial.h"
@@ -14,12 +13,6 @@
 
 namespace wt {
 namespace {
-
-class Splits {  // WAVETILE_SPLITS for a scope
- public:
-  explicit Splits(int count) { ::setenv("WAVETILE_SPLITS", std::to_string(count).c_str(), 1); }
-  ~Splits() { ::unsetenv("WAVETILE_SPLITS"); }
-};
 
 std::shared_ptr<Device> hopper() {
   const auto device = open_device("sim:sm_90a");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/dispatch/weight_few_slow_test.cc - weight gradients whose output channels are the columns of the instruction,
 // on the simulator: exact on the edges of tiles, channels, padding and parts.
-#include "dispatch/candidates.h"
 #include "dispatch/weight_few.h"
 #include "exact_trial.h"
 
@@ -12,17 +11,17 @@ struct Form {
   const char* problem;
   short rows, pixels;
   int tap_rows;
-  const char* splits;  // WAVETILE_SPLITS; null: as predicted
+  int splits = 0;  // WAVETILE_SPLITS; 0: as predicted
 };
 
 // WHY few kernels for many problems: each is compiled once.
 constexpr Form kForms[] = {
-    {"bwd_weight bf16 n2 c136 k36 i19x17 f3x3 p1", 40, 128, 1, "3"},              // tails of pixels and channels
-    {"bwd_weight bf16 n1 c64 k4 i7x7 f3x3", 40, 128, 1, nullptr},                 // fewer outputs than pixels of x
-    {"bwd_weight bf16 n9 c8 k40 i33x8 f3x3 p1", 40, 128, 1, "2"},                 // slots used again
-    {"bwd_weight bf16 n0 c64 k36 i8x8 f3x3 p1", 40, 128, 1, nullptr},             // no images
-    {"bwd_weight bf16 n2 c136 k36 i19x17 f3x3 p1:0x2", 40, 128, 3, "2"},          // nine taps, padding of all kinds
-    {"bwd_weight fp16 n1 c64 k18 i23x9 f3x3 p2x0:1 +residual", 24, 128, 1, "4"},  // pairs of numbers
+    {"bwd_weight bf16 n2 c136 k36 i19x17 f3x3 p1", 40, 128, 1, 3},              // tails of pixels and channels
+    {"bwd_weight bf16 n1 c64 k4 i7x7 f3x3", 40, 128, 1},                        // fewer outputs than pixels of x
+    {"bwd_weight bf16 n9 c8 k40 i33x8 f3x3 p1", 40, 128, 1, 2},                 // slots used again
+    {"bwd_weight bf16 n0 c64 k36 i8x8 f3x3 p1", 40, 128, 1},                    // no images
+    {"bwd_weight bf16 n2 c136 k36 i19x17 f3x3 p1:0x2", 40, 128, 3, 2},          // nine taps, padding of all kinds
+    {"bwd_weight fp16 n1 c64 k18 i23x9 f3x3 p2x0:1 +residual", 24, 128, 1, 4},  // pairs of numbers
 };
 
 TEST(WeightFew, IsExact) {
@@ -37,19 +36,14 @@ TEST(WeightFew, IsExact) {
              weight_few::tap_rows(c.config) != form.tap_rows;
     });
     ASSERT_FALSE(kernels.empty()) << form.problem;
-    if (form.splits) ::setenv("WAVETILE_SPLITS", form.splits, 1);
+    const Splits splits(form.splits);
     expect_exact(*device, problem, kernels.front().config);
-    ::unsetenv("WAVETILE_SPLITS");
   }
 }
 
 // Zeros outside dy meet pixels that other taps read.
 TEST(WeightFew, IsLeftOutWhereNonFiniteValuesMatter) {
-  PlanOptions strict;
-  strict.strict_nonfinite = true;
-  const auto problem = problem_of("bwd_weight bf16 n1 c64 k36 i9x9 f3x3 p1");
-  for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, strict, Candidates::kAll))
-    EXPECT_FALSE(c.accepts() && weight_few::serves(c.config)) << c.name;
+  expect_finite_only(problem_of("bwd_weight bf16 n1 c64 k36 i9x9 f3x3 p1"), weight_few::serves);
 }
 
 // Blocks of all parts fit the device at once, and every part has pixels.

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/split_facts.h - into how many parts a kernel's launch divides its sums, beside what a simpler rule says; for
+// people.
+#pragma once
+
+#include <optional>
+
+#include "config/kernel_config.h"
+#include "problem/problem.h"
+#include "runtime/device.h"
+
+namespace wt {
+
+struct SplitFacts {
+  int64_t tiles = 0;         // of the output
+  int64_t blocks = 0;        // k-blocks of a tile
+  int64_t parts = 0;         // of each sum, as launched
+  int64_t by_occupancy = 0;  // what split_count_by_occupancy says
+};
+
+// Of kernels of the gemm family that divide their sums, or could: those of weight gradients. The config accepts the
+// problem.
+std::optional<SplitFacts> split_facts(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
+
+}  // namespace wt

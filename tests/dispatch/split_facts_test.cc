@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/dispatch/split_facts_test.cc - what people are told of a split is what is launched.
+#include <set>
+
+#include "dispatch/split_facts.h"
+#include "exact_trial.h"
+
+namespace wt {
+namespace {
+
+DeviceInfo hopper() {
+  DeviceInfo device;
+  device.target = Target::kSm90a;
+  device.multiprocessors = 132;
+  return device;
+}
+
+// Every way to divide a sum: WAVETILE_SPLITS asks for three parts, and three is what is told.
+TEST(SplitFacts, TellWhatIsLaunched) {
+  const Splits splits(3);
+  std::set<std::pair<std::string, SplitK>> ways;
+  for (const char* text : {"bwd_weight bf16 n16 c64 k64 i56x56 f3x3 p1", "bwd_weight bf16 n16 c64 k36 i56x56 f3x3 p1",
+                           "bwd_weight bf16 n16 c3 k64 i56x56 f3x3 p1", "fwd bf16 n1 c1024 k64 i7x7 f1x1"}) {
+    const ConvProblem problem = problem_of(text);
+    for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll)) {
+      if (!c.accepts() || c.config.family != Family::kGemm || c.config.gemm.split_k == SplitK::kNone) continue;
+      const auto facts = split_facts(c.config, problem, hopper());
+      ASSERT_TRUE(facts) << c.name;
+      EXPECT_EQ(facts->parts, 3) << c.name;
+      EXPECT_GT(facts->tiles, 0) << c.name;
+      EXPECT_GE(facts->blocks, 3) << c.name;
+      ways.emplace(text_of(c.config.gemm.pipeline), c.config.gemm.split_k);
+    }
+  }
+  EXPECT_GE(ways.size(), 5u);
+}
+
+// max(1, blocks at once / tiles), at most 128 and the k-blocks.
+TEST(SplitFacts, CountByOccupancy) {
+  const ConvProblem problem = problem_of("bwd_weight bf16 n16 c256 k256 i25x25 f3x3 p1");
+  for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll)) {
+    if (!c.accepts() || c.config.gemm.pipeline != Pipeline::kTma || c.config.gemm.tile != Extent3{128, 128, 64})
+      continue;
+    const auto facts = split_facts(c.config, problem, hopper());
+    if (!facts) continue;
+    EXPECT_EQ(facts->tiles, 36);
+    EXPECT_EQ(facts->blocks, 157);
+    EXPECT_EQ(facts->by_occupancy, 132 * c.config.min_blocks / 36) << c.name;
+  }
+}
+
+// Forward kernels that do not divide have nothing to tell.
+TEST(SplitFacts, NoneForWholeSums) {
+  const ConvProblem problem = problem_of("fwd bf16 n16 c256 k256 i56x56 f3x3 p1");
+  const auto ranked = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
+  ASSERT_EQ(ranked.front().config.gemm.split_k, SplitK::kNone);
+  EXPECT_FALSE(split_facts(ranked.front().config, problem, hopper()));
+}
+
+}  // namespace
+}  // namespace wt

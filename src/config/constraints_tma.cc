@@ -218,6 +218,25 @@ constexpr Constraint kTargetRows[] = {
            text_of(at.config.gemm.split_k), at.config.gemm.groups_per_tile);
      }},
 
+    {"tma-raw-patch", "patches are read where they lie by kernels that are finite_only and store whole tiles in bulk",
+     [](const Case& at) { return is_tma_kernel(at) && tma_layout::raw_patches(at.config); },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       const EpilogueConfig& steps = at.config.epilogue;
+       return at.config.finite_only && tma_layout::copies_rows(at.config) && gemm.staging == Staging::kTmaStore &&
+              !tma_layout::crosswise(at.config) && gemm.cluster_n == 1 && tma_layout::boxes(at.config) == 1 &&
+              gemm.split_k == SplitK::kNone && !steps.placed() && !steps.amax;
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "specialization=patch with loader_a=tma_tiled finite_only={} vector_a={} staging={} warps.m={} cluster_n={} "
+           "tile.k={} split_k={}: forward takes finite_only=true, 8, tma_store, four warps a warpgroup, 1, one box and "
+           "no split, residual or amax; use loader_a=tma_im2col",
+           at.config.finite_only, gemm.vector_a, text_of(gemm.staging), gemm.warps.m, gemm.cluster_n, gemm.tile.k,
+           text_of(gemm.split_k));
+     }},
+
     {"tma-patch", "patches are walked by im2col; backward data stores their runs by vectors and has a plain epilogue",
      [](const Case& at) { return is_tma_kernel(at) && tma_layout::sees_patches(at.config); },
      [](const Case& at) {
@@ -225,7 +244,7 @@ constexpr Constraint kTargetRows[] = {
        const EpilogueConfig& steps = at.config.epilogue;
        const bool gradient = at.config.direction == Direction::kBackwardWeight;
        if (at.config.dims > 2 || gemm.groups_per_tile != 1 ||
-           (gradient ? gemm.loader_b : gemm.loader_a) != Loader::kTmaIm2col)
+           ((gradient ? gemm.loader_b : gemm.loader_a) != Loader::kTmaIm2col && !tma_layout::raw_patches(at.config)))
          return false;
        return !tma_layout::stores_patches(at.config) ||
               (gemm.staging == Staging::kShared && !steps.scale && !steps.bias && !steps.placed());
@@ -299,6 +318,14 @@ constexpr Constraint kProblemRows[] = {
      [](const Case& at) {
        return fmt::format("{} channels are summed over; loader_a=tma_halo with tile.k={} takes 32", depth(at),
                           at.config.gemm.tile.k);
+     }},
+
+    {"tma-raw-rows", "rows of the image are whole 16 bytes where patches are read as they lie",
+     [](const Case& at) { return is_tma_kernel(at) && tma_layout::raw_patches(at.config); },
+     [](const Case& at) { return at.problem->in[2] * at.problem->c * size_of(at.config.x) % 16 == 0; },
+     [](const Case& at) {
+       return fmt::format("rows of {} numbers are no multiple of 16 bytes; use loader_a=tma_im2col",
+                          at.problem->in[2] * at.problem->c);
      }},
 
     {"tma-patch-run", "a vector lies inside one run of a patch",

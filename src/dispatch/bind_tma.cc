@@ -63,6 +63,22 @@ std::vector<HostRegion> forward_regions(const ConvProblem& problem) {
   return {host};
 }
 
+// Patches of one column, below each other in all images, lie as far apart as the rows of patches, so that a tile of
+// them is one box: its GEMM rows are the columns' whole tiles, one column after the other.
+std::vector<HostRegion> raw_patch_regions(const KernelConfig& config, const ConvProblem& view) {
+  std::vector<HostRegion> regions = forward_regions(view);
+  TmaRegion& region = regions.front().region;
+  // Blocks that share a filter have patches of one column too.
+  const int64_t whole = int64_t{config.gemm.tile.m} * config.gemm.cluster_m;
+  const int64_t columns = view.in[2], below = ceil_div(view.n, whole) * whole;
+  region.size[1] = 1;
+  region.size[2] = static_cast<i32>(below);
+  region.rows = columns * below;
+  region.out_stride[0] = view.k;
+  region.out_stride[3] = columns * view.k;
+  return regions;
+}
+
 // Long sums first: the blocks that start last then have the least to do.
 void sort_by_taps(std::vector<HostRegion>& regions) {
   std::stable_sort(regions.begin(), regions.end(), [](const HostRegion& a, const HostRegion& b) {
@@ -196,12 +212,14 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
                      std::vector<HostRegion> regions, const PatchRuns& runs) {
   using Arguments = TmaArguments<kRegions>;
   const GemmConfig& gemm = config.gemm;
-  const bool forward = problem.direction == Direction::kForward;
+  const bool forward = problem.direction == Direction::kForward, raw = tma_layout::raw_patches(config);
   WT_CHECK(regions.size() <= kRegions, "{} regions in room for {}", regions.size(), kRegions);
 
   Arguments arguments{};
   arguments.groups = static_cast<i32>(problem.g);
   arguments.depth = static_cast<i32>(forward ? problem.c_per_group() : problem.k_per_group());
+  const RawPatches patches = raw ? raw_patches(problem) : RawPatches{1, 1, arguments.depth};
+  arguments.depth = static_cast<i32>(patches.depth);
   arguments.depth_blocks = static_cast<i32>(ceil_div(arguments.depth, tma_layout::box_k(config)));
   arguments.box_channels = tma_layout::copied_depth(config, arguments.depth);
   arguments.stage_bytes =
@@ -211,6 +229,7 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   arguments.group_filter = static_cast<i32>(tma_layout::turns_filter(config)    ? pixels(problem.filter)
                                             : tma_layout::b_is_mn_major(config) ? arguments.depth
                                                                                 : arguments.columns);
+  if (raw) arguments.group_filter = static_cast<i32>(problem.k / patches.step);  // for a number before a patch
   // Blocks that share operands take as many tiles each, so that some may lie past the edge.
   arguments.tiles_n = ceil_div(arguments.columns, gemm.tile.n * gemm.cluster_n) * gemm.cluster_n;
   arguments.policy = image_policy(problem, device);
@@ -243,7 +262,10 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
     ++arguments.region_count;
     if (!regions[i].has_taps) continue;
     TensorMapSpec map;
-    if (gemm.loader_a == Loader::kTmaTiled) {
+    if (raw) {
+      map = dense_map(image.type, {image.size[2] * image.channels, image.size[1], problem.n}, gemm.swizzle_a);
+      map.box = {static_cast<uint32_t>(arguments.box_channels), 1, static_cast<uint32_t>(gemm.tile.m)};
+    } else if (gemm.loader_a == Loader::kTmaTiled) {
       map = dense_map(image.type, {image.channels, region.rows}, gemm.swizzle_a);
       map.box = {static_cast<uint32_t>(arguments.box_channels), static_cast<uint32_t>(tma_layout::a_box_rows(config))};
     } else {
@@ -271,6 +293,10 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   const int64_t parts_bytes = parts ? arguments.splits * arguments.part_elements * int64_t{sizeof(float)} : 0;
   const auto filter_at = static_cast<uint64_t>(ceil_div(parts_bytes, kMapAlignment) * kMapAlignment);
   TensorMapSpec filter = filter_map(config, problem);
+  if (raw) {
+    filter.size[0] = static_cast<uint64_t>(patches.depth);
+    filter.size[2] *= static_cast<uint64_t>(patches.shifts);
+  }
   filter.box[tma_layout::b_is_mn_major(config) ? 2 : 0] = static_cast<uint32_t>(arguments.box_channels);
   launch.maps.push_back(
       {offsetof(Arguments, b), turned ? Tensor::kWorkspace : Tensor::kW, turned ? filter_at : 0, filter});
@@ -283,6 +309,10 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
     const int64_t channels = forward ? problem.k : problem.c;
     TensorMapSpec store = dense_map(problem.output_type(), {channels, regions.front().region.rows}, 128);
     store.box = {64, static_cast<uint32_t>(tma_layout::crosswise(config) ? gemm.tile.m : 64)};
+    if (raw) {
+      store = dense_map(problem.output_type(), {channels, problem.in[2], problem.n}, 128);
+      store.box = {64, 1, 64};
+    }
     if (gemm.tile.n >= 64) launch.maps.push_back({offsetof(Arguments, out), out, 0, store});
     if (gemm.tile.n % 64 != 0) {
       store.box[0] = static_cast<uint32_t>(gemm.tile.n % 64);
@@ -325,13 +355,16 @@ void place_patches(TmaRegion& region, const ConvProblem& patches) {
 Binding bind_groups(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
                     const ConvProblem& asked) {
   if (tma_layout::is_halo(config)) return bind_tma_halo(config, problem, device);
-  std::vector<HostRegion> regions =
-      problem.direction == Direction::kForward ? forward_regions(problem) : backward_regions(config, problem);
+  const bool forward = problem.direction == Direction::kForward;
+  std::vector<HostRegion> regions = tma_layout::raw_patches(config) ? raw_patch_regions(config, problem)
+                                    : forward                       ? forward_regions(problem)
+                                                                    : backward_regions(config, problem);
   if (tma_layout::divides_by_taps(config)) {
     const std::vector<TapRegion> rectangles = tap_regions(problem);
     if (!rectangles.empty()) regions = divided(regions.front(), rectangles, problem.n);
   }
   PatchRuns runs{1, 0};
+  if (tma_layout::raw_patches(config)) runs = patch_runs(asked);
   if (tma_layout::stores_patches(config)) {
     place_patches(regions.front().region, asked);
     runs = patch_runs(asked);

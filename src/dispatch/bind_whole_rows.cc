@@ -9,7 +9,9 @@
 #include "config/fields.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/tma_maps.h"
+#include "kernel/gemm/tma/layout.h"
 #include "kernel/whole_rows_arguments.h"
+#include "problem/patch_view.h"
 
 namespace wt {
 namespace {
@@ -22,7 +24,8 @@ struct Rows {
   Tensor tensor;
   int64_t count, elements;  // rows, and elements of each
   int64_t row_bytes, whole_bytes;
-  int64_t bytes() const { return ceil_div(count * whole_bytes, kAlignment) * kAlignment; }
+  int64_t copies = 1, shift = 0;  // each behind so many more zeros
+  int64_t bytes() const { return ceil_div(copies * count * whole_bytes, kAlignment) * kAlignment; }
 };
 
 void add_rows(std::vector<Rows>& list, Tensor tensor, DataType type, int64_t elements, int64_t all) {
@@ -31,12 +34,19 @@ void add_rows(std::vector<Rows>& list, Tensor tensor, DataType type, int64_t ele
   list.push_back({tensor, all / elements, elements, bytes, whole_row_bytes(bytes)});
 }
 
-// Of the tensors that the direction reads.
-std::vector<Rows> rows_of(const ConvProblem& p) {
+// Of the tensors that the direction reads, but for patches that are read where they lie.
+std::vector<Rows> rows_of(const KernelConfig& config, const ConvProblem& p) {
   std::vector<Rows> list;
-  if (p.direction != Direction::kBackwardData) add_rows(list, Tensor::kX, p.x, p.c, p.x_elements());
+  if (p.direction != Direction::kBackwardData && !tma_layout::raw_patches(config))
+    add_rows(list, Tensor::kX, p.x, p.c, p.x_elements());
   if (p.direction != Direction::kForward) add_rows(list, Tensor::kY, p.y, p.k, p.y_elements());
   if (p.direction != Direction::kBackwardWeight) add_rows(list, Tensor::kW, p.w, p.c_per_group(), p.w_elements());
+  if (tma_layout::raw_patches(config) && !list.empty()) {
+    const RawPatches patches = raw_patches(p);
+    list.back().whole_bytes = patches.depth * size_of(p.w);
+    list.back().copies = patches.shifts;
+    list.back().shift = patches.step;
+  }
   return list;
 }
 
@@ -44,22 +54,22 @@ std::vector<Rows> rows_of(const ConvProblem& p) {
 
 int64_t whole_row_bytes(int64_t bytes) { return ceil_div(bytes, kChunkBytes) * kChunkBytes; }
 
-int64_t whole_rows_bytes(const ConvProblem& problem) {
+int64_t whole_rows_bytes(const KernelConfig& config, const ConvProblem& problem) {
   int64_t bytes = 0;
-  for (const Rows& rows : rows_of(problem)) bytes += rows.bytes();
+  for (const Rows& rows : rows_of(config, problem)) bytes += rows.bytes();
   return bytes;
 }
 
-double whole_rows_traffic(const ConvProblem& problem) {
+double whole_rows_traffic(const KernelConfig& config, const ConvProblem& problem) {
   double bytes = 0;
-  for (const Rows& rows : rows_of(problem))
-    bytes += static_cast<double>(rows.count) * static_cast<double>(rows.row_bytes + rows.whole_bytes);
+  for (const Rows& rows : rows_of(config, problem))
+    bytes += static_cast<double>(rows.count) * static_cast<double>(rows.row_bytes + rows.copies * rows.whole_bytes);
   return bytes;
 }
 
 Binding with_whole_rows(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
                         Binding binding) {
-  const std::vector<Rows> list = rows_of(problem);
+  const std::vector<Rows> list = rows_of(config, problem);
   if (binding.launches.empty() || list.empty()) return binding;
   WT_CHECK(list.size() <= kWholeRowsMost, "{} inputs to copy in room for {}", list.size(), kWholeRowsMost);
   WholeRowsArguments arguments{};
@@ -72,7 +82,9 @@ Binding with_whole_rows(const KernelConfig& config, const ConvProblem& problem, 
     WholeRowsArguments::Copy& job = arguments.copies[i];
     job.row = static_cast<i32>(rows.elements);
     job.chunks = static_cast<i32>(rows.whole_bytes / kChunkBytes);
-    job.count = rows.count * job.chunks;
+    job.once = rows.count * job.chunks;
+    job.count = rows.copies * job.once;
+    job.shift = static_cast<i32>(rows.shift);
     most = std::max<int64_t>(most, job.count);
     const auto offset =
         static_cast<uint32_t>(offsetof(WholeRowsArguments, copies) + i * sizeof(WholeRowsArguments::Copy));

@@ -12,8 +12,8 @@ namespace wt {
 int64_t whole_row_bytes(int64_t bytes);
 
 // Bytes that the copies are, each aligned as maps want it; and those that the copying launch reads and writes.
-int64_t whole_rows_bytes(const ConvProblem& problem);
-double whole_rows_traffic(const ConvProblem& problem);
+int64_t whole_rows_bytes(const KernelConfig& config, const ConvProblem& problem);
+double whole_rows_traffic(const KernelConfig& config, const ConvProblem& problem);
 
 // `binding` with maps that read the copies, which lie in the workspace behind what it holds there already.
 Binding with_whole_rows(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,

@@ -81,7 +81,7 @@ Tiles tiles_of(const KernelConfig& config, const ConvProblem& problem) {
     // Pixels without taps are memory traffic, beside the products.
     if (rows.taps == 0 && tma_layout::writes_zeros(config)) continue;
     const int64_t along_m = tma_layout::raw_patches(config)
-                                ? problem.in[2] * ceil_div(problem.n, gemm.tile.m)
+                                ? problem.in[2] * ceil_div(problem.n, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m
                                 : ceil_div(rows.count, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m;
     const int64_t part = along_m * tiles_n;
     const auto deep = static_cast<double>(ceil_div(rows.taps * depth_blocks, boxes));

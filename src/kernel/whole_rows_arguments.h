@@ -19,6 +19,9 @@ struct WholeRowsArguments {
     void* out;       // the same, each in `chunks` chunks of 16 bytes
     i64 count;       // chunks of all rows
     i32 row, chunks;
+    // The copy is made again and again, each time behind `shift` more zeros.
+    i64 once;  // chunks of one
+    i32 shift;
   };
   Copy copies[kWholeRowsMost];
 };

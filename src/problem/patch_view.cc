@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "problem/patch_view.h"
 
+#include <numeric>
+
+#include "base/integers.h"
+
 namespace wt {
 namespace {
 
@@ -43,6 +47,12 @@ ConvProblem patch_view(const ConvProblem& problem) {
 PatchRuns patch_runs(const ConvProblem& p) {
   const int64_t length = p.filter[2] * p.c;
   return {length, p.in[2] * p.c - length};
+}
+
+RawPatches raw_patches(const ConvProblem& view) {
+  constexpr int64_t kChunk = 8;  // 16 bytes
+  const int64_t step = std::gcd(view.c, kChunk);
+  return {step, kChunk / step, ceil_div(view.c + kChunk - step, kChunk) * kChunk};
 }
 
 }  // namespace wt

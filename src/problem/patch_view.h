@@ -23,4 +23,13 @@ struct PatchRuns {
 };
 PatchRuns patch_runs(const ConvProblem& problem);
 
+// Forward, of 16-bit numbers and where rows of patches are no whole 16 bytes: copies that start at such bytes have up
+// to seven numbers before a patch's row, so that each of the few numbers of them has its own copy of the filter, moved
+// as far behind zeros. Of a view.
+struct RawPatches {
+  int64_t step, shifts;  // numbers before a row: 0, step, 2 step ...
+  int64_t depth;         // numbers of a filter's row with the zeros around it
+};
+RawPatches raw_patches(const ConvProblem& view);
+
 }  // namespace wt

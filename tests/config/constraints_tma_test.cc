@@ -104,6 +104,15 @@ const RowCase kTargetCases[] = {
        });
      },
      "specialization=patch with dims=2 direction=bwd_data loader_a=tma_im2col groups_per_tile=1 staging=tma_store"},
+    {"tma-raw-patch",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.specialization = Specialization::kPatch;
+         t.gemm.loader_a = Loader::kTmaTiled;
+         t.gemm.vector_a = 8;
+       });
+     },
+     "specialization=patch with loader_a=tma_tiled finite_only=false vector_a=8 staging=tma_store"},
     {"tma-copy-vector",
      [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.staging = Staging::kShared; }); },
      "staging=shared copies rows by vectors of 2, 4 or 8 elements, not vector_c=1"},
@@ -162,6 +171,16 @@ const RowCase kProblemCases[] = {
        });
      },
      "64 channels are summed over; loader_a=tma_halo with tile.k=32 takes 32", "fwd bf16 n1 c64 k64 i8x8 f3x3 p1"},
+    {"tma-raw-rows",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.specialization = Specialization::kPatch;
+         t.gemm.loader_a = Loader::kTmaTiled;
+         t.gemm.vector_a = 8;
+         t.finite_only = true;
+       });
+     },
+     "rows of 84 numbers are no multiple of 16 bytes", "fwd bf16 n1 c3 k64 i28x28 f14x14 s14"},
     {"tma-patch-run",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {

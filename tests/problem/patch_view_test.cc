@@ -40,6 +40,25 @@ TEST(PatchView, SaysWhereRunsLie) {
   EXPECT_EQ(runs.gap, 8 * 96 - 192);
 }
 
+// Every row of a patch lies inside the copied numbers, behind one of the shifts.
+TEST(PatchView, SaysHowRawPatchesStart) {
+  for (const int64_t row : {42, 7, 15, 4, 90}) {
+    ConvProblem view = problem_of("fwd bf16 n8 c1 k8 i14x16 f14x1");
+    view.c = row;
+    const RawPatches patches = raw_patches(view);
+    EXPECT_EQ(patches.depth % 8, 0);
+    for (int64_t column = 0; column < 16; ++column) {
+      const int64_t before = column * row % 8;
+      EXPECT_EQ(before % patches.step, 0);
+      EXPECT_LT(before / patches.step, patches.shifts);
+      EXPECT_LE(before + row, patches.depth);
+    }
+  }
+  ConvProblem view = problem_of("fwd bf16 n8 c42 k8 i14x16 f14x1");
+  EXPECT_EQ(raw_patches(view).depth, 48);
+  EXPECT_EQ(raw_patches(view).shifts, 4);
+}
+
 TEST(PatchView, IsOfPatchesAlone) {
   for (const char* text :
        {"fwd bf16 n1 c3 k8 i8x8 f2x2 s2x1", "fwd bf16 n1 c3 k8 i8x8 f2x2 s2 p1", "fwd bf16 n1 c3 k8 i9x8 f2x2 s2",

@@ -379,6 +379,28 @@ void propose_patches(const KernelConfig& base, Breadth breadth, std::vector<Kern
   }
 }
 
+// The same where they lie: of few channels, whose rows of a patch are no whole 16 bytes.
+constexpr Shape kRawPatchShapes[] = {
+    {128, 256, false, kSearch, kSearch}, {128, 128, true, kSearch, kSearch},  {128, 192, false, kSearch, kSearch},
+    {256, 128, false, kSearch, kSearch}, {192, 128, false, kSearch, kSearch}, {128, 64, false, kSearch, kSearch},
+    {64, 256, true, kSearch, kSearch},   {64, 192, true, kSearch, kSearch},
+};
+
+void propose_raw_patches(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew || base.dims > 2 || base.direction != Direction::kForward) return;
+  if (!is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
+  if (base.epilogue.placed() || base.epilogue.amax) return;
+  for (const Shape& shape : kRawPatchShapes) {
+    propose_shape(base, shape, 128, Loader::kTmaTiled, Staging::kTmaStore, configs);
+    configs.back().gemm.specialization = Specialization::kPatch;
+    configs.back().gemm.vector_a = kWholeVector;
+    configs.back().finite_only = true;
+    if (shape.m * shape.n < 128 * 256) continue;
+    configs.push_back(configs.back());
+    share_operand(configs.back(), false);
+  }
+}
+
 constexpr Shape kPatchWeightShapes[] = {
     {128, 128, false, kSearch, kSearch}, {128, 192, false, kSearch, kSearch}, {128, 64, false, kSearch, kSearch},
     {64, 64, false, kSearch, kSearch},   {128, 256, false, kSearch, kSearch},
@@ -505,6 +527,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   propose_copied(base, breadth, configs);
   propose_narrow(base, breadth, configs);
   propose_patches(base, breadth, configs);
+  propose_raw_patches(base, breadth, configs);
 }
 
 }  // namespace

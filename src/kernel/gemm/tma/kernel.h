@@ -70,6 +70,8 @@ struct TmaGemm {
   static constexpr bool kParts = kConfig.gemm.split_k == SplitK::kWorkspace;
   static constexpr bool kThree = tma_layout::three_products(kConfig);
   static constexpr bool kSkips = tma_layout::skips_steps(kConfig);
+  static constexpr bool kRaw = tma_layout::raw_patches(kConfig);
+  static_assert(!kRaw || (kBoxes == 1 && !kConfig.gemm.multicast_a));
   static_assert(!kCrosswise || (!kThree && kConfig.gemm.swizzle_a == 128 && kConfig.gemm.split_k == SplitK::kNone &&
                                 kConfig.gemm.staging == Staging::kTmaStore));
   static_assert(!(kClusterSum || kParts) ||
@@ -136,22 +138,35 @@ struct TmaGemm {
       const WalkStart start = walk_start_at(region, row);
       const i32 column = static_cast<i32>(tile.n) * kTileN;
       // Channels that are summed over start here in A, and the group's filters in B.
-      const i32 first_channel = tile.group * p.depth, first_filter = tile.group * p.group_filter;
+      i32 first_channel = tile.group * p.depth, first_filter = tile.group * p.group_filter;
+      if constexpr (kRaw) {  // columns of patches are the images of their walk
+        const i32 number = start.image * static_cast<i32>(p.run.by);
+        first_channel = number & ~7;
+        first_filter = (number & 7) * p.group_filter;
+      }
       const Range range = stages_of(p, region, work.part);
       TapCursor at(region.taps);
       if constexpr (kClusterSum || kParts) {
         if (range.count > 0) at.seek(region.taps, p.depth_blocks, range.first * kBoxes);
       }
       i32 left = boxes_of(p, region) - range.first * kBoxes;
-      for (i32 stage = range.count; stage > 0; --stage) {
-        shared.ring.wait_empty(slot);
+      i32 ahead = 0;  // stages whose pixels are on their way
+      if constexpr (kRaw) {
+        if (work.order == 0) ahead = load_ahead(p, shared, region, start, first_channel, range.count);
+      }
+      for (i32 stage = range.count; stage > 0; --stage, --ahead) {
         const SharedAddress full = shared.ring.full(slot.slot);
-        device::mbarrier_arrive_expect(full, static_cast<u32>(p.stage_bytes));
+        if (!kRaw || ahead <= 0) {
+          shared.ring.wait_empty(slot);
+          device::mbarrier_arrive_expect(full, static_cast<u32>(p.stage_bytes));
+        }
         WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
           // WHY: boxes past the end are loaded from channels past the end, which are zeros in both operands.
           if (kBoxes > 1 && left <= 0) at.box = kPastEnd;
           const i32 channel = at.box * p.box_channels;
-          Loads::load_a(shared.a_box(slot.slot, box), region, full, start, row, at, first_channel + channel, p.policy);
+          if (!kRaw || ahead <= 0)
+            Loads::load_a(shared.a_box(slot.slot, box), region, full, start, row, at, first_channel + channel,
+                          p.policy);
           Loads::load_b(shared.b_box(slot.slot, box), p.b, p.b_tail, full, channel, at.filter, column, first_filter,
                         p.filter_policy);
           at.next(region.taps, p.depth_blocks);
@@ -161,6 +176,22 @@ struct TmaGemm {
       }
     });
     shared.peer().greet();
+  }
+
+  // A block's first patches, which nobody copies before; then waits for the copies of the filter.
+  WT_DEVICE static i32 load_ahead(const Params& p, const Shared& shared, const TmaRegion& region,
+                                  const WalkStart& start, i32 first_channel, i32 stages) {
+    const i32 ahead = stages < kStages ? stages : kStages;
+    TapCursor at(region.taps);
+    for (i32 slot = 0; slot < ahead; ++slot) {
+      const SharedAddress full = shared.ring.full(slot);
+      device::mbarrier_arrive_expect(full, static_cast<u32>(p.stage_bytes));
+      TmaLoads<kConfig>::load_a(shared.a_box(slot, 0), region, full, start, 0, at,
+                                first_channel + at.box * p.box_channels, p.policy);
+      at.next(region.taps, p.depth_blocks);
+    }
+    device::wait_prerequisites();
+    return ahead;
   }
 
   // Between copies and products: a slot's numbers become tf32, with their low parts behind.
@@ -334,7 +365,13 @@ struct TmaGemm {
       device::sync_named(3 + consumer, 128);
       if (sends) {
         WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-          Output::send(p, rows(i).first, place(i), staging + i * Output::kFragmentBytes);
+          const SharedAddress from = staging + i * Output::kFragmentBytes;
+          if constexpr (kRaw) {
+            const WalkStart at = walk_start_at(region, rows(i).first);
+            Output::send_patches(p, at.image, at.at[2], place(i), from);
+          } else {
+            Output::send(p, rows(i).first, place(i), from);
+          }
         }
         // WHY here and not after the loop: code behind the persistent loop makes ptxas ignore the register moves.
         if (last) device::bulk_wait_read<0>();

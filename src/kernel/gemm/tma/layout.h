@@ -224,6 +224,12 @@ constexpr bool sees_patches(const KernelConfig& config) {
 constexpr bool stores_patches(const KernelConfig& config) {
   return sees_patches(config) && config.direction == Direction::kBackwardData;
 }
+// Forward with a tiled map: patches are read where they lie, though their rows are no whole 16 bytes. A tile has patches
+// of one column, those below each other in all images, and its boxes start at the 16 bytes before. What they hold beside
+// a patch meets zeros in the copied filter, of which there is one for each start (RawPatches in problem/patch_view.h).
+constexpr bool raw_patches(const KernelConfig& config) {
+  return sees_patches(config) && config.direction == Direction::kForward && config.gemm.loader_a == Loader::kTmaTiled;
+}
 
 // Whether an epilogue makes zero of zero, whatever is saved and whatever finite numbers it is given.
 constexpr bool keeps_zero(const EpilogueConfig& steps) {

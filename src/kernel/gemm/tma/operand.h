@@ -150,6 +150,8 @@ struct TmaLoads {
         device::tma_load_im2col_multicast(to, region.a, full, kEveryBlock, channel, start.at[2], start.at[1],
                                           start.at[0], start.image, w, h, d, policy);
       }
+    } else if constexpr (tma_layout::raw_patches(kConfig)) {
+      device::tma_load(to, region.a, full, channel, at.offset[1], start.at[2], policy);
     } else if constexpr (kConfig.gemm.loader_a == Loader::kTmaTiled) {
       device::tma_load(to, region.a, full, channel, static_cast<i32>(row), policy);
     } else if constexpr (kConfig.dims == 1) {

@@ -206,6 +206,17 @@ struct TmaOutput {
     }
     device::bulk_commit();
   }
+
+  // The same of 64 patches in one column of them, `first` and those below it; the map ends with the last one.
+  WT_DEVICE static void send_patches(const Arguments& p, i32 patch_column, i32 first, const Place& place,
+                                     SharedAddress staging) {
+    WT_UNROLL for (int box = 0; box < tma_layout::out_boxes(kConfig); ++box) {
+      const bool tail = kColumns % 64 != 0 && box == kColumns / 64;
+      device::tma_store(tail ? p.out_tail : p.out, staging + box * (64 * 128),
+                        static_cast<i32>(place.column) + 64 * box, patch_column, first);
+    }
+    device::bulk_commit();
+  }
 };
 
 }  // namespace wt

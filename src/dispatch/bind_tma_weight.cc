@@ -8,6 +8,7 @@
 #include "dispatch/bind_merge_groups.h"
 #include "dispatch/bind_split_sum.h"
 #include "dispatch/bind_tma.h"
+#include "dispatch/bind_weight_sum.h"
 #include "dispatch/cache_policy.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/cost_model.h"
@@ -113,7 +114,11 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
     launch.pointers.push_back({offsetof(TmaWeightArguments, partials), Tensor::kWorkspace, 0});
   }
   if (split) {
-    binding.workspace_bytes = arguments.splits * arguments.elements * static_cast<int64_t>(sizeof(float));
+    if (weight_part::serves(config)) {
+      set_parts(arguments, binding, config, tiles, device);
+    } else {
+      binding.workspace_bytes = arguments.splits * arguments.elements * static_cast<int64_t>(sizeof(float));
+    }
     launch.pointers.push_back({offsetof(TmaWeightArguments, partials), Tensor::kWorkspace, 0});
   } else {
     launch.pointers.push_back({offsetof(TmaWeightArguments, dw), Tensor::kW, 0});
@@ -139,7 +144,11 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
     return binding;
   }
   binding.launches.push_back(std::move(launch));
-  if (split) binding.launches.push_back(split_sum_launch(config, whole, device, arguments.splits));
+  if (weight_part::serves(config)) {
+    binding.launches.push_back(weight_sum_launch(config, whole, arguments, tiles));
+  } else if (split) {
+    binding.launches.push_back(split_sum_launch(config, whole, device, arguments.splits));
+  }
   return binding;
 }
 

@@ -5,13 +5,12 @@
 #include <cstddef>
 
 #include "config/fields.h"
-#include "dispatch/bind_split_sum.h"
 #include "dispatch/bind_tma.h"
+#include "dispatch/bind_weight_sum.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/tma_maps.h"
 #include "dispatch/weight_few.h"
 #include "kernel/gemm/tma/weight_few_arguments.h"
-#include "kernel/split_sum_arguments.h"
 
 namespace wt {
 
@@ -19,7 +18,6 @@ Binding bind_tma_weight_few(const KernelConfig& config, const ConvProblem& probl
   using Arguments = TmaWeightFewArguments;
   const WeightFewView view = weight_few_view(config, problem, device.multiprocessors);
   Arguments arguments{};
-  arguments.elements = problem.w_elements();
   arguments.pixel_blocks = static_cast<i32>(view.blocks);
   arguments.blocks_per_split = static_cast<i32>(view.blocks_per_split);
   arguments.tap_groups = static_cast<i32>(view.tap_groups);
@@ -34,6 +32,10 @@ Binding bind_tma_weight_few(const KernelConfig& config, const ConvProblem& probl
   arguments.tiles_h = static_cast<i32>(view.tiles_h);
   arguments.tiles_w = static_cast<i32>(view.tiles_w);
   arguments.vectors = static_cast<i32>(problem.k / config.gemm.vector_a);
+  arguments.splits = static_cast<i32>(view.splits);
+  arguments.epilogue = epilogue_arguments(problem);
+  Binding binding;
+  set_parts(arguments, binding, config, view.tiles(), device);
 
   Launch launch;
   launch.kernel = name_of(config);
@@ -49,10 +51,8 @@ Binding bind_tma_weight_few(const KernelConfig& config, const ConvProblem& probl
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(weight_few::shared_bytes(config));
   set_params(launch, arguments);
-  Binding binding;
-  binding.workspace_bytes = view.splits * arguments.elements * static_cast<int64_t>(sizeof(float));
   binding.launches.push_back(std::move(launch));
-  binding.launches.push_back(split_sum_launch(config, problem, device, static_cast<int>(view.splits)));
+  binding.launches.push_back(weight_sum_launch(config, problem, arguments, view.tiles()));
   return binding;
 }
 

@@ -8,6 +8,7 @@
 #include "kernel/gemm/portable/layout.h"
 #include "kernel/gemm/rows/weight_layout.h"
 #include "kernel/gemm/tma/layout.h"
+#include "kernel/gemm/tma/weight_part.h"
 #include "kernel/merge_groups_arguments.h"
 #include "kernel/split_sum_arguments.h"
 #include "kernel/transpose_arguments.h"
@@ -20,6 +21,7 @@ namespace {
 std::string_view sum_class(const KernelConfig& config) {
   if (portable_layout::serves(config) && portable_layout::streams(config)) return "wt::PortableStreamSum";
   if (rows_weight_layout::serves(config)) return "wt::RowsWeightSum";
+  if (weight_part::serves(config)) return "wt::TmaWeightSum";
   if (config.gemm.split_k == SplitK::kWorkspace) return "wt::SplitSum";
   if (config.gemm.stream_k != StreamK::kOff) return "wt::StreamSum";
   if (config.family == Family::kDirect && config.direction == Direction::kBackwardWeight) return "wt::DirectSum";

@@ -7,7 +7,7 @@
 // Input channels are the 64 rows of the matrix instruction and output channels its columns, so that 36 of them take 40
 // columns instead of 64 rows. 16 pixels of x are read once for all taps of a tile; a tap is a start address in the
 // patch of dy. Rows of dy may be any whole number of words, which bulk copies cannot read. Every block leaves one part
-// in the workspace, and split_sum.h adds them.
+// in the workspace, and weight_sum.h adds them.
 //
 // Pixels outside dy are zeros that meet what x has there, so a non-finite x may reach taps that do not read it.
 #pragma once
@@ -18,6 +18,8 @@
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/weight_few_arguments.h"
 #include "kernel/gemm/tma/weight_few_layout.h"
+#include "kernel/gemm/tma/weight_store.h"
+#include "kernel/gemm/tma/weight_sum.h"
 #include "target/hopper.h"
 
 namespace wt {
@@ -61,7 +63,7 @@ struct TmaWeightFewGemm {
     SlotRing ring;
   };
   struct Item {  // one tile of the gradient, and its share of the pixels
-    i32 split, first, count;
+    i32 split, tile, first, count;
     i32 channel;  // the first of the tile
     i32 tap_row;  // the first of the tile
   };
@@ -76,8 +78,12 @@ struct TmaWeightFewGemm {
     const i32 block = static_cast<i32>(device::block_index().x), tiles = p.tap_groups * p.channel_blocks;
     const i32 split = block / tiles, tile = block - split * tiles, tap_group = tile / p.channel_blocks;
     const i32 first = split * p.blocks_per_split, left = p.pixel_blocks - first;
-    return {split, first, left < p.blocks_per_split ? left : p.blocks_per_split,
-            (tile - tap_group * p.channel_blocks) * kConfig.gemm.tile.n, tap_group * kTapRows};
+    return {split,
+            tile,
+            first,
+            left < p.blocks_per_split ? left : p.blocks_per_split,
+            (tile - tap_group * p.channel_blocks) * kConfig.gemm.tile.n,
+            tap_group * kTapRows};
   }
 
   WT_DEVICE static void produce(const Params& p, const Shared& shared) {
@@ -139,7 +145,9 @@ struct TmaWeightFewGemm {
       }
     }
     multiply(shared, item.count, consumer, d);
-    WT_UNROLL for (int tap = 0; tap < kTaps; ++tap) store(p, item, consumer, tap, d[tap]);
+    const u32 tiles = static_cast<u32>(p.tap_groups * p.channel_blocks);
+    WT_UNROLL for (int tap = 0; tap < kTaps; ++tap)
+        store_part<kConfig>(p, item.split, tiles, static_cast<u32>(item.tile), consumer * kTaps + tap, d[tap]);
   }
 
   WT_DEVICE static void multiply(const Shared& shared, i32 blocks, int consumer, float (&d)[kTaps][kColumns / 2]) {
@@ -192,20 +200,30 @@ struct TmaWeightFewGemm {
     device::wgmma_wait<0>();
     WT_UNROLL for (int tap = 0; tap < kTaps; ++tap) device::wgmma_hold(d[tap]);
   }
+};
 
-  // Eight neighbouring input channels of a column are a sector of the part.
-  WT_DEVICE static void store(const Params& p, const Item& item, int consumer, int tap,
-                              const float (&d)[kColumns / 2]) {
-    const int thread = device::thread_index() % 128, lane = thread % 32;
-    const i32 of_filter = (item.tap_row + tap / kFilter) * kFilter + tap % kFilter;
-    float* part = p.partials + item.split * p.elements;
-    WT_UNROLL for (int i = 0; i < kColumns / 2; ++i) {
-      const i32 row = i / 4 * 8 + lane % 4 * 2 + i % 2;
-      const i32 channel = item.channel + consumer * 64 + thread / 32 * 16 + lane / 4 + i / 2 % 2 * 8;
-      if (row < p.rows && channel < p.channels)
-        device::store_global(part + (static_cast<i64>(row) * (kFilter * kFilter) + of_filter) * p.channels + channel,
-                             d[i]);
+// For weight_sum.h: rows are input channels, columns output channels, a fragment for each tap.
+template <KernelConfig kConfig>
+struct WeightFewPlaces {
+  using Params = TmaWeightFewArguments;
+
+  WT_DEVICE static u32 tiles(const Params& p) { return static_cast<u32>(p.tap_groups * p.channel_blocks); }
+  WT_DEVICE static WeightSums sums(const Params& p, u32 number, int vector) {
+    constexpr int kColumns = kConfig.gemm.tile.m, kTaps = weight_few::taps(kConfig), kFilter = weight_few::kFilter;
+    const i32 tap_group = static_cast<i32>(number) / p.channel_blocks;
+    const i32 channel_block = static_cast<i32>(number) - tap_group * p.channel_blocks;
+    const int thread = vector % 128, lane = thread % 32, fragment = vector / (16 * kColumns);
+    const i32 tap = tap_group * kTaps + fragment % kTaps;
+    const i32 first = channel_block * kConfig.gemm.tile.n + fragment / kTaps * 64 + thread / 32 * 16 + lane / 4;
+    const i32 row = vector % (16 * kColumns) / 128 * 8 + 2 * (lane % 4);
+    WeightSums sums;
+    WT_UNROLL for (int i = 0; i < 4; ++i) {
+      const i32 channel = first + i / 2 * 8;
+      sums.channel[i] = row + i % 2;
+      const i64 at = (static_cast<i64>(sums.channel[i]) * (kFilter * kFilter) + tap) * p.channels + channel;
+      sums.at[i] = sums.channel[i] < p.rows && channel < p.channels ? at : -1;
     }
+    return sums;
   }
 };
 

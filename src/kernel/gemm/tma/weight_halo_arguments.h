@@ -39,7 +39,8 @@ struct TmaWeightHaloArguments {
   i64 tiles_m, tiles_n;
   CachePolicy policy;  // of dy and x
   void* dw;
-  float* partials;  // (splits, elements of dw)
+  float* partials;  // weight_part.h
+  i32 sum_slices;   // threads that share the parts of a sum: weight_sum.h
   i64 elements;
   EpilogueArguments epilogue;
 };

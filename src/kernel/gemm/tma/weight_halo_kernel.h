@@ -22,8 +22,27 @@
 #include "kernel/gemm/tma/schedule.h"
 #include "kernel/gemm/tma/weight_halo_arguments.h"
 #include "kernel/gemm/tma/weight_store.h"
+#include "kernel/gemm/tma/weight_sum.h"
 
 namespace wt {
+
+struct WeightHaloColumns {
+  i32 channel;  // first of a tile, in its group
+  i32 tap[3];   // the tile's first
+};
+template <KernelConfig kConfig>
+WT_DEVICE WeightHaloColumns weight_halo_columns(const TmaWeightHaloArguments& p, const TileIndex& tile) {
+  WeightHaloColumns columns;
+  i32 index = static_cast<i32>(tile.n);
+  i32 rest = index / p.channel_blocks;
+  columns.channel = (index - rest * p.channel_blocks) * weight_halo::channels(kConfig);
+  WT_UNROLL for (int i = 2; i >= 0; --i) {
+    index = rest;
+    rest = index / p.tap_groups[i];
+    columns.tap[i] = (index - rest * p.tap_groups[i]) * p.tap_step[i];
+  }
+  return columns;
+}
 
 template <KernelConfig kConfig>
 struct TmaWeightHaloGemm {
@@ -75,12 +94,10 @@ struct TmaWeightHaloGemm {
     SharedAddress dy, x;
     SlotRing ring;
   };
-  struct Item {  // one tile of one split
+  struct Item : WeightHaloColumns {  // one tile of one split
     TileIndex tile;
     i32 first, count;  // tiles of pixels
     i32 split;
-    i32 channel;  // first of the tile, in its group
-    i32 tap[3];   // the tile's first
   };
 
   WT_DEVICE static Shared layout() {
@@ -97,14 +114,7 @@ struct TmaWeightHaloGemm {
       item.first = work.part * p.blocks_per_split;
       const i32 left = p.pixel_blocks - item.first;
       item.count = left < p.blocks_per_split ? left : p.blocks_per_split;
-      i32 index = static_cast<i32>(work.tile.n);
-      i32 rest = index / p.channel_blocks;
-      item.channel = (index - rest * p.channel_blocks) * kChannels;
-      WT_UNROLL for (int i = 2; i >= 0; --i) {
-        index = rest;
-        rest = index / p.tap_groups[i];
-        item.tap[i] = (index - rest * p.tap_groups[i]) * p.tap_step[i];
-      }
+      static_cast<WeightHaloColumns&>(item) = weight_halo_columns<kConfig>(p, work.tile);
       body(item);
     });
   }
@@ -190,8 +200,15 @@ struct TmaWeightHaloGemm {
       float d[kFragments][kColumns / 2];
       multiply(p, shared, slot, item.count, group_m * kFragments * kBlockBytes, tap_row * p.row_bytes, d);
       if (item.tap[1] + tap_row >= p.filter[1]) return;  // the filter's last rows are fewer
-      WT_UNROLL for (int i = 0; i < kFragments; ++i)
-          store(p, item, (group_m * kFragments + i) * 64, item.tap[1] + tap_row, d[i]);
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+        const int fragment = group_m * kFragments + i;
+        if constexpr (Store::kSplit) {
+          store_part<kConfig>(p, item.split, tiles_of_part(p), number_of_tile(p, item.tile),
+                              tap_row * kGroupsM * kFragments + fragment, d[i]);
+        } else {
+          store(p, item, fragment * 64, item.tap[1] + tap_row, d[i]);
+        }
+      }
     });
   }
 
@@ -253,7 +270,40 @@ struct TmaWeightHaloGemm {
         }
       }
     }
-    if constexpr (!Store::kSplit) steps.finish(p.epilogue);  // parts are finished by split_sum.h
+    steps.finish(p.epilogue);
+  }
+};
+
+// For weight_sum.h: fragments are those of a row of taps after the other's.
+template <KernelConfig kConfig>
+struct WeightHaloPlaces {
+  using Params = TmaWeightHaloArguments;
+
+  WT_DEVICE static u32 tiles(const Params& p) { return tiles_of_part(p); }
+  WT_DEVICE static WeightSums sums(const Params& p, u32 number, int vector) {
+    constexpr int kChannels = weight_halo::channels(kConfig), kColumns = weight_halo::kTaps * kChannels;
+    constexpr int kRowFragments = weight_halo::groups_m(kConfig) * weight_halo::fragments(kConfig);
+    constexpr bool kPairs = weight_halo::pairs_planes(kConfig);
+    const TileIndex tile = tile_of_number(p, number);
+    const WeightHaloColumns columns = weight_halo_columns<kConfig>(p, tile);
+    const int thread = vector % 128, lane = thread % 32, fragment = vector / (16 * kColumns);
+    const int column = vector % (16 * kColumns) / 128 * 8 + 2 * (lane % 4), tap = column / kChannels;
+    const i32 tap_row = columns.tap[1] + fragment / kRowFragments;
+    const i32 plane = kPairs && thread < 64 ? columns.tap[0] + 1 : columns.tap[0];
+    const i32 of_filter = (plane * p.filter[1] + tap_row) * p.filter[2] + columns.tap[2] + tap;
+    const i32 existing = p.down ? p.filter[1] - columns.tap[1] : p.filter[2] - columns.tap[2];
+    const i32 taps = p.filter[0] * p.filter[1] * p.filter[2], channel = columns.channel + column % kChannels;
+    const i32 first = static_cast<i32>(tile.m) * weight_halo::tile_channels(kConfig) + fragment % kRowFragments * 64 +
+                      (kPairs ? thread % 64 : thread) / 32 * 16 + lane / 4;
+    const bool exist = tap_row < p.filter[1] && plane < p.filter[0] && tap < existing;
+    WeightSums sums;
+    WT_UNROLL for (int i = 0; i < 4; ++i) {
+      const i32 row = first + i / 2 * 8;
+      sums.channel[i] = tile.group * p.rows + row;
+      const i64 at = (static_cast<i64>(sums.channel[i]) * taps + of_filter) * p.channels + channel + i % 2;
+      sums.at[i] = exist && row < p.rows && channel + i % 2 < p.channels ? at : -1;
+    }
+    return sums;
   }
 };
 

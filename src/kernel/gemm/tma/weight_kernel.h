@@ -5,7 +5,7 @@
 //
 // GEMM rows are output channels, columns are blocks of 64 input channels of a tap, k runs over the pixels of all
 // images. Of 32-bit types blocks have 32 channels, and warps beside the producer turn them round (turn.h). With
-// split_k=workspace the pixels are divided among blocks and the partial sums added by kernel/split_sum.h, with
+// split_k=workspace the pixels are divided among blocks and the partial sums added by weight_sum.h, with
 // split_k=cluster among the blocks of a cluster, which add their sums themselves (exchange.h); else the gradient leaves
 // in pairs from registers, or by bulk stores of 64 channels of a tap. Two blocks of a cluster may share the tiles of dy
 // or of x: each loads every other block of 64 channels for both.
@@ -24,6 +24,7 @@
 #include "kernel/gemm/tma/turn.h"
 #include "kernel/gemm/tma/weight_arguments.h"
 #include "kernel/gemm/tma/weight_store.h"
+#include "kernel/gemm/tma/weight_sum.h"
 
 namespace wt {
 
@@ -68,7 +69,7 @@ struct TmaWeightGemm {
   static constexpr int kBlockBytes = kDepth * 128;
   static constexpr int kBlocksM = kTileM / kBlock, kBlocksN = kTileN / kBlock;
   static constexpr int kABytes = kBlocksM * kBlockBytes, kBBytes = kBlocksN * kBlockBytes;
-  static constexpr bool kSplit = kConfig.gemm.split_k == SplitK::kWorkspace;
+  static constexpr bool kSplit = kConfig.gemm.split_k == SplitK::kWorkspace, kParts = weight_part::serves(kConfig);
   static constexpr bool kClusterSum = kConfig.gemm.split_k == SplitK::kCluster;
   static constexpr int kLow = kStages * (kABytes + kBBytes);  // from a slot's tiles to their low parts
   static_assert(kConsumers <= 2 && kTileN % 64 == 0 && kTileM % 64 == 0);
@@ -275,6 +276,12 @@ struct TmaWeightGemm {
       } else if constexpr (kClusterSum) {
         const ColumnBlocks columns = shared.sum().sum(d, consumer, item.order, item.last);
         WT_UNROLL for (int i = 0; i < kFragments; ++i) store(p, item, (consumer * kFragments + i) * 64, d[i], columns);
+      } else if constexpr (kParts) {
+        WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+          const int fragment = consumer * kFragments + i;
+          if (static_cast<i32>(item.tile.m) * kTileM + fragment * 64 >= p.rows) break;
+          store_part<kConfig>(p, item.split, tiles_of_part(p), number_of_tile(p, item.tile), fragment, d[i]);
+        }
       } else {
         WT_UNROLL for (int i = 0; i < kFragments; ++i) {
           store(p, item, (consumer * kFragments + i) * 64, d[i], AllColumns{});
@@ -366,7 +373,7 @@ struct TmaWeightGemm {
     }
   }
 
-  // One fragment of 64 rows, or the wanted columns of it, to dw or, split, to the partial sums.
+  // One fragment of 64 rows, or the wanted columns of it, to dw or, of merged groups, to the partial sums.
   template <class Columns>
   WT_DEVICE static void store(const Params& p, const Item& item, int first_row, const float (&d)[kTileN / 2],
                               const Columns& wanted) {
@@ -389,6 +396,31 @@ struct TmaWeightGemm {
       }
     }
     if constexpr (!kSplit) steps.finish(p.epilogue);  // parts are finished by split_sum.h
+  }
+};
+
+// For weight_sum.h: rows are output channels, columns blocks of channels of a tap.
+template <KernelConfig kConfig>
+struct WeightPlaces {
+  using Params = TmaWeightArguments;
+
+  WT_DEVICE static u32 tiles(const Params& p) { return tiles_of_part(p); }
+  WT_DEVICE static WeightSums sums(const Params& p, u32 number, int vector) {
+    constexpr int kTileM = kConfig.gemm.tile.m, kTileN = kConfig.gemm.tile.n, kBlock = tma_layout::box_k(kConfig);
+    const TileIndex tile = tile_of_number(p, number);
+    const int thread = vector % 128, lane = thread % 32, fragment = vector / (16 * kTileN);
+    const int column = vector % (16 * kTileN) / 128 * 8 + 2 * (lane % 4);
+    const i32 block = static_cast<i32>(tile.n) * (kTileN / kBlock) + column / kBlock, tap = block / p.channel_blocks;
+    const i32 channel = (block - tap * p.channel_blocks) * kBlock + column % kBlock;
+    const i32 first = static_cast<i32>(tile.m) * kTileM + fragment * 64 + thread / 32 * 16 + lane / 4;
+    WeightSums sums;
+    WT_UNROLL for (int i = 0; i < 4; ++i) {
+      const i32 row = first + i / 2 * 8;
+      sums.channel[i] = tile.group * p.rows + row;
+      const i64 at = (static_cast<i64>(sums.channel[i]) * p.taps + tap) * p.channels + channel + i % 2;
+      sums.at[i] = row < p.rows && tap < p.taps && channel + i % 2 < p.channels ? at : -1;
+    }
+    return sums;
   }
 };
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/gemm/tma/weight_store.h - neighbouring sums of a weight gradient leave the registers in pairs.
+// kernel/gemm/tma/weight_store.h - the sums of a weight gradient leave the registers.
 //
-//   two sums --epilogue--> dw, or as they are --> one part of the workspace
+//   two sums --epilogue--> dw, or of merged groups as they are --> one part of the workspace
+//   four sums as they are --> one part of the workspace, in the order of registers (weight_part.h)
 #pragma once
 
 #include "kernel/epilogue.h"
 #include "kernel/gemm/storage.h"
+#include "kernel/gemm/tma/schedule.h"
+#include "kernel/gemm/tma/weight_part.h"
 #include "target/hopper.h"
 
 namespace wt {
@@ -45,5 +48,35 @@ struct WeightStore {
     }
   }
 };
+
+// Tiles in the order in which parts hold them.
+template <class Params>
+WT_DEVICE u32 tiles_of_part(const Params& p) {
+  return static_cast<u32>(p.tiles_m) * static_cast<u32>(p.tiles_n) * static_cast<u32>(p.groups);
+}
+template <class Params>
+WT_DEVICE u32 number_of_tile(const Params& p, const TileIndex& tile) {
+  const u32 row = static_cast<u32>(tile.group) * static_cast<u32>(p.tiles_m) + static_cast<u32>(tile.m);
+  return row * static_cast<u32>(p.tiles_n) + static_cast<u32>(tile.n);
+}
+template <class Params>
+WT_DEVICE TileIndex tile_of_number(const Params& p, u32 number) {
+  const u32 row = number / static_cast<u32>(p.tiles_n), group = row / static_cast<u32>(p.tiles_m);
+  return {row - group * static_cast<u32>(p.tiles_m), number - row * static_cast<u32>(p.tiles_n),
+          static_cast<i32>(group)};
+}
+
+// One fragment of 64 rows to its place in part `part`, by each of 128 threads.
+template <KernelConfig kConfig, class Params, int kCount>
+WT_DEVICE void store_part(const Params& p, i32 part, u32 tiles, u32 tile, int fragment, const float (&d)[kCount]) {
+  using Four = Vector<float, 4>;
+  constexpr int kBlocks = kCount / 4, kThreads = 128;
+  auto* to = reinterpret_cast<Four*>(p.partials) +
+             (static_cast<i64>(part) * tiles + tile) * weight_part::tile_vectors(kConfig) +
+             (fragment * kBlocks * kThreads + device::thread_index() % kThreads);
+  WT_UNROLL for (int j = 0; j < kBlocks; ++j) {
+    device::store_global(to + j * kThreads, Four{{d[4 * j], d[4 * j + 1], d[4 * j + 2], d[4 * j + 3]}});
+  }
+}
 
 }  // namespace wt

@@ -199,7 +199,11 @@ constexpr Constraint kRows[] = {
      }},
 
     {"warps-k", "warps do not share k: their sums would have to be added", is_sound_gemm,
-     [](const Case& at) { return at.config.gemm.warps.k == 1 || rows_weight_layout::serves(at.config); },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       const bool patches = gemm.pipeline == Pipeline::kTma && gemm.loader_a == Loader::kTmaHalo;
+       return gemm.warps.k == 1 || patches || rows_weight_layout::serves(at.config);
+     },
      [](const Case& at) {
        return fmt::format("warps.k={} has no kernel; use 1, or split_k to divide k", at.config.gemm.warps.k);
      }},

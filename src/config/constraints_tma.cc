@@ -111,10 +111,26 @@ constexpr Constraint kTargetRows[] = {
        return fmt::format(
            "loader_a=tma_halo with dims={} direction={} specialization={} swizzle_a={} staging={} split_k={} "
            "tile.k={}: it takes forward or backward data of 16-bit types, filter3x3 in two or three dimensions or "
-           "default, 128, shared or tma_store where sums are whole and direct where they are divided, and 32, 64, 96 or 192",
+           "default, 128, shared or tma_store for whole sums and direct for divided ones, and 32, 64, 96 or 192",
            at.config.dims, text_of(at.config.direction), text_of(at.config.gemm.specialization),
            at.config.gemm.swizzle_a, text_of(at.config.gemm.staging), text_of(at.config.gemm.split_k),
            at.config.gemm.tile.k);
+     }},
+
+    {"tma-halo-groups", "two warpgroups take the taps of 64 rows in turns",
+     [](const Case& at) { return is_tma_kernel(at) && tma_layout::is_halo(at.config) && at.config.gemm.warps.k != 1; },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return gemm.warps == Extent3{4, 1, 2} && gemm.tile.m == 64 && !gemm.ping_pong && gemm.filter_rows == 0 &&
+              gemm.specialization == Specialization::kFilter3x3;
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "warps={}x{}x{} with tile.m={} ping_pong={} filter_rows={} specialization={}: loader_a=tma_halo has warps "
+           "along k as 4x1x2, with 64, false, 0 and filter3x3",
+           gemm.warps.m, gemm.warps.n, gemm.warps.k, gemm.tile.m, gemm.ping_pong, gemm.filter_rows,
+           text_of(gemm.specialization));
      }},
 
     {"tma-halo-registers", "pixels in registers serve a column of the filter",

@@ -29,8 +29,9 @@ struct HaloTiles {
 
 // `problem` as a kernel sees it that was asked for `whole`.
 HaloTiles halo_tiles(const KernelConfig& config, const ConvProblem& problem, const ConvProblem& whole) {
-  // Beside the products of a tap, and what a stage of three of them makes of it; fitted by hand.
-  constexpr double kStageCycles = 110, kTapsOfStage = 2;
+  // Beside the products of a tap, and what a stage of three of them makes of it; fitted by hand. Warpgroups along k
+  // hide most of it.
+  constexpr double kStageCycles = 110, kTapsOfStage = 2, kHidden = 0.25;
   const GemmConfig& gemm = config.gemm;
   const bool forward = problem.direction == Direction::kForward;
   const Spatial out = forward ? problem.out() : problem.in;
@@ -46,8 +47,8 @@ HaloTiles halo_tiles(const KernelConfig& config, const ConvProblem& problem, con
   const bool half = gemm.tile.k % 64 != 0;  // all of which is multiplied
   const double steps =
       tma_layout::halo_steps(config) * (half ? 1 : box_parts(config, problem, facts_of(whole)).multiplied);
-  tiles.products = taps * (halo_product_cycles(config, steps) +
-                           kStageCycles / (tma_layout::halo_stage_taps(config) > 1 ? kTapsOfStage : 1));
+  const double beside = kStageCycles / (tma_layout::halo_stage_taps(config) > 1 ? kTapsOfStage : 1);
+  tiles.products = taps * (halo_product_cycles(config, steps) + beside * (gemm.warps.k > 1 ? kHidden : 1));
   tiles.patch_bytes = tma_layout::patch_bytes(config);
   tiles.filter_bytes = taps * tma_layout::b_box_bytes(config);
   tiles.ends =

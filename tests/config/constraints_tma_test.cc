@@ -86,6 +86,25 @@ const RowCase kTargetCases[] = {
        });
      },
      "loader_a=tma_halo with dims=2 direction=fwd specialization=default"},
+    {"tma-halo",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.loader_a = Loader::kTmaHalo;
+         t.gemm.specialization = Specialization::kFilter3x3;
+         t.gemm.staging = Staging::kShared;
+         t.gemm.split_k = SplitK::kCluster;
+       });
+     },
+     "staging=shared split_k=cluster tile.k=64"},
+    {"tma-halo-groups",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.loader_a = Loader::kTmaHalo;
+         t.gemm.specialization = Specialization::kFilter3x3;
+         t.gemm.warps = {8, 1, 2};
+       });
+     },
+     "warps=8x1x2 with tile.m=128 ping_pong=false filter_rows=0 specialization=filter3x3"},
     {"tma-halo-registers", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.filter_rows = 3; }); },
      "filter_rows=3 with loader_a=tma_im2col tile=128x128x64 staging=tma_store"},
     {"tma-weight-store",

@@ -3,6 +3,9 @@
 // simulator: parts that begin and end inside a patch, empty ones, and tiles of several images.
 #include <stdlib.h>
 
+#include <tuple>
+#include <utility>
+
 #include "config/enum_names.h"
 #include "dispatch/candidates.h"
 #include "dispatch/cost_model.h"
@@ -12,23 +15,18 @@
 namespace wt {
 namespace {
 
-class Splits {  // WAVETILE_SPLITS for a scope
- public:
-  explicit Splits(int count) { ::setenv("WAVETILE_SPLITS", std::to_string(count).c_str(), 1); }
-  ~Splits() { ::unsetenv("WAVETILE_SPLITS"); }
-};
-
 std::shared_ptr<Device> hopper() {
   const auto device = open_device("sim:sm_90a");
   EXPECT_TRUE(device.ok()) << device.status().message();
   return *device;
 }
 
-// The accepting kernel of patches with such a split and tile.
-KernelConfig kernel_for(const ConvProblem& problem, SplitK split, const Extent3& tile) {
+// The accepting kernel of patches with such a split and tile, and warpgroups along k; 0: any number of them.
+KernelConfig kernel_for(const ConvProblem& problem, SplitK split, const Extent3& tile, int groups = 0) {
   for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll)) {
     if (c.accepts() && c.config.gemm.pipeline == Pipeline::kTma && tma_layout::is_halo(c.config) &&
-        c.config.gemm.split_k == split && c.config.gemm.tile == tile)
+        c.config.gemm.split_k == split && c.config.gemm.tile == tile &&
+        (groups == 0 || c.config.gemm.warps.k == groups))
       return c.config;
   }
   ADD_FAILURE() << "no kernel of split " << text_of(split) << " and tile " << tile.m << "x" << tile.n << "x" << tile.k
@@ -85,6 +83,19 @@ TEST(TmaHaloSplit, GroupsEdgesAndSeveralTiles) {
     const Splits splits(count);
     for (const SplitK split : {SplitK::kCluster, SplitK::kWorkspace})
       expect_exact(hopper(), problem, kernel_for(problem, split, tile));
+  }
+}
+
+// Warpgroups that take taps in turns, without a split: several tiles a block, an odd number of stages, part of a box.
+TEST(TmaHaloGroups, AreExact) {
+  for (const auto& [text, tile] :
+       {std::pair{"fwd bf16 n1 c16 k36 i81x70 f3x3 p1 +bias", Extent3{64, 32, 192}},
+        std::pair{"fwd fp16 n2 c208 k44 i9x7 f3x3 p1 +alpha=2+scale+bias+residual+relu+amax", Extent3{64, 40, 192}},
+        std::pair{"bwd_data bf16 n1 g2 c128 k128 i9x13 f3x3 p1 +residual", Extent3{64, 64, 192}},
+        std::pair{"bwd_data bf16 n1 c136 k72 i2x9x7 f2x3x3 p1", Extent3{64, 128, 64}}}) {
+    const ConvProblem problem = problem_of(text);
+    const KernelConfig config = kernel_for(problem, SplitK::kNone, tile, 2);
+    expect_exact(hopper(), problem, config);
   }
 }
 

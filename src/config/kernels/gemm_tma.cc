@@ -216,6 +216,23 @@ void propose_halo_registers(const KernelConfig& base, Breadth breadth, std::vect
   }
 }
 
+// Low tiles by two warpgroups that take the taps in turns: one alone waits between its products.
+constexpr Shape kHaloGroupShapes[] = {
+    {64, 32, false, kSearch, kSearch},
+    {64, 40, false, kSearch, kSearch},
+    {64, 64, false, kSearch, kSearch},
+    {64, 128, false, kSearch, kSearch},
+};
+
+void propose_halo_groups(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew) return;
+  for (const Shape& shape : kHaloGroupShapes) {
+    propose_halo(base, shape, configs, shape.n > 64 ? Staging::kTmaStore : Staging::kShared);
+    configs.back().gemm.warps.k = 2;
+    configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
+  }
+}
+
 // The same with sums divided among blocks, for small images: few tiles, whose pixels are read once for all taps. Tall
 // tiles are several images of up to 8x8 pixels.
 constexpr Shape kHaloSplitShapes[] = {
@@ -235,6 +252,7 @@ void propose_halo_splits(const KernelConfig& base, Breadth breadth, std::vector<
         gemm.specialization = Specialization::kFilter3x3;
         gemm.split_k = split;
         gemm.tile.k = static_cast<short>(taps * 64);
+        if (shape.m == 64) gemm.warps.k = 2;
         gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
         // The exchange takes their room.
         if (gemm.stages * taps < kLeastStages || gemm.stages < 2) configs.pop_back();
@@ -497,6 +515,8 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
       configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
     }
     propose_halo_registers(base, breadth, configs);
+    propose_halo_groups(base, breadth, configs);
+    propose_halo_splits(base, breadth, configs);
   }
   for (const Loader loader : {Loader::kTmaTiled, Loader::kTmaIm2col}) {
     for (const int swizzle : {128, 64, 32}) {

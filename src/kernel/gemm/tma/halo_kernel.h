@@ -14,6 +14,7 @@
 //
 // Where tiles are few, their sums are divided, at any stage of the filter: over a cluster (exchange.h) or through the
 // workspace (kernel/split_sum.h). The fragments of a tile then are those of several images, where these are small.
+// Warpgroups along k take the stages of a tile of 64 rows in turns (halo_parts.h).
 #pragma once
 
 #include "kernel/direct/overlap.h"
@@ -21,6 +22,7 @@
 #include "kernel/gemm/tma/exchange.h"
 #include "kernel/gemm/tma/halo_arguments.h"
 #include "kernel/gemm/tma/halo_fragments.h"
+#include "kernel/gemm/tma/halo_parts.h"
 #include "kernel/gemm/tma/operand.h"
 #include "kernel/gemm/tma/output.h"
 #include "kernel/gemm/tma/roles.h"
@@ -41,7 +43,7 @@ struct TmaHaloGemm {
           device::tma_prefetch(p.a);
           device::tma_prefetch(p.b);
           for (int ring = 0; ring < kRings; ++ring) {
-            layout(ring).patches.init(1, 4 * (kPingPong ? 1 : kConsumers));
+            layout(ring).patches.init(1, 4 * (kPingPong ? 1 : kConsumers) * kAlong);
             layout(ring).filters.init(1, 4 * (kPingPong ? 1 : kConsumers));
           }
           if constexpr (kClusterSum) layout(0).sum.init();
@@ -71,6 +73,7 @@ struct TmaHaloGemm {
   static constexpr int kPatchStride = tma_layout::aligned(tma_layout::patch_bytes(kConfig));
   static constexpr bool kInRegisters = tma_layout::halo_in_registers(kConfig);
   static constexpr bool kClusterSum = kConfig.gemm.split_k == SplitK::kCluster;
+  static constexpr int kAlong = kConfig.gemm.warps.k;  // warpgroups that share the stages of a tile
   static constexpr bool kParts = kConfig.gemm.split_k == SplitK::kWorkspace, kDivides = kClusterSum || kParts;
   // Half as many fragments where the image ends in the first half of a tile. WHY not always: beside many sums and a
   // long epilogue, a second loop does not fit the registers.
@@ -79,7 +82,9 @@ struct TmaHaloGemm {
   static constexpr int kLeastFragments = kHalves ? kFragments / 2 : kFragments;
   static_assert(kStageTaps == 1 || kStageTaps == kFilter);
   static_assert(kConfig.gemm.swizzle_a == 128 && (kConfig.gemm.staging == Staging::kDirect) == kDivides);
-  static_assert(!kDivides || (!kPingPong && !kInRegisters));
+  static_assert((!kDivides && kAlong == 1) || (!kPingPong && !kInRegisters));
+  // WHY: each has a stage of every whole patch, so that none keeps patches from the others.
+  static_assert(kAlong == 1 || (kConsumers == 1 && kTapStages >= kAlong));
 
   using B = FilterLayout<kConfig>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
@@ -97,6 +102,7 @@ struct TmaHaloGemm {
     PatchRing patches;
     FilterRing filters;
     ClusterSum<kConfig> sum;
+    HaloGroups<kConfig> groups;
   };
   struct Tile {
     i32 image, d, h, w;  // of the first output pixel
@@ -107,22 +113,7 @@ struct TmaHaloGemm {
     bool last, own_last;  // of the block, of this consumer
   };
 
-  // The patches that a part of a tile's sum takes, of the first one the stages from `first_stage` on, of the last one
-  // those up to `end_stage`.
-  struct Range {
-    i32 first, patches;
-    int first_stage, end_stage;
-  };
-  WT_DEVICE static Range range_of(const Params& p, i32 part) {
-    const i32 patches = p.planes * p.depth_blocks;
-    if constexpr (!kDivides) return {0, patches, 0, kTapStages};
-    const auto stages = static_cast<u32>(patches * kTapStages), splits = static_cast<u32>(p.splits);
-    const auto begin = static_cast<i32>(stages * static_cast<u32>(part) / splits);
-    const auto end = static_cast<i32>(stages * static_cast<u32>(part + 1) / splits);
-    if (begin == end) return {0, 0, 0, 0};
-    const i32 first = begin / kTapStages, last = (end - 1) / kTapStages;
-    return {first, last - first + 1, begin - first * kTapStages, end - last * kTapStages};
-  }
+  using Range = HaloRange<kConfig>;
 
   // Output pixels of a fragment, in the order of its rows: those of a warp are `pitch` rows below the warp's before.
   struct PixelRows {
@@ -151,13 +142,15 @@ struct TmaHaloGemm {
     const SharedAddress filter = patch + kRings * kRingPatches * kPatchStride;
     const SharedAddress out = filter + kRings * kRingStages * kBBytes;
     const SharedAddress exchange = out + tma_layout::out_bytes(kConfig);
-    const SharedAddress barriers = exchange + tma_layout::exchange_bytes(kConfig);
+    const SharedAddress along = exchange + tma_layout::exchange_bytes(kConfig);
+    const SharedAddress barriers = along + tma_layout::along_bytes(kConfig);
     return {patch + ring * kRingPatches * kPatchStride,
             filter + ring * kRingStages * kBBytes,
             out,
             {barriers + ring * PatchRing::kBytes},
             {barriers + kRings * PatchRing::kBytes + ring * FilterRing::kBytes},
-            {exchange, barriers + kRings * (PatchRing::kBytes + FilterRing::kBytes)}};
+            {exchange, barriers + kRings * (PatchRing::kBytes + FilterRing::kBytes)},
+            {along}};
   }
 
   template <class Body>
@@ -177,31 +170,11 @@ struct TmaHaloGemm {
     });
   }
 
-  // The patches of a tile's part, in the order in which they are multiplied, with the stages that it takes of each.
-  template <class Body>
-  WT_DEVICE static void for_patches(const Params& p, const Range& range, Body&& body) {
-    i32 plane = kDivides ? range.first / p.depth_blocks : 0,
-        block = kDivides ? range.first - plane * p.depth_blocks : 0;
-    for (i32 index = 0; index < range.patches; ++index) {
-      body(plane, block, first_stage(range, index), end_stage(range, index));
-      if (++block == p.depth_blocks) {
-        block = 0;
-        ++plane;
-      }
-    }
-  }
-  WT_DEVICE static int first_stage(const Range& range, i32 index) {
-    return kDivides && index == 0 ? range.first_stage : 0;
-  }
-  WT_DEVICE static int end_stage(const Range& range, i32 index) {
-    return kDivides && index + 1 == range.patches ? range.end_stage : kTapStages;
-  }
-
   WT_DEVICE static void produce_patches(const Params& p, const Shared& shared, int ring) {
     typename PatchRing::Cursor slot;
     for_tiles(p, [&](const Tile& tile) {
       if (kApart && tile.order % kRings != ring) return;
-      for_patches(p, range_of(p, tile.part), [&](i32 plane, i32 block, int, int) {
+      Range::of(p, tile.part).for_patches(p, [&](i32 plane, i32 block, int, int) {
         shared.patches.wait_empty(slot);
         const SharedAddress full = shared.patches.full(slot.slot), to = shared.patch + slot.slot * kPatchStride;
         const i32 channel = tile.group * p.depth + block * p.box_channels, w = p.start[2] + tile.w,
@@ -223,7 +196,7 @@ struct TmaHaloGemm {
       if (kApart && tile.order % kRings != ring) return;
       const i32 column = static_cast<i32>(tile.n) * kTileN;
       const i32 first_filter = tile.group * (tma_layout::b_is_mn_major(kConfig) ? p.depth : p.columns);
-      for_patches(p, range_of(p, tile.part), [&](i32 plane, i32 block, int first_stage, int end_stage) {
+      Range::of(p, tile.part).for_patches(p, [&](i32 plane, i32 block, int first_stage, int end_stage) {
         for (int first = first_stage * kStageTaps; first < end_stage * kStageTaps; first += kStageTaps) {
           shared.filters.wait_empty(slot);
           const SharedAddress full = shared.filters.full(slot.slot), to = shared.filter + slot.slot * kBBytes;
@@ -257,8 +230,16 @@ struct TmaHaloGemm {
       }
       const int part = kPingPong ? 0 : consumer;
       float d[kFragments][kTileN / 2];
-      const Range range = range_of(p, tile.part);
-      if constexpr (kDivides) {
+      const Range range = Range::of(p, tile.part);
+      if constexpr (kAlong > 1) {
+        multiply_in_turns(p, shared, patch, filter, range, consumer, d);
+        if (!shared.groups.sum(d, consumer, tile.order, tile.last)) return;
+        if constexpr (kDivides) {
+          store_divided(p, shared, tile, 0, d);
+        } else {
+          store<kFragments>(p, shared, tile, 0, 0, d);
+        }
+      } else if constexpr (kDivides) {
         multiply<kFragments>(p, shared, patch, filter, range, part, d);
         store_divided(p, shared, tile, part, d);
       } else {
@@ -361,36 +342,19 @@ struct TmaHaloGemm {
                                  float (&d)[kFragments][kTileN / 2]) {
     const i32 patches = range.patches;
     if constexpr (kInRegisters) return multiply_fragments<kUsed>(shared, patch, filter, patches, part, d);
-    if (kDivides && patches == 0) {  // an empty part
-      WT_UNROLL for (int i = 0; i < kUsed; ++i) { WT_UNROLL for (int e = 0; e < kTileN / 2; ++e) d[i][e] = 0; }
-      return;
-    }
+    if (kDivides && patches == 0) return zero(d);  // an empty part
     const bool releases = device::lane_index() == 0;
-    // Boxes may be narrower than their room, and the last one part full: other steps along k are left out.
-    constexpr int kStepChannels = 16;
-    const i32 all_steps = p.box_channels / kStepChannels;
-    const i32 last_steps = (p.depth - (p.depth_blocks - 1) * p.box_channels + kStepChannels - 1) / kStepChannels;
-    const i32 fragment = kDivides ? p.fragment_bytes : kEdge * kPitch * 128;
-    i32 block = kDivides ? range.first % p.depth_blocks : 0;
+    StepsOfBlocks blocks(p, range);
     for (i32 index = 0; index < patches; ++index) {
-      const int first_of = first_stage(range, index), end_of = end_stage(range, index);
-      const i32 steps = block + 1 == p.depth_blocks ? last_steps : all_steps;
-      block = block + 1 == p.depth_blocks ? 0 : block + 1;
+      const int first_of = range.first_of(index), end_of = range.end_of(index);
+      const i32 steps = blocks.next();
       shared.patches.wait_full(patch);
       const SharedAddress base = shared.patch + patch.slot * kPatchStride;
       for (int stage = first_of; stage < end_of; ++stage) {
         shared.filters.wait_full(filter);
         const SharedAddress weights = shared.filter + filter.slot * kBBytes;
         const bool more = index > 0 || stage > first_of;
-        const int tap = stage * kStageTaps;
-        const SharedAddress first = base + (tap / kFilterW * kPitch + tap % kFilterW) * 128;
-        if (steps == kSteps) {
-          issue<kUsed, kSteps>(first, fragment, weights, part, more, d);
-        } else if (2 * steps > kSteps) {
-          issue<kUsed, kSteps - 1>(first, fragment, weights, part, more, d);
-        } else {
-          issue<kUsed, kSteps / 2>(first, fragment, weights, part, more, d);
-        }
+        issue_stage<kUsed>(p, base, weights, stage, steps, part, more, d);
         device::wgmma_wait<1>();  // the stage before this one has been read
         if (releases && more) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
         if (releases && index > 0 && stage == 0) device::mbarrier_arrive(shared.patches.empty(patch.previous()));
@@ -403,6 +367,84 @@ struct TmaHaloGemm {
     if (releases) {
       device::mbarrier_arrive(shared.filters.empty(filter.previous()));
       device::mbarrier_arrive(shared.patches.empty(patch.previous()));
+    }
+  }
+
+  // The same by warpgroups that take stages in turns: own stages are `kAlong` apart.
+  WT_DEVICE static void multiply_in_turns(const Params& p, const Shared& shared, typename PatchRing::Cursor& patch,
+                                          typename FilterRing::Cursor& filter, const Range& range, int along,
+                                          float (&d)[kFragments][kTileN / 2]) {
+    const bool releases = device::lane_index() == 0;
+    typename FilterRing::Cursor own = filter;
+    typename PatchRing::Cursor held = patch;  // the first one that is not released
+    own.skip(along);
+    int before = -1, at = along;  // the slot of the stage before, and the next stage of the patch
+    i32 released = 0;
+    StepsOfBlocks blocks(p, range);
+    for (i32 index = 0; index < range.patches; ++index) {
+      const int first_of = range.first_of(index), count = range.end_of(index) - first_of;
+      const i32 steps = blocks.next();
+      shared.patches.wait_full(patch);
+      const SharedAddress base = shared.patch + patch.slot * kPatchStride;
+      for (; at < count; at += kAlong) {
+        shared.filters.wait_full(own);
+        issue_stage<kFragments>(p, base, shared.filter + own.slot * kBBytes, first_of + at, steps, 0, before >= 0, d);
+        device::wgmma_wait<1>();  // the stage before this one has been read
+        if (releases && before >= 0) device::mbarrier_arrive(shared.filters.empty(before));
+        for (; released < index; ++released) {
+          if (releases) device::mbarrier_arrive(shared.patches.empty(held.slot));
+          held.next();
+        }
+        before = own.slot;
+        own.skip(kAlong);
+      }
+      at -= count;
+      patch.next();
+    }
+    device::wgmma_wait<0>();
+    WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
+    if (before < 0) zero(d);  // no stage of its own
+    if (releases && before >= 0) device::mbarrier_arrive(shared.filters.empty(before));
+    for (; released < range.patches; ++released) {
+      if (releases) device::mbarrier_arrive(shared.patches.empty(held.slot));
+      held.next();
+    }
+    filter.skip(range.stages());
+  }
+
+  WT_DEVICE static void zero(float (&d)[kFragments][kTileN / 2]) {
+    WT_UNROLL for (int i = 0; i < kFragments; ++i) { WT_UNROLL for (int e = 0; e < kTileN / 2; ++e) d[i][e] = 0; }
+  }
+
+  // Steps along k of one block of channels after the other. Boxes may be narrower than their room, and the last one
+  // part full: other steps are left out.
+  struct StepsOfBlocks {
+    i32 blocks, block, all, last;
+    WT_DEVICE StepsOfBlocks(const Params& p, const Range& range)
+        : blocks(p.depth_blocks), block(kDivides ? range.first % p.depth_blocks : 0) {
+      constexpr int kStepChannels = 16;
+      all = p.box_channels / kStepChannels;
+      last = (p.depth - (p.depth_blocks - 1) * p.box_channels + kStepChannels - 1) / kStepChannels;
+    }
+    WT_DEVICE i32 next() {
+      const i32 steps = block + 1 == blocks ? last : all;
+      block = block + 1 == blocks ? 0 : block + 1;
+      return steps;
+    }
+  };
+
+  template <int kUsed>
+  WT_DEVICE static void issue_stage(const Params& p, SharedAddress patch, SharedAddress weights, int stage, i32 steps,
+                                    int part, bool more, float (&d)[kFragments][kTileN / 2]) {
+    const i32 fragment = kDivides ? p.fragment_bytes : kEdge * kPitch * 128;
+    const int tap = stage * kStageTaps;
+    const SharedAddress first = patch + (tap / kFilterW * kPitch + tap % kFilterW) * 128;
+    if (steps == kSteps) {
+      issue<kUsed, kSteps>(first, fragment, weights, part, more, d);
+    } else if (2 * steps > kSteps) {
+      issue<kUsed, kSteps - 1>(first, fragment, weights, part, more, d);
+    } else {
+      issue<kUsed, kSteps / 2>(first, fragment, weights, part, more, d);
     }
   }
 

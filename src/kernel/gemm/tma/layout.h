@@ -31,7 +31,9 @@ constexpr int rows_of_consumer(const KernelConfig& config) {
   const GemmConfig& gemm = config.gemm;
   return crosswise(config) ? gemm.tile.n / (gemm.warps.n / 4) : gemm.tile.m / (gemm.warps.m / 4);
 }
-constexpr int threads(const KernelConfig& config) { return 128 * consumers(config) + 32 * config.gemm.load_warps; }
+// With warpgroups along k (halo_parts.h), which take stages of one tile in turns.
+constexpr int groups(const KernelConfig& config) { return consumers(config) * config.gemm.warps.k; }
+constexpr int threads(const KernelConfig& config) { return 128 * groups(config) + 32 * config.gemm.load_warps; }
 
 // Weight gradients sum over pixels, across which tensors lie. wgmma reads 16-bit types so; tiles of 32-bit types are
 // turned round in shared memory (turn.h).
@@ -48,13 +50,13 @@ constexpr int launch_registers(const KernelConfig& config) {
 }
 constexpr int producer_registers(const KernelConfig& config) {
   if (turns_tiles(config)) return 72;  // a row of a box waits in them
-  return config.min_blocks > 2 ? 24 : config.min_blocks == 1 && consumers(config) == 2 ? 40 : 32;
+  return config.min_blocks > 2 ? 24 : config.min_blocks == 1 && groups(config) == 2 ? 40 : 32;
 }
 constexpr int consumer_registers(const KernelConfig& config) {
-  if (consumers(config) <= 1) return launch_registers(config);
+  if (groups(config) <= 1) return launch_registers(config);
   // WHY: asking for more than the producers gave waits for ever.
-  const int pool = launch_registers(config) * (consumers(config) + 1);
-  return (pool - producer_registers(config)) / consumers(config) / 8 * 8;
+  const int pool = launch_registers(config) * (groups(config) + 1);
+  return (pool - producer_registers(config)) / groups(config) / 8 * 8;
 }
 
 // Forward reads the filter along its contiguous channels (K-major); the backward directions sum across channels, which
@@ -198,13 +200,17 @@ constexpr int exchange_bytes(const KernelConfig& config) {
   }
   return most * config.gemm.tile.m / 64 * kPartBytes;
 }
+// The sums of a halo kernel's warpgroups along k, but for the first one's.
+constexpr int along_bytes(const KernelConfig& config) {
+  return (config.gemm.warps.k - 1) * config.gemm.tile.m / 64 * (config.gemm.tile.n / 8) * kPartBytes;
+}
 // Barriers beside those of the ring.
 constexpr int cluster_barrier_bytes(const KernelConfig& config) { return in_clusters(config) ? 16 : 0; }
 
 constexpr int shared_bytes(const KernelConfig& config) {
   if (is_halo(config))
     return halo_patches(config) * (aligned(patch_bytes(config)) + 16) + config.gemm.stages * (b_bytes(config) + 16) +
-           out_bytes(config) + exchange_bytes(config) + cluster_barrier_bytes(config) + 1024;
+           out_bytes(config) + exchange_bytes(config) + along_bytes(config) + cluster_barrier_bytes(config) + 1024;
   const int buffers = three_products(config) ? 2 : 1, rings = changes_tiles(config) ? 2 : 1;
   return config.gemm.stages * (buffers * (a_bytes(config) + b_bytes(config)) + 16 * rings) + out_bytes(config) +
          exchange_bytes(config) + cluster_barrier_bytes(config) + 1024;

@@ -16,7 +16,7 @@ inline constexpr int kStartBarrier = 15;
 // consumer warpgroups. WHY one if/else with nothing behind it: ptxas heeds the register moves only then.
 template <KernelConfig kConfig, class Init, class Produce, class Consume>
 WT_DEVICE void run_roles(Init&& init, Produce&& produce, Consume&& consume) {
-  constexpr int kConsumers = tma_layout::consumers(kConfig);
+  constexpr int kConsumers = tma_layout::groups(kConfig);
   constexpr bool kMoveRegisters = kConsumers > 1;
   const int role = device::warp_index() / 4;
   const bool starts = device::warp_index() == 4 * kConsumers;

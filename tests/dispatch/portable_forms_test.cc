@@ -44,9 +44,23 @@ TEST(PortableForms, MergedGroupsStoreTheDiagonalAlone) {
   EXPECT_EQ(bind(config, problem, info).workspace_bytes, parts.splits * problem.w_elements() * 4);
 }
 
+// Four load warps and two math warps, which a warpgroup's instruction could not have.
+TEST(PortableForms, FourLoadAndTwoMathWarpsAreExact) {
+  for (const auto& [text, async] : {std::pair{"fwd bf16 n2 c5 k24 i7x5 f3x3 s2 p1 +bias", false},
+                                    std::pair{"bwd_data bf16 n1 c24 k64 i9x8 f3x3 s2 p1", true},
+                                    std::pair{"bwd_weight bf16 n2 c16 k80 i9x7 f3x3 p1 +residual", true}}) {
+    const ConvProblem problem = problem_of(text);
+    expect_exact(simulated(Target::kSm80), problem, best_with(problem, Target::kSm80, [&](const KernelConfig& c) {
+                   return c.gemm.pipeline == Pipeline::kWavelet && c.gemm.load_warps == 4 &&
+                          c.gemm.warps.m * c.gemm.warps.n == 2 && portable_layout::is_async(c) == async;
+                 }));
+  }
+}
+
 TEST(PortableForms, ExplicitGemmIsExact) {
   const ConvProblem problem = problem_of("bwd_weight bf16 n3 c48 k80 g2 i5x9x3 f1x1x1 +alpha=0.5+residual");
-  for (const auto& [target, divided] : {std::pair{Target::kSm80, true}, std::pair{Target::kGfx942, false}}) {
+  for (const auto& [target, divided] :
+       {std::pair{Target::kSm80, true}, std::pair{Target::kGfx942, false}, std::pair{Target::kSm90a, true}}) {
     expect_exact(simulated(target), problem, best_with(problem, target, [&](const KernelConfig& c) {
                    return c.gemm.explicit_gemm && is_divided(c) == divided;
                  }));

@@ -134,7 +134,8 @@ struct Stream {
   StreamK order;
   bool all;
 };
-constexpr Stream kStreams[] = {{StreamK::kLinear, true}, {StreamK::kTree, true}, {StreamK::kLinear, false}};
+constexpr Stream kStreams[] = {
+    {StreamK::kLinear, true}, {StreamK::kTree, true}, {StreamK::kLinear, false}, {StreamK::kTree, false}};
 
 // With each matrix instruction. The sum of a weight gradient is divided; `whole`: other kernels do not divide it,
 // or stream it.
@@ -244,13 +245,22 @@ void propose_recipes(const KernelConfig& base, const TargetInfo& target, Breadth
 
 void propose(const KernelConfig& base, const TargetInfo& target, Breadth breadth, std::vector<KernelConfig>& configs) {
   propose_recipes(base, target, breadth, kRecipes, configs);
-  if (breadth == Breadth::kFew || is_hopper(base) || !is_offered(base)) return;
-  propose_merged(base, target, configs);
+  if (breadth == Breadth::kFew || !is_offered(base)) return;
+  if (!is_hopper(base)) propose_merged(base, target, configs);
   if (base.direction == Direction::kBackwardWeight) propose_explicit(base, target, configs);
 }
+
+// Four load warps for four or eight math warps, or for two; two for four or eight.
 void propose_roles(const KernelConfig& base, const TargetInfo& target, Breadth breadth,
                    std::vector<KernelConfig>& configs) {
-  if (breadth == Breadth::kAll) propose_recipes(base, target, breadth, kRoleRecipes, configs);
+  constexpr Shape kTwoMathWarps{64, 64, 64, 2, 1};
+  if (breadth != Breadth::kAll || !is_offered(base)) return;
+  propose_recipes(base, target, breadth, kRoleRecipes, configs);
+  for (const Recipe& recipe : kRoleRecipes) {
+    if (recipe.load_warps != 4) continue;
+    propose_config(base, make(base, recipe, kTwoMathWarps, {16, 16}), target, false, false, configs);
+    if (!recipe.async) propose_config(base, make(base, recipe, kTwoMathWarps, {0, 0}), target, false, false, configs);
+  }
 }
 
 }  // namespace

@@ -536,7 +536,6 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
         if (breadth == Breadth::kAll && base.direction == Direction::kForward && shape.m == 128 && !shape.ping_pong &&
             shape.blocks == 1)
           propose_shape(base, shape, swizzle, loader, Staging::kDirect, configs);
-    propose_halo_splits(base, breadth, configs);
       }
     }
   }

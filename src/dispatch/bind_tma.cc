@@ -13,6 +13,7 @@
 #include "dispatch/conv_arguments.h"
 #include "dispatch/cost_model.h"
 #include "dispatch/split.h"
+#include "dispatch/tile_runs.h"
 #include "dispatch/tma_maps.h"
 #include "kernel/gemm/tma/arguments.h"
 #include "kernel/gemm/tma/layout.h"
@@ -207,6 +208,30 @@ Launch turn_filter_launch(const KernelConfig& config, const ConvProblem& problem
   return launch;
 }
 
+// Tiles by how long they take, as kernel/gemm/tma/schedule.h counts them: columns in bands, regions after each other.
+template <int kRegions>
+std::vector<TileClass> tile_classes(const KernelConfig& config, const TmaArguments<kRegions>& arguments) {
+  // What follows the products, in stages; consumers in turns hide it.
+  const int64_t output = config.gemm.ping_pong ? 0 : 3;
+  std::vector<TileClass> classes;
+  int64_t next = 0;
+  for (i32 group = 0; group < arguments.groups; ++group) {
+    for (int64_t column = 0; column < arguments.tiles_n; column += config.gemm.block_swizzle) {
+      const int64_t wide = std::min<int64_t>(config.gemm.block_swizzle, arguments.tiles_n - column);
+      for (i32 i = 0; i < arguments.region_count; ++i) {
+        const TmaRegion& region = arguments.regions[i];
+        const int64_t end = i + 1 < arguments.region_count ? arguments.regions[i + 1].first_tile : arguments.tiles_m;
+        const int64_t boxes =
+            int64_t{region.taps.count[0]} * region.taps.count[1] * region.taps.count[2] * arguments.depth_blocks;
+        classes.push_back(
+            {next, (end - region.first_tile) * wide, ceil_div(boxes, tma_layout::boxes(config)) + output});
+        next += classes.back().count;
+      }
+    }
+  }
+  return classes;
+}
+
 template <int kRegions>
 Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
                      std::vector<HostRegion> regions, const PatchRuns& runs) {
@@ -251,7 +276,9 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
     TmaRegion& region = regions[i].region;
     if (tma_layout::writes_zeros(config) && !regions[i].has_taps) {  // these come last
       region.first_tile = zero_units;
-      zero_units += ceil_div(region.rows, tma_layout::kZeroRows);
+      region.rows /= std::max<int64_t>(1, problem.n);  // of one image
+      zero_units += problem.n * ceil_div(region.rows, tma_layout::kZeroRows);
+      WT_CHECK(region.rows < int64_t{1} << 31, "{} pixels are more than the kernels count", region.rows);
       arguments.regions[i] = region;
       ++arguments.zero_regions;
       continue;
@@ -333,6 +360,11 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
                                 ceil_div(zero_units, tma_layout::kZeroWarps));
   launch.shape.grid[0] = static_cast<uint32_t>(std::min(work, at_once) * members);
   launch.shape.cluster[0] = static_cast<uint32_t>(members);
+  if (tma_layout::lists_work(config)) {
+    const std::vector<TileRun> list = balanced_runs(tile_classes(config, arguments), launch.shape.grid[0]);
+    std::copy(list.begin(), list.end(), arguments.tile_runs);
+    arguments.tile_run_count = static_cast<i32>(list.size());
+  }
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
   set_params(launch, arguments);

@@ -60,7 +60,7 @@ double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem
 struct Tiles {
   int64_t count = 0;
   double mean = 0, longest = 0;
-  double last = 0;  // of a list that begins with the longest
+  double last = 0;  // the shortest of a list that begins with the longest; 0: all are as deep
 };
 
 Tiles tiles_of(const KernelConfig& config, const ConvProblem& problem) {
@@ -88,9 +88,10 @@ Tiles tiles_of(const KernelConfig& config, const ConvProblem& problem) {
     tiles.count += part;
     stages += static_cast<double>(part) * deep;
     if (part == 0) continue;
-    tiles.last = divides && (tiles.last == 0 || deep < tiles.last) ? deep : tiles.last;
+    tiles.last = tiles.longest == 0 ? deep : std::min(tiles.last, deep);
     tiles.longest = std::max(tiles.longest, deep);
   }
+  if (!tma_layout::lists_work(config) || tiles.last == tiles.longest) tiles.last = 0;
   if (tiles.count > 0) tiles.mean = stages / static_cast<double>(tiles.count);
   return tiles;
 }

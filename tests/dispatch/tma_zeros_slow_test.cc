@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/dispatch/tma_zeros_slow_test.cc - strided backward data whose stride leaves pixels without taps, on the
-// simulator: Hopper kernels that write their zeros beside the products. Outputs are poisoned before.
-#include "dispatch/bind_tma.h"
+// simulator: Hopper kernels that write their zeros beside the products, and lists of unequal tiles. Outputs are
+// poisoned before.
 #include "dispatch/candidates.h"
 #include "exact_trial.h"
 #include "kernel/gemm/tma/layout.h"
@@ -65,6 +65,16 @@ TEST(TmaZeros, AreWrittenBesideTheProducts) {
   const auto device = open_device("sim:sm_90a");
   ASSERT_TRUE(device.ok()) << device.status().message();
   for (const Form& form : kZeroForms) expect_form(*device, form, true);
+}
+
+// 36 tiles of four taps, 78 of two and 43 of one for 132 multiprocessors: short ones go to blocks that had short ones.
+TEST(TmaTileLists, AreExact) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  const auto listed = [](const KernelConfig& c) {
+    return tma_layout::lists_work(c) && c.gemm.tile.m == 64 && c.gemm.tile.n == 32;
+  };
+  expect_form(*device, {"bwd_data bf16 n16 c32 k64 i25x25 f3x3 s2 p1", "a list of tiles", listed}, true);
 }
 
 TEST(TmaZeros, AreTilesWhereTheEpilogueMakesSomethingOfZero) {

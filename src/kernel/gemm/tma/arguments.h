@@ -31,6 +31,13 @@ struct TmaRegion {
   i64 out_stride[4];  // n, d, h, w
 };
 
+// Tiles first, first + 1, ... that blocks block, block + 1, ... take in turns, `width` of them.
+struct TileRun {
+  u32 first, end;
+  u32 block, width;
+};
+inline constexpr int kMaxTileRuns = 20;
+
 template <int kRegions>
 struct TmaArguments {
   TmaRegion regions[kRegions];
@@ -50,9 +57,11 @@ struct TmaArguments {
   i32 columns;       // output channels of a group
   i32 group_filter;  // from one group's filter to the next, in the map of B
   i64 tiles_m, tiles_n;
-  CachePolicy policy, filter_policy;  // of A and B
-  i32 splits;                         // parts of every tile's sum; 1: it is whole
-  i64 part_elements;                  // of the output, which parts in the workspace lie apart
+  i32 tile_run_count;
+  TileRun tile_runs[kRegions > 1 ? kMaxTileRuns : 1];  // of kernels that list their work (layout.h)
+  CachePolicy policy, filter_policy;                   // of A and B
+  i32 splits;                                          // parts of every tile's sum; 1: it is whole
+  i64 part_elements;                                   // of the output, which parts in the workspace lie apart
   Divider run;  // of patches: columns that lie together in the output, and what lies between two such runs
   i64 run_gap;
   void* y;  // or the workspace

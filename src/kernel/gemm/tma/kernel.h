@@ -239,7 +239,8 @@ struct TmaGemm {
 
   // Blocks that are there for zeros alone have none.
   WT_DEVICE static bool has_work(const Params& p) {
-    return !tma_layout::writes_zeros(kConfig) || device::block_index().x < p.tiles_m * p.tiles_n * p.groups;
+    if constexpr (!tma_layout::lists_work(kConfig)) return true;
+    return ListedTiles().next(p) != ListedTiles::kNone;
   }
 
   // The order of ping-pong consumers: barrier 1 + g opens for consumer g.

@@ -274,5 +274,10 @@ constexpr bool divides_by_taps(const KernelConfig& config) {
 constexpr int regions(const KernelConfig& config) {
   return config.direction == Direction::kForward && !divides_by_taps(config) ? 1 : kMaxRegions;
 }
+// Kernels of several regions, whose tiles take different times, are told which block takes which (dispatch/tile_runs.h).
+constexpr bool lists_work(const KernelConfig& config) {
+  return config.direction != Direction::kBackwardWeight && regions(config) > 1 && !is_halo(config) &&
+         config.gemm.split_k == SplitK::kNone && !in_clusters(config) && config.gemm.staging != Staging::kTmaStore;
+}
 
 }  // namespace wt::tma_layout

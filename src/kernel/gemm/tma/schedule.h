@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/gemm/tma/schedule.h - which tile a block works on: a fixed walk over all tiles in steps of the grid.
+// kernel/gemm/tma/schedule.h - which tile a block works on: a fixed walk over all tiles in steps of the grid, or a
+// list.
 #pragma once
 
 #include "kernel/gemm/tma/arguments.h"
@@ -40,11 +41,49 @@ struct Work {
   bool own_last;  // of those of a consumer group, where groups take them in turns
 };
 
-// Calls body(work) for all that this block does. Blocks of a cluster that share operands take neighbouring tiles, those
-// that divide a sum the parts of one tile. A block beyond the last work has none. `kSnake`: every other round
-// goes through the blocks backwards, so that those that have done most get the least of work that becomes less.
-template <KernelConfig kConfig, bool kSnake = false, class Params, class Body>
-WT_DEVICE void for_work(const Params& p, Body&& body) {
+// The tiles that the list gives to this block, one after the other.
+class ListedTiles {
+ public:
+  static constexpr u32 kNone = ~0u;
+
+  template <class Params>
+  WT_DEVICE u32 next(const Params& p) {
+    at_ += width_;
+    while (at_ >= end_) {
+      if (run_ == p.tile_run_count) return kNone;
+      const TileRun& run = p.tile_runs[run_++];
+      const u32 offset = static_cast<u32>(device::block_index().x) - run.block;  // large where the block lies before
+      at_ = run.first + offset;
+      width_ = run.width;
+      end_ = offset < run.width ? run.end : 0;
+    }
+    return at_;
+  }
+
+ private:
+  i32 run_ = 0;
+  u32 at_ = 0, end_ = 0, width_ = 0;
+};
+
+template <KernelConfig kConfig, class Params, class Body>
+WT_DEVICE void for_listed_work(const Params& p, Body&& body) {
+  constexpr GemmConfig kGemm = kConfig.gemm;
+  const auto tiles_m = static_cast<u32>(p.tiles_m), tiles_n = static_cast<u32>(p.tiles_n);
+  ListedTiles list;
+  int order = 0;
+  for (u32 index = list.next(p); index != ListedTiles::kNone; ++order) {
+    const u32 next = list.next(p);
+    body(Work{tile_at<kGemm.raster, kGemm.block_swizzle>(index, tiles_m, tiles_n), 0, order, next == ListedTiles::kNone,
+              false});
+    index = next;
+  }
+}
+
+// Blocks of a cluster that share operands take neighbouring tiles, those that divide a sum the parts of one tile. The
+// grid has no more blocks than there is work. `kSnake`: every other round goes through the blocks backwards, so that
+// those that have done most get the least of work that becomes less.
+template <KernelConfig kConfig, bool kSnake, class Params, class Body>
+WT_DEVICE void for_work_in_turns(const Params& p, Body&& body) {
   constexpr GemmConfig kGemm = kConfig.gemm;
   constexpr int kM = kGemm.cluster_m, kN = kGemm.cluster_n;
   u32 first = static_cast<u32>(device::block_index().x), step = static_cast<u32>(device::grid_size().x);
@@ -78,6 +117,16 @@ WT_DEVICE void for_work(const Params& p, Body&& body) {
       work.tile.n = work.tile.n * kN + rank / kM;
     }
     body(work);
+  }
+}
+
+// Calls body(work) for all that this block does.
+template <KernelConfig kConfig, bool kSnake = false, class Params, class Body>
+WT_DEVICE void for_work(const Params& p, Body&& body) {
+  if constexpr (tma_layout::lists_work(kConfig)) {
+    for_listed_work<kConfig>(p, body);
+  } else {
+    for_work_in_turns<kConfig, kSnake>(p, body);
   }
 }
 

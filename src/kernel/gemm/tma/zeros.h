@@ -5,12 +5,27 @@
 // these pixels are memory traffic and nothing else, which would follow the products if consumers wrote it.
 #pragma once
 
-#include "kernel/gemm/tma/output.h"
+#include "kernel/gemm/storage.h"
+#include "kernel/gemm/tma/arguments.h"
+#include "kernel/gemm/tma/layout.h"
+#include "target/hopper.h"
 
 namespace wt {
 
-// By whole warps, of `warp` from 0 to kZeroWarps - 1. A unit is kZeroRows pixels of a region; its first unit stands in
-// first_tile. Units go round over all blocks, so that all together walk through memory.
+// Where pixel `row` of an image of the region lies, in elements.
+WT_DEVICE i64 zero_offset(const TmaRegion& region, u32 image, u32 row) {
+  i64 offset = region.out_base + image * region.out_stride[0];
+  WT_UNROLL for (int i = 2; i > 0; --i) {
+    const u32 rest = row / static_cast<u32>(region.size[i]);
+    offset += (row - rest * static_cast<u32>(region.size[i])) * region.out_stride[i + 1];
+    row = rest;
+  }
+  return offset + row * region.out_stride[1];
+}
+
+// By whole warps, of `warp` from 0 to kZeroWarps - 1. A unit is kZeroRows pixels of an image in a region, whose first
+// unit stands in first_tile and whose rows are those of one image. Units go round over all blocks, so that all together
+// walk through memory.
 template <KernelConfig kConfig, class Params>
 WT_DEVICE void write_zeros(const Params& p, int warp) {
   using Element = Storage<output_type(kConfig)>;
@@ -24,10 +39,11 @@ WT_DEVICE void write_zeros(const Params& p, int warp) {
          unit < static_cast<u32>(p.zero_units); unit += step) {
       while (at + 1 < p.region_count + p.zero_regions && p.regions[at + 1].first_tile <= unit) ++at;
       const TmaRegion& region = p.regions[at];
-      const i64 row = (unit - region.first_tile) * kRows;
-      const i64 start = RegionRows{region, row}.offset(static_cast<int>(lane % kRows));
-      const u32 rows = region.rows - row < kRows ? static_cast<u32>(region.rows - row) : kRows;
-      for (u32 first = 0; first < rows * p.zero_vectors.by; first += 32) {
+      const u32 in_region = unit - static_cast<u32>(region.first_tile), pixels = static_cast<u32>(region.rows);
+      const u32 of_image = (pixels + kRows - 1) / kRows, image = in_region / of_image;
+      const u32 row = (in_region - image * of_image) * kRows, rows = pixels - row < kRows ? pixels - row : kRows;
+      const i64 start = zero_offset(region, image, row + lane % kRows);
+      WT_ROLLED for (u32 first = 0; first < rows * p.zero_vectors.by; first += 32) {
         const u32 in_unit = quotient(first + lane, p.zero_vectors);
         const u32 vector = first + lane - in_unit * p.zero_vectors.by;
         const u32 low = device::shuffle(static_cast<u32>(start), static_cast<int>(in_unit % kRows));

@@ -28,7 +28,7 @@ def default_library():
 
 def main():
     suites = sorted((ROOT / "bench" / "suites").glob("*.txt"))
-    every_suite = [suite.stem for suite in suites if suite.stem not in ("quick", "edges", "variety")]
+    every_suite = [suite.stem for suite in suites if suite.stem not in ("quick", "edges", "variety", "many")]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", default=None, help="libwavetile.so; default: the newest below build/")
     parser.add_argument("--suites", nargs="+", default=every_suite, help="names in bench/suites, or files")

@@ -9,7 +9,7 @@ from pathlib import Path
 from quality.layers import random_layers
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-NOT_TUNED = ("quick", "edges", "variety")  # parts of others, and cases for correctness
+NOT_TUNED = ("quick", "edges", "variety", "many")  # parts of others, and cases for correctness
 
 
 def suites():

@@ -289,7 +289,7 @@ constexpr Shape kSplitShapes[] = {
     {64, 64, false, kSearch, kSearch},   {128, 128, false, kSearch, kSearch}, {64, 128, false, kSearch, kSearch},
     {64, 32, false, kSearch, kSearch},   {64, 40, false, kSearch, kSearch},   {64, 72, false, kSearch, kSearch},
     {128, 64, false, kSearch, kSearch},  {64, 96, false, kSearch, kSearch},   {128, 96, false, kSearch, kSearch},
-    {128, 160, false, kSearch, kSearch}, {128, 192, false, kSearch, kSearch},
+    {128, 160, false, kSearch, kSearch}, {128, 192, false, kSearch, kSearch}, {128, 256, false, kSearch, kSearch},
 };
 
 // WHY the general loader alone: it serves unit filters too, and as well.

@@ -70,7 +70,7 @@ constexpr Constraint kTargetRows[] = {
 
 constexpr Constraint kProblemRows[] = {
     {"rows-channels",
-     "one group of few channels to sum over, up to 8 or no whole vectors, unit dilation, backward data with unit "
+     "one group of few channels to sum over, up to 16 or no whole vectors, unit dilation, backward data with unit "
      "strides",
      is_rows,
      [](const Case& at) {
@@ -83,7 +83,7 @@ constexpr Constraint kProblemRows[] = {
        const ConvProblem p = rows_forward(*at.problem);
        return fmt::format(
            "{} groups, {} channels, dilation={}x{} stride={}x{}: pipeline rows takes one group of at most 8 channels "
-           "to sum over, or more that are no vectors under up to 3 or under 5 filter rows, without dilation, in "
+           "to sum over, or up to 16 or no vectors of them under up to 3 or under 5 filter rows, without dilation, in "
            "backward "
            "data without strides",
            p.g, p.c, p.dilation[1], p.dilation[2], p.stride[1], p.stride[2]);

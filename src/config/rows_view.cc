@@ -2,11 +2,14 @@
 #include "config/rows_view.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/integers.h"
 #include "config/targets.h"
 #include "kernel/gemm/rows/layout.h"
+#include "problem/choice.h"
 
 namespace wt {
 namespace {
@@ -91,6 +94,50 @@ bool patch_fits(const KernelConfig& config, const RowsView& view) {
          rows_shared_bytes(config, view) <= room;
 }
 
+int64_t blocks_for(const KernelConfig& config, int64_t patches, int64_t tiles_n, int multiprocessors) {
+  const int64_t resident = int64_t{multiprocessors} * std::max<int>(config.min_blocks, 1);
+  return std::max<int64_t>(1, std::min(patches, resident / std::max<int64_t>(tiles_n, 1)));
+}
+
+// How a problem may be divided into patches, whatever the kernel: strips by strips, from low to high ones.
+struct Divisions {
+  ConvProblem forward;
+  RowsRuns runs;
+  std::vector<RowsView> views;  // of no columns
+};
+
+Divisions make_divisions(const ConvProblem& problem) {
+  Divisions divisions{rows_forward(problem), {}, {}};
+  divisions.runs = runs_of(divisions.forward);
+  const Spatial out = divisions.forward.out();
+  RowsView view{};
+  static_cast<RowsRuns&>(view) = divisions.runs;
+  for (const int64_t strips : kStrips) {
+    if (strips > out[2]) break;
+    for (const int64_t rows : kTileRows) {
+      if (rows > out[1]) break;
+      set_patch(view, divisions.forward, out, strips, rows);
+      divisions.views.push_back(view);
+    }
+  }
+  return divisions;
+}
+
+// Of the last problem that this thread asked about: a choice asks for one problem some hundred times.
+const Divisions& divisions_of(const ConvProblem& problem) {
+  struct Memory {
+    LastProblem problem;
+    Divisions divisions;
+  };
+  thread_local std::unique_ptr<Memory> last;  // WHY a pointer: as in dispatch/cost_model_tma_facts.cc
+  if (!last) last = std::make_unique<Memory>();
+  if (!last->problem.is(problem)) {
+    last->divisions = make_divisions(problem);
+    last->problem.set(problem);
+  }
+  return last->divisions;
+}
+
 }  // namespace
 
 double rows_fragment_cycles(const KernelConfig& config, const RowsView& view) {
@@ -122,34 +169,35 @@ ConvProblem rows_forward(const ConvProblem& problem) {
   return p;
 }
 
-RowsRuns rows_runs(const ConvProblem& problem) { return runs_of(rows_forward(problem)); }
+RowsRuns rows_runs(const ConvProblem& problem) { return divisions_of(problem).runs; }
 
 RowsView rows_view(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
-  const ConvProblem p = rows_forward(problem);
-  RowsView view = unpatched(config, p);
-  const Spatial out = p.out();
-  const double fragment = rows_fragment_cycles(config, view);  // whatever the patch
-  RowsView best = view;
+  const Divisions& divisions = divisions_of(problem);
+  RowsView best = unpatched(config, divisions.forward);
+  const double fragment = rows_fragment_cycles(config, best);  // whatever the patch
+  const int64_t tiles_n = best.tiles_n;
   double best_cycles = 0;
-  for (const int64_t strips : kStrips) {
-    if (strips > out[2]) break;
-    for (const int64_t rows : kTileRows) {
-      if (rows > out[1]) break;
-      set_patch(view, p, out, strips, rows);
-      if (!patch_fits(config, view) || (rows > 1 && view.fragments > kMaxFragments)) break;
-      const double waves = static_cast<double>(ceil_div(view.patches, rows_blocks(config, view, multiprocessors)));
-      // Nothing hides the first patch.
-      const double first = static_cast<double>(view.slot_bytes) / kBytesPerCycle;
-      const double cycles = first + waves * patch_cycles(config, view, fragment);
-      if (best.strips == 0 || cycles < best_cycles) best = view, best_cycles = cycles;
+  int64_t too_large = 0;  // these strips, with so many rows and more
+  for (const RowsView& view : divisions.views) {
+    if (view.strips == too_large) continue;
+    if (!patch_fits(config, view) || (view.tile_rows > 1 && view.fragments > kMaxFragments)) {
+      too_large = view.strips;
+      continue;
     }
+    const double waves =
+        static_cast<double>(ceil_div(view.patches, blocks_for(config, view.patches, tiles_n, multiprocessors)));
+    // Nothing hides the first patch.
+    const double first = static_cast<double>(view.slot_bytes) / kBytesPerCycle;
+    const double cycles = first + waves * patch_cycles(config, view, fragment);
+    if (best.strips == 0 || cycles < best_cycles) best = view, best_cycles = cycles;
   }
-  best.strips = best.strip > 0 ? ceil_div(out[2], best.strip) : 0;
+  best.tiles_n = tiles_n;
+  best.strips = best.strip > 0 ? ceil_div(divisions.forward.out()[2], best.strip) : 0;
   return best;
 }
 
 bool rows_fit(const KernelConfig& config, const ConvProblem& problem) {
-  const ConvProblem p = rows_forward(problem);
+  const ConvProblem& p = divisions_of(problem).forward;
   const Spatial out = p.out();
   if (out[1] < 1 || out[2] < 1) return false;  // of backward data with a stride, which is no such convolution
   RowsView view = unpatched(config, p);
@@ -164,8 +212,7 @@ int64_t rows_shared_bytes(const KernelConfig& config, const RowsView& view) {
 }
 
 int64_t rows_blocks(const KernelConfig& config, const RowsView& view, int multiprocessors) {
-  const int64_t resident = int64_t{multiprocessors} * std::max<int>(config.min_blocks, 1);
-  return std::max<int64_t>(1, std::min(view.patches, resident / std::max<int64_t>(view.tiles_n, 1)));
+  return blocks_for(config, view.patches, view.tiles_n, multiprocessors);
 }
 
 }  // namespace wt

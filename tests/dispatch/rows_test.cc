@@ -33,6 +33,8 @@ INSTANTIATE_TEST_SUITE_P(
                       RowsCase{"fwd bf16 n1 c3 k96 i16x16 f4x4 s4", 1},          // patches
                       RowsCase{"fwd bf16 n1 c6 k8 i5x300 f3x3 p1x7", 4},         // padding over the filter
                       RowsCase{"fwd bf16 n1 c7 k8 i5x7 f3x3 p1", 4},
+                      RowsCase{"fwd bf16 n1 c16 k136 i9x19 f3x3 p1", 1},  // whole vectors, filter by four numbers
+                      RowsCase{"fwd bf16 n1 c18 k36 i8x8 f3x3 p1", 4},    // filter by two
                       RowsCase{"fwd bf16 n800 c1 k8 i5x8 f3x3 p1", 1}));  // slots that are used again
 
 // What is read beside a window meets zeros of the filter, which would not stop a NaN: outputs are NaN where their

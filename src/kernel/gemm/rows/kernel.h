@@ -246,6 +246,21 @@ struct RowsGemm {
       }
       return part;
     }
+    // The same of a filter whose rows are whole vectors, at the start of which windows start.
+    template <int kWidth>
+    WT_DEVICE Vector<Element, kOctet> load_vectors(const Params& p) const {
+      using Part = Vector<Element, kWidth>;
+      const i32 filter = first_column(p) + column, row = chunk / kOctets, start = chunk % kOctets * kOctet;
+      Vector<Element, kOctet> part{};
+      if (row >= kRows || filter >= p.columns) return part;
+      const Element* at = static_cast<const Element*>(p.filter) + (static_cast<i64>(filter) * kRows + row) * p.run;
+      WT_UNROLL for (int i = 0; i < kOctet; i += kWidth) {
+        if (start + i >= p.run) continue;
+        const Part some = device::load_global(reinterpret_cast<const Part*>(at + start + i));
+        WT_UNROLL for (int j = 0; j < kWidth; ++j) part.at[i + j] = some.at[j];
+      }
+      return part;
+    }
     WT_DEVICE SharedAddress offset() const { return filter_offset(of_class, chunk, column); }
   };
 
@@ -316,13 +331,31 @@ struct RowsGemm {
   }
 
   WT_DEVICE static void load_filter(const Params& p, SharedAddress filter) {
-    if constexpr (kTurned && kConfig.gemm.vector_c > 1) return load_columns(p, filter);
+    if constexpr (kTurned && kConfig.gemm.vector_c > 1) {
+      load_columns(p, filter);
+    } else if constexpr (kTurned) {
+      load_chunks(p, filter, [&](const FilterChunk& chunk) { return chunk.load(p); });
+    } else {
+      // WHY loops of their own: what is not executed is not fetched, and nothing hides the first instructions.
+      const bool even = p.classes == 1 && p.lead == 0;
+      if (even && p.run % 4 == 0) {
+        load_chunks(p, filter, [&](const FilterChunk& chunk) { return chunk.template load_vectors<4>(p); });
+      } else if (even && p.run % 2 == 0) {
+        load_chunks(p, filter, [&](const FilterChunk& chunk) { return chunk.template load_vectors<2>(p); });
+      } else {
+        load_chunks(p, filter, [&](const FilterChunk& chunk) { return chunk.load(p); });
+      }
+    }
+  }
+
+  template <class Load>
+  WT_DEVICE static void load_chunks(const Params& p, SharedAddress filter, Load&& load) {
     constexpr int kBatch = 4;  // WHY: loads that wait for each other's stores take four times as long
     const int chunks = p.classes * kFilterChunks * kColumns;
     for (int first = device::thread_index(); first < chunks; first += kBatch * kMathThreads) {
       Vector<Element, kOctet> part[kBatch];
       WT_UNROLL for (int i = 0; i < kBatch; ++i) {
-        if (first + i * kMathThreads < chunks) part[i] = FilterChunk(first + i * kMathThreads).load(p);
+        if (first + i * kMathThreads < chunks) part[i] = load(FilterChunk(first + i * kMathThreads));
       }
       WT_UNROLL for (int i = 0; i < kBatch; ++i) {
         const int index = first + i * kMathThreads;

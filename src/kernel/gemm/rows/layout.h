@@ -10,15 +10,16 @@
 
 namespace wt::rows_layout {
 
-// Channels of the source: up to 8, or, where they are no whole vectors, as many as a few filter rows have room for.
-inline constexpr int kMostChannels = 8, kMostWideRows = 3, kMostNumbers = 128;
+// Channels of the source: up to 8, or, where they are up to 16 or no whole vectors, as many as a few filter rows have
+// room for.
+inline constexpr int kMostChannels = 8, kMostVectors = 16, kMostWideRows = 3, kMostNumbers = 128;
 inline constexpr int kFiveRows = 5, kMostNumbersOfFive = 264;
 constexpr bool takes_channels(long long channels, long long filter_rows, long long filter_columns) {
   if (channels <= kMostChannels) return true;
   const long long most = filter_rows <= kMostWideRows ? kMostNumbers
                          : filter_rows == kFiveRows   ? kMostNumbersOfFive
                                                       : 0;
-  return channels % 8 != 0 && channels * filter_columns < most;
+  return (channels % 8 != 0 || channels <= kMostVectors) && channels * filter_columns < most;
 }
 
 // k is filter rows of whole octets: the numbers of a filter row follow each other in the image, and what fills the last

@@ -17,6 +17,7 @@ namespace wt {
 struct Binding {
   std::vector<Launch> launches;  // in order; none where the problem has no output
   int64_t workspace_bytes = 0;
+  int64_t parts = 1;  // of each sum of a gemm kernel that divides them; for people (split_facts.h)
 };
 
 // The configuration accepts the problem (candidates.h); what is refused here is a bug.

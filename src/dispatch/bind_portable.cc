@@ -244,8 +244,8 @@ Binding bind_portable(const KernelConfig& config, const ConvProblem& problem, co
   }
   if (weight && config.gemm.split_k == SplitK::kWorkspace) {
     const int64_t part_bytes = problem.w_elements() * static_cast<int64_t>(sizeof(float));
-    const int64_t parts = part_bytes == 0 ? 1 : binding.workspace_bytes / part_bytes;
-    binding.launches.push_back(split_sum_launch(config, problem, device, static_cast<int>(parts)));
+    binding.parts = part_bytes == 0 ? 1 : binding.workspace_bytes / part_bytes;
+    binding.launches.push_back(split_sum_launch(config, problem, device, static_cast<int>(binding.parts)));
   }
   return !weight && config.gemm.groups_per_tile > 1 ? with_merged_filter(config, problem, device, std::move(binding))
                                                     : binding;

@@ -43,6 +43,7 @@ RowsWeightArguments weight_arguments(const KernelConfig& config, const ConvProbl
   arguments.odd_step = view.odd_step;
   arguments.even_at = view.lead ? 2 * (arguments.step + 1) : 0;
   arguments.odd_at = view.lead ? 0 : 2 * (arguments.step - 1);
+  arguments.paired = view.paired;
   arguments.pitch = static_cast<i32>(view.pitch);
   arguments.chunk_rows = static_cast<i32>(view.chunk_rows);
   arguments.chunks = static_cast<i32>(view.chunks);
@@ -82,6 +83,7 @@ Binding bind_rows_weight(const KernelConfig& config, const ConvProblem& problem,
       config, problem, view, asked > 0 ? asked : rows_weight_parts(config, view, device.multiprocessors));
   const int64_t tiles = view.tiles_m * view.tiles_n;
   Binding binding;
+  binding.parts = arguments.parts;
   binding.workspace_bytes = arguments.parts * tiles * rows_weight_layout::tile_vectors(config) * int64_t{16};
 
   Launch launch;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 
 #include "base/check.h"
 #include "config/fields.h"
@@ -232,6 +233,30 @@ std::vector<TileClass> tile_classes(const KernelConfig& config, const TmaArgumen
   return classes;
 }
 
+// How many hundredths of the predicted time zeros are spread over. WAVETILE_ZERO_SPREAD overrides it, to measure.
+int64_t zero_spread() {
+  constexpr int64_t kSpread = 0;
+  const char* text = std::getenv("WAVETILE_ZERO_SPREAD");
+  return text ? std::clamp<int64_t>(std::strtoll(text, nullptr, 10), 0, 200) : kSpread;
+}
+
+template <int kRegions>
+void set_zeros(TmaArguments<kRegions>& arguments, const KernelConfig& config, const ConvProblem& problem,
+               const DeviceInfo& device, int64_t image_units) {
+  const int64_t units = problem.n * image_units;
+  WT_CHECK(units < int64_t{1} << 30, "{} sets of pixels are more than the kernels count", units);
+  const int64_t pixel_bytes = problem.c * size_of(problem.output_type());
+  arguments.zero_units = static_cast<i32>(units);
+  arguments.image_zero_units = static_cast<i32>(image_units);
+  arguments.zero_vectors = make_divider(pixel_bytes / tma_layout::zero_bytes(config, pixel_bytes));
+  if (const int64_t spread = config.gemm.groups_per_tile == 1 ? zero_spread() : 0) {
+    constexpr double kLongest = 500e3;  // that a warp may pause
+    const auto writers = static_cast<double>(device.multiprocessors * config.min_blocks * tma_layout::kZeroWarps);
+    const double whole = predicted_tma_us(config, problem, device.multiprocessors) * 10 * static_cast<double>(spread);
+    arguments.zero_pause = static_cast<u32>(std::min(kLongest, whole * writers / static_cast<double>(units)));
+  }
+}
+
 template <int kRegions>
 Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
                      std::vector<HostRegion> regions, const PatchRuns& runs) {
@@ -271,13 +296,13 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   launch.kernel = name_of(config);
   const Tensor a = forward ? Tensor::kX : Tensor::kY, out = output_tensor(problem.direction);
   const Image image = image_of(problem);
-  int64_t zero_units = 0;
+  int64_t image_zero_units = 0;
   for (size_t i = 0; i < regions.size(); ++i) {
     TmaRegion& region = regions[i].region;
     if (tma_layout::writes_zeros(config) && !regions[i].has_taps) {  // these come last
-      region.first_tile = zero_units;
+      region.first_tile = image_zero_units;
       region.rows /= std::max<int64_t>(1, problem.n);  // of one image
-      zero_units += problem.n * ceil_div(region.rows, tma_layout::kZeroRows);
+      image_zero_units += ceil_div(region.rows, tma_layout::kZeroRows);
       WT_CHECK(region.rows < int64_t{1} << 31, "{} pixels are more than the kernels count", region.rows);
       arguments.regions[i] = region;
       ++arguments.zero_regions;
@@ -303,12 +328,8 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
     launch.maps.push_back({static_cast<uint32_t>(offset), a, 0, map});
   }
 
-  WT_CHECK(zero_units < int64_t{1} << 30, "{} sets of pixels are more than the kernels count", zero_units);
-  if (zero_units > 0) {
-    const int64_t pixel_bytes = problem.c * size_of(problem.output_type());
-    arguments.zero_units = static_cast<i32>(zero_units);
-    arguments.zero_vectors = make_divider(pixel_bytes / tma_layout::zero_bytes(config, pixel_bytes));
-  }
+  const int64_t zero_units = problem.n * image_zero_units;
+  if (zero_units > 0) set_zeros(arguments, config, problem, device, image_zero_units);
 
   // Copies in the workspace are in the L2 already.
   const bool as_it_lies =
@@ -350,6 +371,7 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   if (!parts) bind_epilogue(launch, problem, offsetof(Arguments, epilogue));
 
   Binding binding;
+  binding.parts = arguments.splits;
   const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
   if (tiles + zero_units == 0) return binding;
   const int members = cluster_sum ? arguments.splits : tma_layout::sharing_blocks(config);

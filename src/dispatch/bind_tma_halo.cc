@@ -96,6 +96,7 @@ Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& asked, cons
   if (tiles == 0) return binding;
   if (config.gemm.split_k != SplitK::kNone)
     arguments.splits = static_cast<i32>(planned_splits(config, asked, device.multiprocessors));
+  binding.parts = arguments.splits;
   WT_CHECK(tiles * arguments.splits < int64_t{1} << 30, "{} tiles are more than the kernels count", tiles);
 
   const bool forward = problem.direction == Direction::kForward;

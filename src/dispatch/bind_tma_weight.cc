@@ -108,6 +108,7 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
   if (stream)
     arguments.stream_blocks = static_cast<i32>(std::min(most, tiles * std::max<int64_t>(1, arguments.pixel_blocks)));
   Binding binding;
+  binding.parts = arguments.splits;
   if (stream) {
     binding.workspace_bytes =
         stream_cut(arguments).slots() * gemm.tile.m * gemm.tile.n * static_cast<int64_t>(sizeof(float));

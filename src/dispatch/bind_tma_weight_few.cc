@@ -35,6 +35,7 @@ Binding bind_tma_weight_few(const KernelConfig& config, const ConvProblem& probl
   arguments.splits = static_cast<i32>(view.splits);
   arguments.epilogue = epilogue_arguments(problem);
   Binding binding;
+  binding.parts = arguments.splits;
   set_parts(arguments, binding, config, view.tiles(), device);
 
   Launch launch;

@@ -107,6 +107,7 @@ Binding bind_tma_weight_halo(const KernelConfig& config, const ConvProblem& prob
                                       tile.patch_h, tile.patch_w)});
   }
   Binding binding;
+  binding.parts = arguments.splits;
   if (split) {
     set_parts(arguments, binding, config, tiles, device);
     launch.pointers.push_back({offsetof(Arguments, partials), Tensor::kWorkspace, 0});

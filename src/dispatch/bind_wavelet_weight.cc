@@ -81,6 +81,7 @@ Binding bind_wavelet_weight(const KernelConfig& config, const ConvProblem& probl
     launch.pointers.push_back({static_cast<uint32_t>(kWalk + offsetof(WaveletArguments<3>, b)), plain, 0});
   }
   Binding binding;
+  binding.parts = splits;
   if (split) {
     binding.workspace_bytes = splits * arguments.elements * static_cast<int64_t>(sizeof(float));
     launch.pointers.push_back({offsetof(WaveletWeightArguments, partials), Tensor::kWorkspace, 0});

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/split_facts.h"
 
-#include <cstring>
-
 #include "base/integers.h"
 #include "config/merged_problem.h"
 #include "config/rows_weight_view.h"
@@ -11,34 +9,9 @@
 #include "dispatch/weight_few.h"
 #include "kernel/gemm/portable/layout.h"
 #include "kernel/gemm/rows/weight_layout.h"
-#include "kernel/split_sum_arguments.h"
 #include "problem/gemm_view.h"
 
 namespace wt {
-namespace {
-
-// Parts of a sum that the launches leave and add. WHY read from them: each kind of kernel has its own way to choose.
-int64_t parts_of(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
-  if (rows_weight_layout::serves(config)) {
-    if (const int64_t asked = requested_splits()) return asked;
-    return rows_weight_parts(config, rows_weight_view(config, problem, device.multiprocessors), device.multiprocessors);
-  }
-  const Binding binding = bind(config, problem, device);
-  for (const Launch& launch : binding.launches) {
-    if (config.gemm.split_k == SplitK::kCluster) {
-      const int64_t members = int64_t{launch.shape.cluster[0]} * launch.shape.cluster[1] * launch.shape.cluster[2];
-      if (members > 1) return members;
-    }
-    if (config.gemm.split_k != SplitK::kWorkspace || !launch.kernel.ends_with(kSumSuffix)) continue;
-    SplitSumArguments arguments;
-    std::memcpy(&arguments, launch.params.data(), sizeof arguments);
-    return arguments.splits;
-  }
-  return 1;
-}
-
-}  // namespace
-
 std::optional<SplitFacts> split_facts(const KernelConfig& config, const ConvProblem& problem,
                                       const DeviceInfo& device) {
   const GemmConfig& gemm = config.gemm;
@@ -64,7 +37,7 @@ std::optional<SplitFacts> split_facts(const KernelConfig& config, const ConvProb
     const int64_t columns = config.finite_only ? problem.c_per_group() : view.m;
     facts.tiles = view.batch * ceil_div(rows, gemm.tile.m) * ceil_div(columns, gemm.tile.n);
   }
-  facts.parts = divides ? parts_of(config, problem, device) : 1;
+  facts.parts = bind(config, problem, device).parts;
   facts.by_occupancy = split_count_by_occupancy(split_input(
       gemm, facts.tiles, facts.blocks, int64_t{device.multiprocessors} * config.min_blocks, problem.w_elements()));
   return facts;

@@ -46,9 +46,10 @@ struct TmaArguments {
   TensorMap out;       // boxes of 64 columns
   TensorMap out_tail;  // the columns left over
   i32 region_count;
-  i32 zero_regions;      // behind them, which idle warps write
-  i32 zero_units;        // of up to kZeroRows pixels
-  Divider zero_vectors;  // stores of a pixel
+  i32 zero_regions;                  // behind them, which idle warps write
+  i32 zero_units, image_zero_units;  // of up to kZeroRows pixels: all, and those of an image
+  u32 zero_pause;                    // nanoseconds between two of a warp
+  Divider zero_vectors;              // stores of a pixel
   i32 groups;
   i32 depth;         // channels that are summed over, of a group
   i32 depth_blocks;  // depth / box, rounded up

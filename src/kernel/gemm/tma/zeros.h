@@ -24,8 +24,8 @@ WT_DEVICE i64 zero_offset(const TmaRegion& region, u32 image, u32 row) {
 }
 
 // By whole warps, of `warp` from 0 to kZeroWarps - 1. A unit is kZeroRows pixels of an image in a region, whose first
-// unit stands in first_tile and whose rows are those of one image. Units go round over all blocks, so that all together
-// walk through memory.
+// unit in an image stands in first_tile and whose rows are those of one image. Units go round over all blocks, so that
+// all together walk through memory, as the tiles do.
 template <KernelConfig kConfig, class Params>
 WT_DEVICE void write_zeros(const Params& p, int warp) {
   using Element = Storage<output_type(kConfig)>;
@@ -34,14 +34,16 @@ WT_DEVICE void write_zeros(const Params& p, int warp) {
   const auto lane = static_cast<u32>(device::lane_index());
   const auto write = [&](auto zero) {
     const u32 step = static_cast<u32>(device::grid_size().x) * tma_layout::kZeroWarps;
-    i32 at = p.region_count;
-    for (u32 unit = static_cast<u32>(device::block_index().x) * tma_layout::kZeroWarps + static_cast<u32>(warp);
-         unit < static_cast<u32>(p.zero_units); unit += step) {
-      while (at + 1 < p.region_count + p.zero_regions && p.regions[at + 1].first_tile <= unit) ++at;
+    const u32 own = static_cast<u32>(device::block_index().x) * tma_layout::kZeroWarps + static_cast<u32>(warp);
+    for (u32 unit = own; unit < static_cast<u32>(p.zero_units); unit += step) {
+      if (p.zero_pause > 0 && unit != own) device::pause(p.zero_pause);
+      const u32 image = unit / static_cast<u32>(p.image_zero_units);
+      const u32 in_image = unit - image * static_cast<u32>(p.image_zero_units);
+      i32 at = p.region_count;
+      while (at + 1 < p.region_count + p.zero_regions && p.regions[at + 1].first_tile <= in_image) ++at;
       const TmaRegion& region = p.regions[at];
-      const u32 in_region = unit - static_cast<u32>(region.first_tile), pixels = static_cast<u32>(region.rows);
-      const u32 of_image = (pixels + kRows - 1) / kRows, image = in_region / of_image;
-      const u32 row = (in_region - image * of_image) * kRows, rows = pixels - row < kRows ? pixels - row : kRows;
+      const u32 row = (in_image - static_cast<u32>(region.first_tile)) * kRows;
+      const u32 left = static_cast<u32>(region.rows) - row, rows = left < kRows ? left : kRows;
       const i64 start = zero_offset(region, image, row + lane % kRows);
       WT_ROLLED for (u32 first = 0; first < rows * p.zero_vectors.by; first += 32) {
         const u32 in_unit = quotient(first + lane, p.zero_vectors);

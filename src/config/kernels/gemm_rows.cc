@@ -32,6 +32,7 @@ constexpr Filter kCommon[] = {
     {7, 1},   // 7x7 of 1
     {7, 4},   // 7x7 of 4
     {11, 5},  // 11x11 of 3
+    {8, 3},   // 8x8 of 3, patches
 };
 
 constexpr Filter kHead = {3, 14};  // 3x3 of 36

@@ -52,17 +52,21 @@ WT_DEVICE void load_taps_chunks(const TapsArguments& p, int chunks, const Place&
   }
 }
 
-// `place(index)` is the index-th of `chunks`.
+// `place(index)` is the index-th of `chunks`; those behind the first `loaded` ones hold zeros alone.
 template <class Element, int kThreads, class Place>
-WT_DEVICE void load_taps_filter(const TapsArguments& p, int chunks, const Place& place) {
-  constexpr int kFew = 2;
-  if (p.filter_depth == 1 && p.depth % static_cast<i32>(16 / sizeof(Element)) == 0) {
-    load_taps_chunks<Element, kThreads, true, 4>(p, chunks, place);
-  } else if (chunks > kFew * kThreads) {
-    load_taps_chunks<Element, kThreads, false, 4>(p, chunks, place);
-  } else {  // WHY: the chunks that fill a batch are loaded for nothing
-    load_taps_chunks<Element, kThreads, false, kFew>(p, chunks, place);
+WT_DEVICE void load_taps_filter(const TapsArguments& p, int chunks, int loaded, const Place& place) {
+  constexpr int kWidth = 16 / sizeof(Element), kFew = 2;
+  if (p.filter_depth == 1 && p.depth % kWidth == 0) {
+    load_taps_chunks<Element, kThreads, true, 4>(p, loaded, place);
+  } else if (loaded > kFew * kThreads) {
+    load_taps_chunks<Element, kThreads, false, 4>(p, loaded, place);
+  } else if (loaded > kThreads) {  // WHY: the chunks that fill a batch are loaded for nothing
+    load_taps_chunks<Element, kThreads, false, kFew>(p, loaded, place);
+  } else {
+    load_taps_chunks<Element, kThreads, false, 1>(p, loaded, place);
   }
+  for (int index = loaded + device::thread_index(); index < chunks; index += kThreads)
+    device::store_shared(place(index).to, Vector<Element, kWidth>{});
 }
 
 }  // namespace wt

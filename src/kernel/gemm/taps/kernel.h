@@ -123,13 +123,15 @@ struct TapsGemm {
     const auto taps = static_cast<u32>(p.taps[0] * p.taps[1]);
     const u32 columns = static_cast<u32>(p.channels) * taps;
     // WHY a chunk of a column a thread: forward it is one load, and neighbouring columns are neighbours backward.
-    load_taps_filter<Element, kMathThreads>(p, p.depth_blocks * kChunks * kColumns, [&](int index) {
+    constexpr int kDepth = taps_layout::kDepth / kChunks;
+    const int all = p.depth_blocks * kChunks * kColumns, loaded = (p.depth + kDepth - 1) / kDepth * kColumns;
+    load_taps_filter<Element, kMathThreads>(p, all, loaded, [&](int index) {
       const auto column = static_cast<u32>(index % kColumns);
       const int chunk = index / kColumns;
       const u32 channel = column / taps, tap = column - channel * taps;
       const u32 tap_h = tap / static_cast<u32>(p.taps[1]), tap_w = tap - tap_h * static_cast<u32>(p.taps[1]);
       return TapsChunk{p.filter_first + channel * p.filter_channel + tap_h * p.filter_tap[0] + tap_w * p.filter_tap[1],
-                       chunk * (taps_layout::kDepth / kChunks), column < columns,
+                       chunk * kDepth, column < columns,
                        filter + (chunk / kChunks * kColumns + static_cast<int>(column)) * 128 +
                            static_cast<u32>(chunk % kChunks ^ static_cast<int>(column % 8)) * 16};
     });

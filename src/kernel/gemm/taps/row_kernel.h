@@ -127,7 +127,7 @@ struct TapsRowGemm {
   WT_DEVICE static void load_filter(const Params& p, SharedAddress filter) {
     constexpr int kChunks = 8;  // of a block
     const int columns = p.channels * kTapsW, all = kTapsH * p.depth_blocks * kChunks * kColumns;
-    load_taps_filter<Element, kGroupThreads * kGroups>(p, all, [&](int index) {
+    load_taps_filter<Element, kGroupThreads * kGroups>(p, all, all, [&](int index) {
       const int column = index % kColumns, chunk = index / kColumns % kChunks, part = index / (kColumns * kChunks);
       const int tap = part / p.depth_blocks, block = part - tap * p.depth_blocks;
       return TapsChunk{p.filter_first + column / kTapsW * p.filter_channel + tap * p.filter_tap[0] +

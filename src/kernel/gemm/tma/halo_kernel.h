@@ -19,12 +19,11 @@
 
 #include "kernel/direct/overlap.h"
 #include "kernel/gemm/ring.h"
-#include "kernel/gemm/tma/exchange.h"
 #include "kernel/gemm/tma/halo_arguments.h"
 #include "kernel/gemm/tma/halo_fragments.h"
+#include "kernel/gemm/tma/halo_output.h"
 #include "kernel/gemm/tma/halo_parts.h"
 #include "kernel/gemm/tma/operand.h"
-#include "kernel/gemm/tma/output.h"
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
 
@@ -88,7 +87,7 @@ struct TmaHaloGemm {
 
   using B = FilterLayout<kConfig>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
-  using Output = TmaOutput<kConfig, Params>;
+  using Output = HaloOutput<kConfig>;
   // With operands in registers, consumers that take tiles in turns have rings of their own and multiply at the same
   // time: one's instructions fill the pauses in which the other waits for its operands.
   static constexpr bool kApart = kInRegisters && kPingPong;
@@ -104,38 +103,8 @@ struct TmaHaloGemm {
     ClusterSum<kConfig> sum;
     HaloGroups<kConfig> groups;
   };
-  struct Tile {
-    i32 image, d, h, w;  // of the first output pixel
-    i64 n;
-    i32 group;
-    i32 part;
-    int order;            // among the block's tiles
-    bool last, own_last;  // of the block, of this consumer
-  };
-
+  using Tile = HaloTile;
   using Range = HaloRange<kConfig>;
-
-  // Output pixels of a fragment, in the order of its rows: those of a warp are `pitch` rows below the warp's before.
-  struct PixelRows {
-    const Params& p;
-    i32 image, d, h, w, pitch;
-    WT_DEVICE i64 offset(int row) const {
-      if (kDivides && image >= p.images) return -1;
-      const i32 y = h + row / 16 * pitch + row / kEdge % 2, x = w + row % kEdge;
-      if (y >= p.size[1] || x >= p.size[2]) return -1;
-      return image * p.out_stride[0] + d * p.out_stride[1] + y * p.out_stride[2] + x * p.out_stride[3];
-    }
-  };
-
-  // The same in one part of the workspace.
-  struct PartPixels {
-    PixelRows rows;
-    i64 base;
-    WT_DEVICE i64 offset(int row) const {
-      const i64 at = rows.offset(row);
-      return at < 0 ? at : at + base;
-    }
-  };
 
   WT_DEVICE static Shared layout(int ring) {
     const SharedAddress patch = (device::shared_base() + 1023) & ~1023u;
@@ -235,105 +204,27 @@ struct TmaHaloGemm {
         multiply_in_turns(p, shared, patch, filter, range, consumer, d);
         if (!shared.groups.sum(d, consumer, tile.order, tile.last)) return;
         if constexpr (kDivides) {
-          store_divided(p, shared, tile, 0, d);
+          Output::store_divided(p, shared.sum, tile, 0, d);
         } else {
-          store<kFragments>(p, shared, tile, 0, 0, d);
+          Output::template store<kFragments>(p, shared.out, tile, 0, 0, d);
         }
       } else if constexpr (kDivides) {
         multiply<kFragments>(p, shared, patch, filter, range, part, d);
-        store_divided(p, shared, tile, part, d);
+        Output::store_divided(p, shared.sum, tile, part, d);
       } else {
         if (kInTurns) device::sync_named(1 + consumer, 256);
         const i32 rows_left = p.size[1] - tile.h - part * kFragments * kEdge;
         if (kLeastFragments < kFragments && rows_left <= kLeastFragments * kEdge) {
           multiply<kLeastFragments>(p, shared, patch, filter, range, part, d);
           if (kInTurns && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
-          store<kLeastFragments>(p, shared, tile, consumer, part, d);
+          Output::template store<kLeastFragments>(p, shared.out, tile, consumer, part, d);
         } else {
           multiply<kFragments>(p, shared, patch, filter, range, part, d);
           if (kInTurns && !tile.last) device::arrive_named(1 + (consumer ^ 1), 256);
-          store<kFragments>(p, shared, tile, consumer, part, d);
+          Output::template store<kFragments>(p, shared.out, tile, consumer, part, d);
         }
       }
     });
-  }
-
-  // A share of the columns of the whole sum, or all of a part of it.
-  WT_DEVICE static void store_divided(const Params& p, const Shared& shared, const Tile& tile, int part,
-                                      float (&d)[kFragments][kTileN / 2]) {
-    const bool below = p.stacked == 1;
-    const auto rows = [&](int i) {
-      const i32 fragment = part * kFragments + i;
-      return PixelRows{p, tile.image + (below ? 0 : fragment), tile.d, tile.h + (below ? fragment * kEdge : 0), tile.w,
-                       2};
-    };
-    if constexpr (kClusterSum) {
-      typename Output::Steps steps;
-      const ColumnBlocks columns = shared.sum.sum(d, part, tile.order, tile.last);
-      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        Output::store_direct(p, rows(i), {tile.n * kTileN, tile.group}, d[i], steps, columns);
-      }
-      steps.finish(p.epilogue);
-    } else {
-      using Parts = TmaOutput<parts_of(kConfig), Params, false>;  // WHY false here: GCC 12 fails to work it out
-      typename Parts::Steps none;
-      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        Parts::store_direct(p, PartPixels{rows(i), tile.part * p.part_elements}, {tile.n * kTileN, tile.group}, d[i],
-                            none);
-      }
-    }
-  }
-
-  template <int kUsed>
-  WT_DEVICE static void store(const Params& p, const Shared& shared, const Tile& tile, int consumer, int part,
-                              const float (&d)[kFragments][kTileN / 2]) {
-    typename Output::Steps steps;
-    const typename Output::Place place{tile.n * kTileN, tile.group};
-    const auto rows = [&](int fragment) {
-      const i32 h = tile.h + part * kFragments * kEdge;
-      return kInRegisters ? PixelRows{p, tile.image, tile.d, h + 2 * fragment, tile.w, 2 * kUsed}
-                          : PixelRows{p, tile.image, tile.d, h + fragment * kEdge, tile.w, 2};
-    };
-    const SharedAddress staging = shared.out + consumer * tma_layout::out_bytes(kConfig) / kConsumers;
-    if constexpr (kConfig.gemm.staging == Staging::kTmaStore) {
-      constexpr int kFragmentBytes = 64 * 128 * tma_layout::out_boxes(kConfig);
-      const bool sends = device::thread_index() % 128 == 0;
-      if (sends) device::bulk_wait_read<0>();  // the tile before has left the staging buffer
-      device::sync_named(3 + consumer, 128);
-      WT_UNROLL for (int i = 0; i < kUsed; ++i) {
-        Output::stage(p, rows(i), place, d[i], steps, staging + i * kFragmentBytes);
-      }
-      device::fence_async_shared();
-      device::sync_named(3 + consumer, 128);
-      if (sends) {
-        WT_UNROLL for (int i = 0; i < kUsed; ++i) send(p, rows(i), place, staging + i * kFragmentBytes);
-        // WHY here and not after the loop: code behind the persistent loop makes ptxas ignore the register moves.
-        if (tile.own_last) device::bulk_wait_read<0>();
-      }
-    } else {
-      WT_UNROLL for (int i = 0; i < kUsed; ++i) {
-        Output::stage(p, rows(i), place, d[i], steps, staging);
-        Output::copy_rows(p, rows(i), place, staging);
-      }
-    }
-    steps.finish(p.epilogue);
-  }
-
-  // Sends 8x8 staged pixels; those outside the image are dropped.
-  WT_DEVICE static void send(const Params& p, const PixelRows& rows, const typename Output::Place& place,
-                             SharedAddress staging) {
-    const i32 column = static_cast<i32>(Output::first_channel(p, place));
-    WT_UNROLL for (int box = 0; box < tma_layout::out_boxes(kConfig); ++box) {
-      const bool tail = kTileN % 64 != 0 && box == kTileN / 64;
-      const TensorMap& map = tail ? p.out_tail : p.out;
-      const SharedAddress from = staging + box * (64 * 128);
-      if constexpr (kConfig.dims == 3) {
-        device::tma_store(map, from, column + 64 * box, rows.w, rows.h, rows.d, rows.image);
-      } else {
-        device::tma_store(map, from, column + 64 * box, rows.w, rows.h, rows.image);
-      }
-    }
-    device::bulk_commit();
   }
 
   template <int kUsed>
@@ -342,9 +233,9 @@ struct TmaHaloGemm {
                                  float (&d)[kFragments][kTileN / 2]) {
     const i32 patches = range.patches;
     if constexpr (kInRegisters) return multiply_fragments<kUsed>(shared, patch, filter, patches, part, d);
-    if (kDivides && patches == 0) return zero(d);  // an empty part
+    if (kDivides && patches == 0) return zero_sums(d);  // an empty part
     const bool releases = device::lane_index() == 0;
-    StepsOfBlocks blocks(p, range);
+    HaloSteps<kConfig> blocks(p, range);
     for (i32 index = 0; index < patches; ++index) {
       const int first_of = range.first_of(index), end_of = range.end_of(index);
       const i32 steps = blocks.next();
@@ -380,7 +271,7 @@ struct TmaHaloGemm {
     own.skip(along);
     int before = -1, at = along;  // the slot of the stage before, and the next stage of the patch
     i32 released = 0;
-    StepsOfBlocks blocks(p, range);
+    HaloSteps<kConfig> blocks(p, range);
     for (i32 index = 0; index < range.patches; ++index) {
       const int first_of = range.first_of(index), count = range.end_of(index) - first_of;
       const i32 steps = blocks.next();
@@ -403,7 +294,7 @@ struct TmaHaloGemm {
     }
     device::wgmma_wait<0>();
     WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[i]);
-    if (before < 0) zero(d);  // no stage of its own
+    if (before < 0) zero_sums(d);  // no stage of its own
     if (releases && before >= 0) device::mbarrier_arrive(shared.filters.empty(before));
     for (; released < range.patches; ++released) {
       if (releases) device::mbarrier_arrive(shared.patches.empty(held.slot));
@@ -411,27 +302,6 @@ struct TmaHaloGemm {
     }
     filter.skip(range.stages());
   }
-
-  WT_DEVICE static void zero(float (&d)[kFragments][kTileN / 2]) {
-    WT_UNROLL for (int i = 0; i < kFragments; ++i) { WT_UNROLL for (int e = 0; e < kTileN / 2; ++e) d[i][e] = 0; }
-  }
-
-  // Steps along k of one block of channels after the other. Boxes may be narrower than their room, and the last one
-  // part full: other steps are left out.
-  struct StepsOfBlocks {
-    i32 blocks, block, all, last;
-    WT_DEVICE StepsOfBlocks(const Params& p, const Range& range)
-        : blocks(p.depth_blocks), block(kDivides ? range.first % p.depth_blocks : 0) {
-      constexpr int kStepChannels = 16;
-      all = p.box_channels / kStepChannels;
-      last = (p.depth - (p.depth_blocks - 1) * p.box_channels + kStepChannels - 1) / kStepChannels;
-    }
-    WT_DEVICE i32 next() {
-      const i32 steps = block + 1 == blocks ? last : all;
-      block = block + 1 == blocks ? 0 : block + 1;
-      return steps;
-    }
-  };
 
   template <int kUsed>
   WT_DEVICE static void issue_stage(const Params& p, SharedAddress patch, SharedAddress weights, int stage, i32 steps,

@@ -50,6 +50,30 @@ struct HaloRange {
   }
 };
 
+// Steps along k of one block of channels after the other. Boxes may be narrower than their room, and the last one part
+// full: other steps are left out.
+template <KernelConfig kConfig>
+struct HaloSteps {
+  i32 blocks, block, all, last;
+
+  WT_DEVICE HaloSteps(const TmaHaloArguments& p, const HaloRange<kConfig>& range)
+      : blocks(p.depth_blocks), block(HaloRange<kConfig>::kDivides ? range.first % p.depth_blocks : 0) {
+    constexpr int kStepChannels = 16;
+    all = p.box_channels / kStepChannels;
+    last = (p.depth - (p.depth_blocks - 1) * p.box_channels + kStepChannels - 1) / kStepChannels;
+  }
+  WT_DEVICE i32 next() {
+    const i32 steps = block + 1 == blocks ? last : all;
+    block = block + 1 == blocks ? 0 : block + 1;
+    return steps;
+  }
+};
+
+template <int kFragments, int kCount>
+WT_DEVICE void zero_sums(float (&d)[kFragments][kCount]) {
+  WT_UNROLL for (int i = 0; i < kFragments; ++i) { WT_UNROLL for (int e = 0; e < kCount; ++e) d[i][e] = 0; }
+}
+
 // Warpgroups along k, each with the products of its own stages: the others' sums are added to the first one's. WHY: one
 // warpgroup alone waits between its instructions, 43 cycles for each of up to 64 columns on an H200.
 template <KernelConfig kConfig>

@@ -21,9 +21,10 @@ constexpr int64_t kTileRows[] = {1, 2, 3, 4, 6, 8, 12, 16};
 constexpr int64_t kMoreStrips = 2;  // than the least
 
 // Cycles of a multiprocessor, counted on paper.
-constexpr double kUnitCycles = 400;       // barriers, coordinates, the first words
-constexpr double kStepInstructions = 30;  // of a warp: the pixels' addresses, the walk, waits
-constexpr double kBytesPerCycle = 18;     // into one multiprocessor's shared memory, when all of them load
+constexpr double kUnitCycles = 400;         // barriers, coordinates, the first words
+constexpr double kStepInstructions = 30;    // of a warp: the pixels' addresses, the walk, waits
+constexpr double kPairedInstructions = 20;  // the same of pairs of rows
+constexpr double kBytesPerCycle = 18;       // into one multiprocessor's shared memory, when all of them load
 constexpr double kSharedBytesPerCycle = 128;
 constexpr double kLatencyCycles = 3500;  // from the copy of a unit to its arrival, when all multiprocessors load
 
@@ -63,6 +64,8 @@ void divide(RowsWeightView& view, const KernelConfig& config, const ConvProblem&
   const int64_t words = ((view.strip - 1) * view.step + 7) / 2 + view.row_words + 1;
   view.pitch = round_up(4 * words, pitch_unit(view.chunk_rows));
   view.block_bytes = rows * view.strip * 128;
+  view.paired = !view.odd_step && view.strips * view.strip == out[2] && view.walk_units * rows == out[1] &&
+                rows % 2 == 0 && rows / 2 * view.octets() % 2 == 0;
 }
 
 bool unit_fits(const KernelConfig& config, const RowsWeightView& view) {
@@ -145,11 +148,13 @@ double rows_weight_step_cycles(const KernelConfig& config, const RowsWeightView&
   const double fragments = rows_weight_layout::fragments(config), loads = view.odd_step ? 6 : 4;
   // A fragment's words are read by four warps; all of them read dy.
   const double shared = fragments * (4 * loads * 128 * view.bank_waves + gemm.tile.n * 32.0) / kSharedBytesPerCycle;
-  const double issue = kStepInstructions * rows_weight_layout::groups_m(config) + fragments * (2.5 * loads + 5);
+  const double issue = view.paired
+                           ? kPairedInstructions * rows_weight_layout::groups_m(config) + fragments * 2 * loads
+                           : kStepInstructions * rows_weight_layout::groups_m(config) + fragments * (2.5 * loads + 5);
   const double products = fragments * std::max(gemm.tile.n / 2.0, 16 + gemm.tile.n / 4.0);
   // WHY not the longest alone: a group does one after the other, and few share a multiprocessor.
   const double longest = std::max({shared, issue, products}), all = shared + issue + products;
-  return longest + 0.25 * (all - longest);
+  return longest + (view.paired ? 0.12 : 0.25) * (all - longest);
 }
 
 RowsWeightView rows_weight_view(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {

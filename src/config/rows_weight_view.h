@@ -33,6 +33,7 @@ struct RowsWeightView {
   int64_t pitch, chunk_rows;    // of image rows in shared memory: bytes, rows
   int64_t chunks, ring_chunks;  // that a unit's windows touch, and that there are
   int64_t block_bytes;          // of a unit's 64 output channels
+  bool paired;                  // every unit has pairs of rows of whole octets, an even number of steps
   double bank_waves;            // of a warp's load: 1 where all lanes read different banks
   int64_t octets() const { return strip / 8; }
   int64_t ring_bytes() const { return ring_chunks * chunk_rows * pitch; }

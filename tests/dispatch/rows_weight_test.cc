@@ -62,7 +62,26 @@ INSTANTIATE_TEST_SUITE_P(
         WeightCase{"bwd_weight bf16 n1 c64 k3 i12x16 f3x3 p1 +residual", 64, 2, 1, 3},  // few output channels
         WeightCase{"bwd_weight fp16 n2 c72 k5 i9x11 f5x2 p0:3x2:0", 64, 2, 4, 2},       // the same, uneven padding
         WeightCase{"bwd_weight bf16 n1 c16 k2 i6x7 f1x3 p2x4", 64, 2, 4},               // padding over the filter
-        WeightCase{"bwd_weight bf16 n30 c1 k8 i4x8 f1x3 p0x1", 64, 2, 1, 1}));          // slots that are used again
+        WeightCase{"bwd_weight bf16 n30 c1 k8 i4x8 f1x3 p0x1", 64, 2, 1, 1},            // slots that are used again
+        WeightCase{"bwd_weight bf16 n64 c3 k40 i16x48 f7x7 s2 p3", 192, 2, 1, 5},       // pairs of rows
+        WeightCase{"bwd_weight bf16 n20 c64 k4 i16x24 f3x3 p1", 64, 2, 1, 3}));         // the same, few outputs
+
+// Rows are multiplied in pairs where all of them have whole octets, and a unit an even number of steps.
+TEST(RowsWeightView, PairsRowsOfWholeOctets) {
+  const auto paired = [](const char* text) {
+    const ConvProblem problem = problem_of(text);
+    for (const KernelConfig& c : weight_kernels(problem)) {
+      if (c.gemm.tile.m == 192 && c.gemm.warps.k == 2) return rows_weight_view(c, problem, 132).paired;
+    }
+    ADD_FAILURE() << text;
+    return false;
+  };
+  EXPECT_TRUE(paired("bwd_weight bf16 n64 c3 k64 i224x224 f7x7 s2 p3"));
+  EXPECT_TRUE(paired("bwd_weight bf16 n64 c3 k40 i16x48 f7x7 s2 p3"));
+  EXPECT_FALSE(paired("bwd_weight bf16 n64 c3 k40 i16x52 f7x7 s2 p3"));  // 26 outputs a row
+  EXPECT_FALSE(paired("bwd_weight bf16 n64 c3 k40 i18x48 f7x7 s2 p3"));  // nine rows
+  EXPECT_FALSE(paired("bwd_weight bf16 n64 c3 k40 i16x48 f7x7 p3"));     // odd starts
+}
 
 // Without images the gradient is zero, and what is added to it remains.
 TEST(RowsWeightEmpty, LeavesWhatIsAdded) {

@@ -38,7 +38,8 @@ struct RowsWeightArguments {
   // the one at an even and the one at an odd element.
   i32 odd_step;
   i32 even_at, odd_at;
-  i32 pitch;  // bytes of a row in shared memory
+  i32 paired;  // every unit has pairs of rows of whole octets: a step is an octet of one and the same of the other
+  i32 pitch;   // bytes of a row in shared memory
   i32 chunk_rows, chunks, ring_chunks;
   i32 block_bytes;     // of a unit's 64 channels in shared memory
   i32 gradient_bytes;  // that a unit's copies bring

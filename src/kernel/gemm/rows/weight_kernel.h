@@ -41,10 +41,12 @@ struct RowsWeightGemm {
     const int group = device::warp_index() / 4;
     const Place place(p);
     if (group < kGroupsM * kGroupsK) {
-      if (p.odd_step) {
-        consume<true>(p, shared, place, group);
+      if (p.paired) {
+        consume<PairedOctets>(p, shared, place, group);
+      } else if (p.odd_step) {
+        consume<Octets<true>>(p, shared, place, group);
       } else {
-        consume<false>(p, shared, place, group);
+        consume<Octets<false>>(p, shared, place, group);
       }
     } else if (!Loads::kInBulk || device::elect()) {
       const int thread = Loads::kInBulk ? 0 : device::thread_index() - kMathThreads;
@@ -99,39 +101,52 @@ struct RowsWeightGemm {
     u32 selectors[kOdd ? 2 : 1][2];
   };
 
+  // Where a lane's words lie: bytes from the first row of a unit's windows.
+  struct OwnWords {
+    i32 at[kFragments];
+    bool has_last;  // whether any lane of the warp has a word in the last fragment
+
+    WT_DEVICE OwnWords(const Params& p, i32 first_word) {
+      const int lane = device::lane_index(), warp = device::thread_index() % 128 / 32;
+      WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+        const i32 index = first_word + 32 * f + 8 * warp + lane / 4;
+        const auto own = rows_weight_layout::word_of(p.filter_rows, p.row_words, index < p.words ? index : 0);
+        at[f] = own.row * p.pitch + own.at * 4 + p.before;  // beyond the last word the sum is dropped
+      }
+      has_last = first_word + 32 * (kFragments - 1) + 8 * warp < p.words;
+    }
+  };
+
   // A group's place in its unit: one octet of outputs after the other, along the rows.
   template <bool kOdd>
   struct Octets {
-    i32 word[kFragments];               // of the lane: bytes from the first row of the windows
+    using Step = Words<kOdd>;
+    OwnWords words;
     SharedAddress address[kFragments];  // the same for this row of outputs
     SharedAddress end;                  // of the ring
     i32 ring_bytes, row_bytes, step_bytes;
-    bool has_last;  // whether any lane of the warp has a word in the last fragment
     i32 octet, rows_left;
     // Bytes along the row: of the lane's first output in this octet, in the row's first, and of the last that exists;
     // of the last that may be first in a pair.
     i32 at, first, limit, last_pair;
 
-    WT_DEVICE Octets(const Params& p, SharedAddress rows, i32 first_word) {
-      const int lane = device::lane_index(), warp = device::thread_index() % 128 / 32;
-      WT_UNROLL for (int f = 0; f < kFragments; ++f) {
-        const i32 index = first_word + 32 * f + 8 * warp + lane / 4;
-        const auto own = rows_weight_layout::word_of(p.filter_rows, p.row_words, index < p.words ? index : 0);
-        word[f] = own.row * p.pitch + own.at * 4 + p.before;  // beyond the last word the sum is dropped
-      }
-      has_last = first_word + 32 * (kFragments - 1) + 8 * warp < p.words;
+    WT_DEVICE Octets(const Params& p, SharedAddress rows, i32 first_word) : words(p, first_word) {
       ring_bytes = p.ring_chunks * p.chunk_rows * p.pitch;
       row_bytes = p.stride_h * p.pitch;
       step_bytes = 2 * p.step;
       end = rows + ring_bytes;
-      first = lane % 4 * 2 * step_bytes;
+      first = device::lane_index() % 4 * 2 * step_bytes;
     }
+
+    // Of dy, bytes from one octet of a step to the other; and a step's place, steps being asked for in turns.
+    WT_DEVICE static u32 octet_pitch(const Params&) { return 1024; }
+    WT_DEVICE static void next_step(const Params&, u64& b) { b += kStepBytes / 16; }  // descriptors count 16 bytes
 
     // Steps of the unit.
     WT_DEVICE i32 enter(const Params& p, const RowsWalk& walk) {
       const RowsUnit unit = walk.unit(p);
       const SharedAddress top = end - ring_bytes + walk.first_row(p) * p.pitch;
-      WT_UNROLL for (int f = 0; f < kFragments; ++f) address[f] = wrapped(top + word[f]);
+      WT_UNROLL for (int f = 0; f < kFragments; ++f) address[f] = wrapped(top + words.at[f]);
       octet = 0;
       at = first;
       rows_left = unit.rows - 1;
@@ -147,7 +162,7 @@ struct RowsWeightGemm {
           const i32 low = at < last_pair ? at : last_pair;
           const i32 even = low + p.even_at, odd = low + p.odd_at;
           WT_UNROLL for (int f = 0; f < kFragments; ++f) {
-            if (f == kFragments - 1 && !has_last) continue;
+            if (f == kFragments - 1 && !words.has_last) continue;
             to.at[f][half][0] = device::load_shared<u32>(address[f] + even);
             to.at[f][half][1] = device::load_shared<u32>(address[f] + odd);
             to.at[f][half][2] = device::load_shared<u32>(address[f] + odd + 4);
@@ -160,7 +175,7 @@ struct RowsWeightGemm {
         } else {
           const i32 low = at < limit ? at : limit, high = second < limit ? second : limit;
           WT_UNROLL for (int f = 0; f < kFragments; ++f) {
-            if (f == kFragments - 1 && !has_last) continue;
+            if (f == kFragments - 1 && !words.has_last) continue;
             to.at[f][half][0] = device::load_shared<u32>(address[f] + low);
             to.at[f][half][1] = device::load_shared<u32>(address[f] + high);
           }
@@ -183,6 +198,76 @@ struct RowsWeightGemm {
     }
   };
 
+  // Of pairs of rows with whole octets: no output is missing, so that all lanes read at one distance from their first
+  // words, and a load has no arithmetic of its own.
+  struct PairedOctets {
+    using Step = Words<false>;
+    OwnWords words;
+    SharedAddress address[2][kFragments];  // of the lane's first output in both rows
+    SharedAddress end;                     // of the ring
+    i32 ring_bytes, row_bytes, step_bytes, octet_bytes;
+    i32 pairs_left;
+    i32 at, second, row_end;  // bytes along the rows
+    i32 left, row_steps;      // of the rows of dy: steps to the next pair
+    u64 pair_step;
+
+    WT_DEVICE PairedOctets(const Params& p, SharedAddress rows, i32 first_word) : words(p, first_word) {
+      ring_bytes = p.ring_chunks * p.chunk_rows * p.pitch;
+      row_bytes = p.stride_h * p.pitch;
+      step_bytes = 2 * p.step;
+      octet_bytes = 8 * step_bytes;
+      end = rows + ring_bytes;
+      row_end = p.octets * octet_bytes;
+      row_steps = p.octets;
+      pair_step = static_cast<u64>(octet_pitch(p) / 16);
+      WT_UNROLL for (int f = 0; f < kFragments; ++f) words.at[f] += device::lane_index() % 4 * 2 * step_bytes;
+    }
+
+    WT_DEVICE static u32 octet_pitch(const Params& p) { return static_cast<u32>(p.strip) * 128; }
+    WT_DEVICE void next_step(const Params&, u64& b) {
+      b += 1024 / 16;
+      if (--left > 0) return;
+      left = row_steps;
+      b += pair_step;
+    }
+
+    WT_DEVICE i32 enter(const Params& p, const RowsWalk& walk) {
+      const SharedAddress top = end - ring_bytes + walk.first_row(p) * p.pitch;
+      WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+        address[0][f] = wrapped(top + words.at[f]);
+        address[1][f] = wrapped(address[0][f] + row_bytes);
+      }
+      at = 0;
+      second = step_bytes;
+      left = row_steps;
+      pairs_left = p.tile_rows / 2;
+      return pairs_left * p.octets;
+    }
+
+    WT_DEVICE void read(Step& to) {
+      WT_UNROLL for (int half = 0; half < 2; ++half) {
+        WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+          if (f == kFragments - 1 && !words.has_last) continue;
+          to.at[f][half][0] = device::load_shared<u32>(address[half][f] + at);
+          to.at[f][half][1] = device::load_shared<u32>(address[half][f] + second);
+        }
+      }
+      at += octet_bytes;
+      second += octet_bytes;
+      if (at < row_end) return;
+      at = 0;
+      second = step_bytes;
+      if (--pairs_left <= 0) return;  // what is read beyond the last step is what was read before
+      WT_UNROLL for (int f = 0; f < kFragments; ++f) {
+        address[0][f] = wrapped(address[1][f] + row_bytes);
+        address[1][f] = wrapped(address[0][f] + row_bytes);
+      }
+    }
+
+   private:
+    WT_DEVICE SharedAddress wrapped(SharedAddress place) const { return place >= end ? place - ring_bytes : place; }
+  };
+
   // WHY kept: registers that are made between products make the compiler order the products anew.
   template <bool kOdd>
   WT_DEVICE static void turn(const Words<kOdd>& words, u32 (&a)[kFragments][4]) {
@@ -200,21 +285,76 @@ struct RowsWeightGemm {
     }
   }
 
-  WT_DEVICE static void multiply(float (&d)[kFragments][kColumns / 2], const u32 (&a)[kFragments][4], u64 b, int step) {
+  WT_DEVICE static void multiply(float (&d)[kFragments][kColumns / 2], const u32 (&a)[kFragments][4], u64 b) {
     WT_UNROLL for (int f = 0; f < kFragments; ++f) {
-      // Descriptors count 16 bytes.
-      Multiply::template multiply<device::Major::kMn>(d[f], a[f], b + step * kStepBytes / 16, true);
+      Multiply::template multiply<device::Major::kMn>(d[f], a[f], b, true);
     }
   }
 
-  template <bool kOdd>
+  // All steps of a unit. Words are read under the products of the set before.
+  template <class Steps>
+  WT_DEVICE static void multiply_unit(const Params& p, Steps& octets, i32 steps, u64 b,
+                                      float (&d)[kFragments][kColumns / 2]) {
+    typename Steps::Step words[kSet];
+    u32 a[kSet][kFragments][4];
+    WT_UNROLL for (int i = 0; i < kSet; ++i) octets.read(p, words[i]);
+    while (true) {
+      device::wgmma_wait<0>();  // the registers of the set before are read
+      WT_UNROLL for (int i = 0; i < kSet; ++i) turn(words[i], a[i]);
+      u64 of_step[kSet];
+      WT_UNROLL for (int i = 0; i < kSet; ++i) {
+        of_step[i] = b;
+        octets.next_step(p, b);
+      }
+      if (kSet == 1 || steps >= kSet) {
+        device::wgmma_fence();
+        WT_UNROLL for (int i = 0; i < kSet; ++i) multiply(d, a[i], of_step[i]);
+        device::wgmma_commit();
+      } else {
+        WT_UNROLL for (int i = 0; i < kSet - 1; ++i) {
+          if (i >= steps) continue;
+          device::wgmma_fence();
+          multiply(d, a[i], of_step[i]);
+          device::wgmma_commit();
+        }
+      }
+      steps -= kSet;
+      if (steps <= 0) break;
+      // Under these products. Beyond the unit's last step, words of its last row are read and not used.
+      WT_UNROLL for (int i = 0; i < kSet; ++i) octets.read(p, words[i]);
+    }
+  }
+  // The same of pairs of rows, where registers are left for two steps: one is turned round while the other is
+  // multiplied.
+  WT_DEVICE static void multiply_unit(const Params& p, PairedOctets& octets, i32 steps, u64 b,
+                                      float (&d)[kFragments][kColumns / 2]) {
+    u32 a[2][kFragments][4];
+    const auto load = [&](int i) {
+      Words<false> words;
+      octets.read(words);
+      turn(words, a[i]);
+    };
+    load(0);
+    for (; steps > 0; steps -= 2) {
+      WT_UNROLL for (int i = 0; i < 2; ++i) {
+        device::wgmma_fence();
+        multiply(d, a[i], b);
+        device::wgmma_commit();
+        octets.next_step(p, b);
+        device::wgmma_wait<1>();  // the step before has read its registers
+        device::wgmma_fence();
+        load(1 - i);
+      }
+    }
+  }
+
+  template <class Steps>
   WT_DEVICE static void consume(const Params& p, const Shared& shared, const Place& place, int group) {
     const int group_m = group % kGroupsM, group_k = group / kGroupsM;
     float d[kFragments][kColumns / 2];
     WT_UNROLL for (int f = 0; f < kFragments; ++f) { WT_UNROLL for (int i = 0; i < kColumns / 2; ++i) d[f][i] = 0; }
 
-    Octets<kOdd> octets(p, shared.rows,
-                        place.tile_m * rows_weight_layout::tile_words(kConfig) + group_m * kFragments * 32);
+    Steps octets(p, shared.rows, place.tile_m * rows_weight_layout::tile_words(kConfig) + group_m * kFragments * 32);
     RowsWalk walk(p, place.part);
     Cursor slot;
     // Past units of other groups, whose image rows the next windows may touch. WHY every group releases every slot: no
@@ -230,33 +370,10 @@ struct RowsWeightGemm {
     pass(group_k);
     while (!walk.is_over()) {
       shared.ring.wait_full(slot);
-      u64 b = device::wgmma_descriptor(shared.slots + slot.slot * kBlocksN * p.block_bytes,
-                                       static_cast<u32>(p.block_bytes), 1024, device::DescriptorSwizzle::k128);
-      i32 steps = octets.enter(p, walk);
-      Words<kOdd> words[kSet];
-      u32 a[kSet][kFragments][4];
-      WT_UNROLL for (int i = 0; i < kSet; ++i) octets.read(p, words[i]);
-      while (true) {
-        device::wgmma_wait<0>();  // the registers of the set before are read
-        WT_UNROLL for (int i = 0; i < kSet; ++i) turn<kOdd>(words[i], a[i]);
-        if (kSet == 1 || steps >= kSet) {
-          device::wgmma_fence();
-          WT_UNROLL for (int i = 0; i < kSet; ++i) multiply(d, a[i], b, i);
-          device::wgmma_commit();
-        } else {
-          WT_UNROLL for (int i = 0; i < kSet - 1; ++i) {
-            if (i >= steps) continue;
-            device::wgmma_fence();
-            multiply(d, a[i], b, i);
-            device::wgmma_commit();
-          }
-        }
-        steps -= kSet;
-        if (steps <= 0) break;
-        b += kSet * kStepBytes / 16;
-        // Under these products. Beyond the unit's last step, words of its last row are read and not used.
-        WT_UNROLL for (int i = 0; i < kSet; ++i) octets.read(p, words[i]);
-      }
+      u64 b =
+          device::wgmma_descriptor(shared.slots + slot.slot * kBlocksN * p.block_bytes, static_cast<u32>(p.block_bytes),
+                                   octets.octet_pitch(p), device::DescriptorSwizzle::k128);
+      multiply_unit(p, octets, octets.enter(p, walk), b, d);
       const SharedAddress used_up = shared.ring.empty(slot.slot);
       walk.next(p);
       slot.next();
@@ -305,10 +422,9 @@ struct RowsWeightGemm {
     const i64 tile = static_cast<i64>(place.part) * p.tiles_m * p.tiles_n + place.tile;
     auto* to = reinterpret_cast<Four*>(p.partials) + tile * kVectors;
     WT_UNROLL for (int f = 0; f < kFragments; ++f) {
-      WT_UNROLL for (int j = 0; j < kColumns / 8; ++j) {
-        if (rows_sums<kConfig>(p, place.tile_m, place.tile_n, vector(f, j)).exist)
-          device::store_global(to + vector(f, j), sums(f, j));
-      }
+      // WHY no look at the channel: what does not exist is not read, and code that runs once should be short.
+      if (!rows_sums<kConfig>(p, place.tile_m, place.tile_n, vector(f, 0)).exist) continue;
+      WT_UNROLL for (int j = 0; j < kColumns / 8; ++j) device::store_global(to + vector(f, j), sums(f, j));
     }
   }
 };

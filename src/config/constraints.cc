@@ -37,7 +37,7 @@ template <class Judge>
 auto with_case(const KernelConfig& config, const ConvProblem& problem, const Requests& requests, const Judge& judge) {
   Case at{config, info_of(config.target), &problem, requests, &problem};
   if (!tma_layout::sees_patches(config) || !is_patch(problem)) return judge(at);
-  const ConvProblem view = patch_view(problem);
+  const ConvProblem view = patch_view(problem, tma_layout::packs_patches(config));
   at.problem = &view;
   return judge(at);
 }

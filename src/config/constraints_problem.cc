@@ -117,6 +117,11 @@ bool tma_strides_fit(const Case& at) {
   return true;
 }
 
+// Whether rows of patches leave part of each box of 64 channels empty, and the copy counts its chunks in 31 bits.
+bool packing_helps(const ConvProblem& patches) {
+  return patch_runs(patches).length % 64 != 0 && patches.x_elements() < int64_t{1} << 33;
+}
+
 struct Corner {
   int64_t least, most;  // of the lower corner and of the upper one
   int64_t offset, step;
@@ -233,7 +238,7 @@ constexpr Constraint kRows[] = {
      [](const Case& at) { return tma_layout::copies_rows(at.config); },
      [](const Case& at) {
        return at.problem->g == 1 && operand(at, true).bytes == 2 && operand(at, false).bytes == 2 &&
-              !tma_strides_fit(at);
+              (tma_layout::packs_patches(at.config) ? packing_helps(*at.asked) : !tma_strides_fit(at));
      },
      [](const Case& at) {
        const Operand a = operand(at, true), b = operand(at, false);

@@ -122,7 +122,7 @@ Binding bind_tma_weight_halo(const KernelConfig& config, const ConvProblem& prob
   set_params(launch, arguments);
   binding.launches.push_back(std::move(launch));
   if (split) binding.launches.push_back(weight_sum_launch(config, problem, arguments, tiles));
-  return tma_layout::copies_rows(config) ? with_whole_rows(config, problem, device, std::move(binding)) : binding;
+  return tma_layout::copies_rows(config) ? with_whole_rows(config, problem, device, problem, std::move(binding)) : binding;
 }
 
 }  // namespace wt

@@ -37,8 +37,12 @@ void add_rows(std::vector<Rows>& list, Tensor tensor, DataType type, int64_t ele
 // Of the tensors that the direction reads, but for patches that are read where they lie.
 std::vector<Rows> rows_of(const KernelConfig& config, const ConvProblem& p) {
   std::vector<Rows> list;
-  if (p.direction != Direction::kBackwardData && !tma_layout::raw_patches(config))
+  if (tma_layout::packs_patches(config) && p.x_elements() > 0) {
+    const int64_t bytes = p.c * size_of(p.x);
+    list.push_back({Tensor::kX, p.x_elements() / p.c, p.c, bytes, whole_row_bytes(bytes)});
+  } else if (p.direction != Direction::kBackwardData && !tma_layout::raw_patches(config)) {
     add_rows(list, Tensor::kX, p.x, p.c, p.x_elements());
+  }
   if (p.direction != Direction::kForward) add_rows(list, Tensor::kY, p.y, p.k, p.y_elements());
   if (p.direction != Direction::kBackwardWeight) add_rows(list, Tensor::kW, p.w, p.c_per_group(), p.w_elements());
   if (tma_layout::raw_patches(config) && !list.empty()) {
@@ -48,6 +52,14 @@ std::vector<Rows> rows_of(const KernelConfig& config, const ConvProblem& p) {
     list.back().shift = patches.step;
   }
   return list;
+}
+
+void set_patches(WholeRowsArguments::Copy& job, const ConvProblem& patches) {
+  const int64_t row = patches.in[2] * patches.c;
+  job.run = static_cast<i32>(patch_runs(patches).length);
+  job.beside = static_cast<i32>(row / job.run);
+  job.apart = row;
+  job.line = row * patches.filter[1];
 }
 
 }  // namespace
@@ -68,7 +80,7 @@ double whole_rows_traffic(const KernelConfig& config, const ConvProblem& problem
 }
 
 Binding with_whole_rows(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
-                        Binding binding) {
+                        const ConvProblem& asked, Binding binding) {
   const std::vector<Rows> list = rows_of(config, problem);
   if (binding.launches.empty() || list.empty()) return binding;
   WT_CHECK(list.size() <= kWholeRowsMost, "{} inputs to copy in room for {}", list.size(), kWholeRowsMost);
@@ -85,6 +97,7 @@ Binding with_whole_rows(const KernelConfig& config, const ConvProblem& problem, 
     job.once = rows.count * job.chunks;
     job.count = rows.copies * job.once;
     job.shift = static_cast<i32>(rows.shift);
+    if (tma_layout::packs_patches(config) && rows.tensor == Tensor::kX) set_patches(job, asked);
     most = std::max<int64_t>(most, job.count);
     const auto offset =
         static_cast<uint32_t>(offsetof(WholeRowsArguments, copies) + i * sizeof(WholeRowsArguments::Copy));

@@ -15,8 +15,9 @@ int64_t whole_row_bytes(int64_t bytes);
 int64_t whole_rows_bytes(const KernelConfig& config, const ConvProblem& problem);
 double whole_rows_traffic(const KernelConfig& config, const ConvProblem& problem);
 
-// `binding` with maps that read the copies, which lie in the workspace behind what it holds there already.
+// `binding` with maps that read the copies, which lie in the workspace behind what it holds there already. `asked`:
+// before the kernel saw it as `problem`.
 Binding with_whole_rows(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
-                        Binding binding);
+                        const ConvProblem& asked, Binding binding);
 
 }  // namespace wt

@@ -170,7 +170,7 @@ double few_columns(const KernelConfig& config, const ConvProblem& problem) {
 double predicted_tma_us(const KernelConfig& config, const ConvProblem& asked, int multiprocessors) {
   std::optional<ConvProblem> view;
   const bool patches = tma_layout::sees_patches(config) && is_patch(asked);
-  const ConvProblem& problem = patches ? view.emplace(patch_view(asked)) : asked;
+  const ConvProblem& problem = patches ? view.emplace(patch_view(asked, tma_layout::packs_patches(config))) : asked;
   double cycles = 0;
   if (weight_few::serves(config)) {
     cycles = weight_few_view(config, problem, multiprocessors).cycles;

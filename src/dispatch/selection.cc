@@ -121,16 +121,19 @@ const Constraint* first_decline(const Case& at) {
 class Views {
  public:
   explicit Views(const ConvProblem& asked) : asked_(asked) {
-    if (is_patch(asked)) patches_ = patch_view(asked);
+    if (!is_patch(asked)) return;
+    patches_ = patch_view(asked);
+    if (asked.direction == Direction::kBackwardWeight) packed_ = patch_view(asked, true);
   }
   Case of(const KernelConfig& config, const TargetInfo& info, const Requests& requests) const {
     const bool other = patches_ && tma_layout::sees_patches(config);
-    return {config, info, other ? &*patches_ : &asked_, requests, &asked_};
+    const auto& view = packed_ && tma_layout::packs_patches(config) ? packed_ : patches_;
+    return {config, info, other ? &*view : &asked_, requests, &asked_};
   }
 
  private:
   const ConvProblem& asked_;
-  std::optional<ConvProblem> patches_;
+  std::optional<ConvProblem> patches_, packed_;
 };
 
 // Copies of narrow rows of channels where wide ones are full, and gathers by short vectors where the long ones of the

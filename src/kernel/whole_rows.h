@@ -4,7 +4,8 @@
 //
 //   global rows of any length --> registers --> global rows of whole chunks of 16 bytes
 //
-// A thread makes one chunk at a time. What lies behind a row's end is zero; the maps of bulk copies end before it.
+// So are patches, whose rows lie apart, packed into rows. A thread makes one chunk at a time. What lies behind a row's
+// end is zero; the maps of bulk copies end before it.
 #pragma once
 
 #include "kernel/gemm/storage.h"
@@ -22,13 +23,51 @@ struct WholeRows {
 
   WT_DEVICE static void run(const Params& p) {
     device::launch_dependents();  // the kernel that reads the copies starts, and waits for them in its producers
-    WT_UNROLL for (int i = 0; i < kWholeRowsMost; ++i) copy(p.copies[i]);
+    WT_UNROLL for (int i = 0; i < kWholeRowsMost; ++i) {
+      if (p.copies[i].run > 0) {
+        pack(p.copies[i]);
+      } else {
+        copy(p.copies[i]);
+      }
+    }
   }
 
  private:
   static constexpr int kChunk = 8;
   using Chunk = Vector<u16, kChunk>;
   using Pair = Vector<u16, 2>;
+
+  // Patches as rows. Counts are below 2^31 (dispatch/bind_whole_rows.cc).
+  WT_DEVICE static void pack(const WholeRowsArguments::Copy& p) {
+    const u32 step = static_cast<u32>(device::grid_size().x) * kThreads;
+    const bool paired = p.run % 2 == 0;
+    for (u32 at = static_cast<u32>(device::block_index().x) * kThreads + static_cast<u32>(device::thread_index());
+         at < static_cast<u32>(p.count); at += step) {
+      const u32 row = at / static_cast<u32>(p.chunks), line = row / static_cast<u32>(p.beside);
+      const i32 first = static_cast<i32>(at - row * static_cast<u32>(p.chunks)) * kChunk;
+      i32 run = first / p.run, place = first - run * p.run;
+      const u16* from = static_cast<const u16*>(p.in) + line * p.line +
+                        static_cast<i32>(row - line * static_cast<u32>(p.beside)) * p.run + run * p.apart;
+      Chunk chunk{};
+      WT_UNROLL for (int i = 0; i < kChunk; i += 2) {
+        if (paired) {
+          if (first + i < p.row) {
+            const Pair pair = device::load_global(reinterpret_cast<const Pair*>(from + place));
+            chunk.at[i] = pair.at[0];
+            chunk.at[i + 1] = pair.at[1];
+          }
+          place += 2;
+          if (place == p.run) place = 0, from += p.apart;
+        } else {
+          WT_UNROLL for (int j = 0; j < 2; ++j) {
+            if (first + i + j < p.row) chunk.at[i + j] = device::load_global(from + place);
+            if (++place == p.run) place = 0, from += p.apart;
+          }
+        }
+      }
+      device::store_global(static_cast<Chunk*>(p.out) + at, chunk);
+    }
+  }
 
   WT_DEVICE static void copy(const WholeRowsArguments::Copy& p) {
     const i64 step = static_cast<i64>(device::grid_size().x) * kThreads;

@@ -22,6 +22,10 @@ struct WholeRowsArguments {
     // The copy is made again and again, each time behind `shift` more zeros.
     i64 once;  // chunks of one
     i32 shift;
+    // Where `run` is not 0, a row is a patch: runs of so many elements, `apart` from start to start. Of patches there
+    // are `beside` next to each other, and such lines start `line` elements after each other.
+    i32 run, beside;
+    i64 apart, line;
   };
   Copy copies[kWholeRowsMost];
 };

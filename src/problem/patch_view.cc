@@ -27,13 +27,13 @@ bool is_patch(const ConvProblem& p) {
   return fits_epilogue(p);
 }
 
-ConvProblem patch_view(const ConvProblem& problem) {
+ConvProblem patch_view(const ConvProblem& problem, bool packed) {
   ConvProblem p = problem;
   const int64_t rows = p.in[1] / p.filter[1];
   p.c *= p.filter[2];
   p.in[2] /= p.filter[2];
   p.filter[2] = p.stride[2] = p.stride[1] = 1;
-  if (p.direction == Direction::kBackwardData) {
+  if (packed || p.direction == Direction::kBackwardData) {
     p.c *= p.filter[1];
     p.in[1] = rows;
     p.filter[1] = 1;

@@ -3,7 +3,7 @@
 //
 //   x  n (P R) (Q S) c   forward and backward weight   (n P) R Q (S c): a column of R taps, unit stride, one row of y
 //   dx n (P R) (Q S) c   backward data                 n P Q (R S c): a unit filter; the runs of S c numbers of a pixel
-//                                                      lie a row of dx apart
+//                                                      lie a row of dx apart. So is x where its runs are packed first
 //
 // Patch embeddings and the downsampling of ConvNeXt: more channels in a row, fewer taps and no phases of strides.
 #pragma once
@@ -15,9 +15,10 @@ namespace wt {
 // One group of channels-last patches that fill an image of one or two dimensions, with an epilogue that the view has
 // too: no user's text, which sees coordinates; backward data without what depends on channels or on places.
 bool is_patch(const ConvProblem& problem);
-ConvProblem patch_view(const ConvProblem& problem);  // of a problem that is one
+// Of a problem that is one. `packed`: of a copy of x in which a patch's runs follow each other.
+ConvProblem patch_view(const ConvProblem& problem, bool packed = false);
 
-// Backward data: numbers of dx that lie together, and from the end of such a run to the start of the pixel's next one.
+// Numbers of an image that lie together, and from the end of such a run to the start of the pixel's next one.
 struct PatchRuns {
   int64_t length, gap;
 };

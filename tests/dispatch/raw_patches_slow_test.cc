@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/dispatch/raw_patches_slow_test.cc - convolutions over patches that are read where they lie, though their rows
-// are no whole 16 bytes: exact on the simulator, left out where non-finite values matter, and without spills.
+// are no whole 16 bytes: exact on the simulator, left out where non-finite values matter, and without spills; and
+// gradients over patches that are packed into rows.
 #include "dispatch/candidates.h"
 #include "kernel/gemm/tma/layout.h"
 #include "tests/dispatch/exact_trial.h"
@@ -35,6 +36,21 @@ TEST(RawPatches, AreExact) {
              gemm.tile.n != form.columns || gemm.multicast_b != form.shared;
     });
     ASSERT_FALSE(kernels.empty()) << form.problem;
+    expect_exact(*device, problem, kernels.front().config);
+  }
+}
+
+// Weight gradients pack patches into rows first: pairs of numbers, odd runs, one dimension, gradients that are copied.
+TEST(PackedPatches, AreExact) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  for (const char* text : {"bwd_weight bf16 n3 c3 k72 i28x42 f14x14 s14", "bwd_weight bf16 n2 c5 k36 i10x20 f5x5 s5",
+                           "bwd_weight fp16 n5 c3 k64 i21 f7 s7", "bwd_weight bf16 n4 c3 k64 i32x32 f4x4 s4"}) {
+    const ConvProblem problem = problem_of(text);
+    auto kernels = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
+    std::erase_if(kernels,
+                  [](const RankedCandidate& c) { return !c.accepts() || !tma_layout::packs_patches(c.config); });
+    ASSERT_FALSE(kernels.empty()) << text;
     expect_exact(*device, problem, kernels.front().config);
   }
 }

@@ -34,6 +34,11 @@ TEST(PatchView, IsTheSameMemory) {
   }
 }
 
+TEST(PatchView, OfPackedPatchesIsAUnitFilter) {
+  const ConvProblem view = patch_view(problem_of("bwd_weight bf16 n32 c3 k1024 i224x224 f14x14 s14"), true);
+  EXPECT_EQ(to_text(view), to_text(problem_of("bwd_weight bf16 n32 c588 k1024 i16x16 f1x1")));
+}
+
 TEST(PatchView, SaysWhereRunsLie) {
   const PatchRuns runs = patch_runs(problem_of("bwd_data bf16 n2 c96 k8 i6x8 f3x2 s3x2"));
   EXPECT_EQ(runs.length, 192);

@@ -230,6 +230,10 @@ constexpr bool sees_patches(const KernelConfig& config) {
 constexpr bool stores_patches(const KernelConfig& config) {
   return sees_patches(config) && config.direction == Direction::kBackwardData;
 }
+// Whether a weight gradient's patches are packed first, each into one row: a unit filter over more channels.
+constexpr bool packs_patches(const KernelConfig& config) {
+  return sees_patches(config) && config.direction == Direction::kBackwardWeight && copies_rows(config);
+}
 // Forward with a tiled map: patches are read where they lie, though their rows are no whole 16 bytes. A tile has patches
 // of one column, those below each other in all images, and its boxes start at the 16 bytes before. What they hold beside
 // a patch meets zeros in the copied filter, of which there is one for each start (RawPatches in problem/patch_view.h).

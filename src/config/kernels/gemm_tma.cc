@@ -314,12 +314,22 @@ constexpr Shape kSharingShapes[] = {
     {192, 80, false, kSearch, kSearch},  {192, 96, false, kSearch, kSearch},
 };
 
+constexpr Shape kSharingSplitShapes[] = {{128, 128, false, kSearch, kSearch}, {256, 128, false, kSearch, kSearch}};
+
 void propose_sharing(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (breadth == Breadth::kFew) return;
   const Staging staging = is_16_bit(output_type(base)) ? Staging::kTmaStore : Staging::kDirect;
   for (const Shape& shape : kSharingShapes) {
     for (const bool share_a : {false, true}) {
       if (!propose_shape(base, shape, 128, Loader::kTmaIm2col, staging, configs)) continue;
+      share_operand(configs.back(), share_a);
+    }
+  }
+  // The same of sums in parts, which leave few columns of tiles the same rows.
+  for (const Shape& shape : kSharingSplitShapes) {
+    for (const bool share_a : {false, true}) {
+      if (!propose_shape(base, shape, 128, Loader::kTmaIm2col, Staging::kDirect, configs)) continue;
+      configs.back().gemm.split_k = SplitK::kWorkspace;
       share_operand(configs.back(), share_a);
     }
   }
@@ -466,6 +476,13 @@ void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<Kerne
     propose_weight_shape(base, shape, SplitK::kNone, 1, configs);
     configs.back().gemm.staging = Staging::kTmaStore;
     configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
+    // Whole tiles of few rows, which read the other operand once each.
+    for (const bool share_a : {false, true}) {
+      if (!is_16_bit(base.x) || shape.m * shape.n < 64 * 128 || (share_a ? shape.m : shape.n) % 128 != 0) continue;
+      propose_weight_shape(base, shape, SplitK::kNone, 1, configs);
+      configs.back().gemm.staging = Staging::kTmaStore;
+      share_operand(configs.back(), share_a);
+    }
   }
   if (least != kSearch || !is_16_bit(base.x)) return;
   for (const short columns : {64, 128, 192, 256}) {

@@ -86,7 +86,7 @@ struct TmaWeightGemm {
   static constexpr i32 kWhole = -1;  // a tile that stream-K did not cut
   static constexpr bool kBulk = kConfig.gemm.staging == Staging::kTmaStore;
   static constexpr bool kShareA = kConfig.gemm.multicast_a, kShareB = kConfig.gemm.multicast_b;
-  static_assert(!(kShareA || kShareB) || (!kTurns && !kClusterSum && !kBulk && !kStream));
+  static_assert(!(kShareA || kShareB) || (!kTurns && !kClusterSum && !kStream));
   static_assert((!kShareA || kBlocksM % 2 == 0) && (!kShareB || kBlocksN % 2 == 0));
   static constexpr u16 kBoth = 3;  // blocks of a cluster
 

@@ -108,7 +108,7 @@ double halo_cycles(const KernelConfig& config, const ConvProblem& whole, int mul
   if (gemm.split_k != SplitK::kNone) {
     const int64_t splits = best_splits(config, problem, tiles, multiprocessors);
     const Busy busy = part_cycles(config, problem, tiles, splits, multiprocessors);
-    return kLaunchCycles + kFirstDataCycles + (overlapped(busy.overlapped, facts) + busy.after) * kParts;
+    return kLaunchCycles + kFirstDataCycles + overlapped(busy.overlapped, facts) + busy.after;
   }
   const auto units = static_cast<double>(multiprocessors), count = static_cast<double>(tiles.count);
   const double rate = fill_rate(std::min(count, units));

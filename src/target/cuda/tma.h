@@ -15,6 +15,9 @@ WT_DEVICE void fence_async_shared() { asm volatile("fence.proxy.async.shared::ct
 
 WT_DEVICE void tma_prefetch(const TensorMap& map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
 
+// The line of global memory that holds the byte, into the L2.
+WT_DEVICE void prefetch_l2(const void* address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address) : "memory"); }
+
 // Tiled loads, rank 1 to 5 by the number of coordinates. The L2 keeps what they bring as `policy` says.
 WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0,
                         CachePolicy policy = kCacheNormal) {

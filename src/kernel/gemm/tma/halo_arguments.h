@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernel/arguments.h"
+#include "kernel/gemm/tma/warm_arguments.h"
 
 namespace wt {
 
@@ -33,6 +34,7 @@ struct TmaHaloArguments {
   i64 out_stride[4];  // n, d, h, w
   i64 part_elements;  // of the output, which parts in the workspace lie apart
   void* y;            // or the workspace
+  WarmArguments warm;
   EpilogueArguments epilogue;
 };
 

@@ -26,6 +26,7 @@
 #include "kernel/gemm/tma/operand.h"
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
+#include "kernel/gemm/tma/warm.h"
 
 namespace wt {
 
@@ -36,6 +37,7 @@ struct TmaHaloGemm {
   static constexpr int kMinBlocks = kConfig.min_blocks;
 
   WT_DEVICE static void run(const Params& p) {
+    warm_l2<kConfig>(p.warm);
     if constexpr (kParts) let_sum_start<kConfig>();
     run_roles<kConfig>(
         [&] {

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "cli/exit_code.h"
@@ -118,8 +119,8 @@ std::string split_text(const SplitFacts& split) {
 std::string finite_text(const Explanation& explanation) {
   for (const RankedCandidate& candidate : explanation.strict) {
     if (!candidate.accepts()) break;
-    return fmt::format("for finite inputs only; with --strict-nonfinite {}, {}", candidate.name,
-                       time_text(candidate.predicted_us));
+    return fmt::format("for finite inputs only; {} with --strict-nonfinite, by {}", time_text(candidate.predicted_us),
+                       candidate.name);
   }
   return "for finite inputs only; no kernel accepts --strict-nonfinite";
 }
@@ -136,9 +137,52 @@ void print_instead(const Explanation& explanation, const ConvProblem& other, con
   print_line("", faster ? "a plan takes that where its workspace limit allows" : "a plan takes the kernel above");
 }
 
+// Lines of kernels. On a terminal names lose what all of them start with, and long ones are cut; in a file or a pipe
+// they are whole.
+struct NameList {
+  int columns;
+  size_t shared = 0;  // letters that all names start with
+
+  NameList(std::span<const RankedCandidate> candidates, int width) : columns(width) {
+    if (columns == 0 || candidates.size() < 2) return;
+    const std::string& first = candidates.front().name;
+    shared = first.size();
+    for (const RankedCandidate& c : candidates)
+      shared = std::min<size_t>(shared, std::ranges::mismatch(first, c.name).in1 - first.begin());
+    while (shared > 0 && first[shared - 1] != '_') --shared;
+  }
+
+  void print(const std::string& start, const std::string& name, const std::string& end) const {
+    constexpr int kLeast = 24;
+    const int room = columns > 0 ? std::max(kLeast, columns - static_cast<int>(start.size() + end.size())) : 0;
+    fmt::print("{}{}{}\n", start, elide_middle(name.substr(shared), room), end);
+  }
+};
+
+// Each first reason once, with the kernels that it keeps out and what else keeps them out.
+void print_declining(std::span<const RankedCandidate> candidates, const NameList& names) {
+  std::map<std::string, std::vector<const RankedCandidate*>> by_reason;
+  std::vector<std::string> order;  // as they first came
+  for (const RankedCandidate& candidate : candidates) {
+    const Decline& first = candidate.declines.front();
+    const std::string reason = wrap(fmt::format("{}: {}", first.id, first.message), names.columns, "  ");
+    if (by_reason[reason].empty()) order.push_back(reason);
+    by_reason[reason].push_back(&candidate);
+  }
+  for (const std::string& reason : order) {
+    fmt::print("{}", reason);
+    for (const RankedCandidate* candidate : by_reason[reason]) {
+      std::string also;
+      for (size_t i = 1; i < candidate->declines.size(); ++i)
+        also += fmt::format("{} {}", i == 1 ? "  also:" : ",", candidate->declines[i].id);
+      names.print("       ", candidate->name, also);
+    }
+  }
+}
+
 void print_candidates(const Explanation& explanation) {
-  const int columns = output_columns();
   const std::vector<RankedCandidate>& candidates = explanation.candidates;
+  const NameList names(candidates, output_columns());
   const size_t accepting = explanation.accepting();
   fmt::print("\n");
   const TargetInfo& target = info_of(*explanation.target);
@@ -154,28 +198,21 @@ void print_candidates(const Explanation& explanation) {
     print_instead(explanation, channels_last(problem), "between transpositions", transposition_us(problem));
   }
   print_line("accepting", fmt::format("{} of {} kernels, in order of preference", accepting, candidates.size()));
-  if (accepting > 0) fmt::print("       {:>9}  {:>9}  kernel\n", "predicted", "measured");
+  if (accepting > 0) {
+    fmt::print("       {:>9}  {:>9}  kernel{}\n", "predicted", "measured",
+               names.shared > 0 ? fmt::format(", after {}", candidates.front().name.substr(0, names.shared)) : "");
+  }
   for (size_t i = 0; i < accepting; ++i) {
     const RankedCandidate& candidate = candidates[i];
-    fmt::print("  {:>3}  {:>9}  {:>9}  {}{}{}\n", i + 1, time_text(candidate.predicted_us),
-               candidate.measured_us > 0 ? time_text(candidate.measured_us) : "-", candidate.name,
-               candidate.config.finite_only ? "  (finite only)" : "", candidate.tuned ? "  (tuned)" : "");
+    const std::string start = fmt::format("  {:>3}  {:>9}  {:>9}  ", i + 1, time_text(candidate.predicted_us),
+                                          candidate.measured_us > 0 ? time_text(candidate.measured_us) : "-");
+    names.print(
+        start, candidate.name,
+        fmt::format("{}{}", candidate.config.finite_only ? "  (finite only)" : "", candidate.tuned ? "  (tuned)" : ""));
   }
   if (accepting == candidates.size()) return;
-  print_line("declining", fmt::format("{}, by reason", candidates.size() - accepting));
-  std::map<std::string, std::vector<std::string>> by_reason;
-  std::vector<std::string> order;  // as they first came
-  for (size_t i = accepting; i < candidates.size(); ++i) {
-    std::string reason;
-    for (const Decline& decline : candidates[i].declines)
-      reason += wrap(fmt::format("{}: {}", decline.id, decline.message), columns, "  ");
-    if (by_reason[reason].empty()) order.push_back(reason);
-    by_reason[reason].push_back(candidates[i].name);
-  }
-  for (const std::string& reason : order) {
-    fmt::print("{}", reason);
-    for (const std::string& name : by_reason[reason]) fmt::print("       {}\n", name);
-  }
+  print_line("declining", fmt::format("{}, by their first reason", candidates.size() - accepting));
+  print_declining(std::span(candidates).subspan(accepting), names);
 }
 
 void print_text(const Explanation& explanation) {

@@ -230,6 +230,15 @@ TEST(Verify, SamplesAreBoundedAndInside) {
   }
 }
 
+// Its reference would take too long: that is no verdict on the result.
+TEST(Verify, AStoreThatIsNotComparedIsNotWrong) {
+  const ConvProblem p = *parse_problem("fwd bf16 n1 c8 k8 i4x4 f1x1 +store=\"out.put(value)\"");
+  const VerifyReport report = verify(p, make_tensors(p, Fill::kExact), {.work_limit = 100});
+  EXPECT_FALSE(report.passed());
+  EXPECT_EQ(report.status().code(), Code::kUnsupported);
+  EXPECT_THAT(report.status().message(), ::testing::HasSubstr("use a smaller problem"));
+}
+
 TEST(Verify, AnEmptyOutputIsRight) {
   const ConvProblem p = *parse_problem("fwd bf16 n0 c8 k8 i8x8 +amax");
   const HostTensors t = right_result(p, Fill::kRandom);

@@ -205,15 +205,15 @@ constexpr Constraint kTargetRows[] = {
        if (at.config.direction == Direction::kBackwardWeight)
          return gemm.split_k != SplitK::kCluster && gemm.stream_k == StreamK::kOff &&
                 size_of(operand_a(at.config)) == 2 && (a ? gemm.tile.m : gemm.tile.n) % 128 == 0;
-       return gemm.split_k == SplitK::kNone && gemm.tile.n % 16 == 0 && (!a || gemm.tile.m % 16 == 0);
+       return gemm.split_k != SplitK::kCluster && gemm.tile.n % 16 == 0 && (!a || gemm.tile.m % 16 == 0);
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
            "cluster of {}x{} blocks with multicast_a={} multicast_b={} tile={}x{} loader_a={} split_k={}: kernels "
-           "without halo take 2x1 with multicast_b or 1x2 with multicast_a and one block a multiprocessor; forward and "
-           "backward data no split and halves of whole 8 columns, or rows; weight gradients of 16-bit types no cluster "
-           "split or stream-K, and halves of whole 64 channels",
+           "without halo take 2x1 with multicast_b or 1x2 with multicast_a, one block a multiprocessor and no cluster "
+           "split; forward and backward data halves of whole 8 columns, or rows; weight gradients of 16-bit types no "
+           "stream-K, and halves of whole 64 channels",
            gemm.cluster_m, gemm.cluster_n, gemm.multicast_a, gemm.multicast_b, gemm.tile.m, gemm.tile.n,
            text_of(gemm.loader_a), text_of(gemm.split_k));
      }},

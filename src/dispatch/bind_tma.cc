@@ -222,8 +222,8 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   const int64_t at_once = members > 1 ? resident_clusters(device.multiprocessors, members)
                                       : int64_t{device.multiprocessors} * config.min_blocks;
   WT_CHECK(tiles * arguments.splits < int64_t{1} << 30, "{} tiles are more than the kernels count", tiles);
-  const int64_t work = std::max(parts ? tiles * arguments.splits : tiles / tma_layout::sharing_blocks(config),
-                                ceil_div(zero_units, tma_layout::kZeroWarps));
+  const int64_t parts_of_tiles = tiles * (parts ? arguments.splits : 1) / tma_layout::sharing_blocks(config);
+  const int64_t work = std::max(parts_of_tiles, ceil_div(zero_units, tma_layout::kZeroWarps));
   launch.shape.grid[0] = static_cast<uint32_t>(std::min(work, at_once) * members);
   launch.shape.cluster[0] = static_cast<uint32_t>(members);
   if (tma_layout::lists_work(config)) {

@@ -73,6 +73,20 @@ TEST(TmaSplit, PhasesGroupsAndTypes) {
   }
 }
 
+// Blocks that share an operand and have a part of the sum each; tiles past the last row and the last column.
+TEST(TmaSplit, PartsShareOperands) {
+  for (const char* text :
+       {"bwd_data bf16 n2 c200 k200 i9x10 f3x3 p1", "bwd_data bf16 n1 c72 k72 i9x10 f3x3 s2 p1 +bias",
+        "fwd bf16 n3 c136 k40 i9x10 f3x3 p1 +relu"}) {
+    const ConvProblem problem = problem_of(text);
+    const Splits splits(4);
+    for (const int clusters : {1, 2})
+      expect_exact(hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
+                     return g.split_k == SplitK::kWorkspace && g.cluster_m == clusters && g.cluster_n == 3 - clusters;
+                   }));
+  }
+}
+
 // Random data, blocks and warps in three orders: the same bits, however a sum is divided.
 TEST(TmaSplit, DoesNotDependOnTheOrderOfBlocks) {
   const ConvProblem forward = problem_of("fwd bf16>fp32 n1 c200 k40 i7x9 f3x3 p1");

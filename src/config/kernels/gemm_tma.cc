@@ -314,12 +314,22 @@ constexpr Shape kSharingShapes[] = {
     {192, 80, false, kSearch, kSearch},  {192, 96, false, kSearch, kSearch},
 };
 
+constexpr Shape kSharingSplitShapes[] = {{128, 128, false, kSearch, kSearch}, {256, 128, false, kSearch, kSearch}};
+
 void propose_sharing(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (breadth == Breadth::kFew) return;
   const Staging staging = is_16_bit(output_type(base)) ? Staging::kTmaStore : Staging::kDirect;
   for (const Shape& shape : kSharingShapes) {
     for (const bool share_a : {false, true}) {
       if (!propose_shape(base, shape, 128, Loader::kTmaIm2col, staging, configs)) continue;
+      share_operand(configs.back(), share_a);
+    }
+  }
+  // The same of sums in parts, whose tiles are few and lie side by side.
+  for (const Shape& shape : kSharingSplitShapes) {
+    for (const bool share_a : {false, true}) {
+      if (!propose_shape(base, shape, 128, Loader::kTmaIm2col, Staging::kDirect, configs)) continue;
+      configs.back().gemm.split_k = SplitK::kWorkspace;
       share_operand(configs.back(), share_a);
     }
   }

@@ -74,8 +74,8 @@ struct TmaGemm {
   static_assert(!kRaw || (kBoxes == 1 && !kConfig.gemm.multicast_a));
   static_assert(!kCrosswise || (!kThree && kConfig.gemm.swizzle_a == 128 && kConfig.gemm.split_k == SplitK::kNone &&
                                 kConfig.gemm.staging == Staging::kTmaStore));
-  static_assert(!(kClusterSum || kParts) ||
-                (!kPingPong && !Peer<kConfig>::kShares && kConfig.gemm.staging == Staging::kDirect));
+  static_assert(!(kClusterSum || kParts) || (!kPingPong && kConfig.gemm.staging == Staging::kDirect));
+  static_assert(!(kClusterSum && Peer<kConfig>::kShares));
 
   using A = KMajor<kConfig.gemm.swizzle_a>;
   using B = FilterLayout<kConfig>;
@@ -336,6 +336,7 @@ struct TmaGemm {
                                    const float (&d)[kFragments][kWidth / 2]) {
     using Parts = TmaOutput<parts_of(kConfig), Params, false>;  // WHY false here: GCC 12 fails to work it out
     typename Parts::Steps none;
+    if (kConfig.gemm.cluster_n > 1 && work.tile.n * kTileN >= p.columns) return;  // as in store
     const i64 row = first_row(region, work.tile, consumer);
     WT_UNROLL for (int i = 0; i < kFragments; ++i) {
       const PartRows rows{{region, row + 64 * i}, work.part * p.part_elements};

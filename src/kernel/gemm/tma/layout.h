@@ -234,9 +234,10 @@ constexpr bool stores_patches(const KernelConfig& config) {
 constexpr bool packs_patches(const KernelConfig& config) {
   return sees_patches(config) && config.direction == Direction::kBackwardWeight && copies_rows(config);
 }
-// Forward with a tiled map: patches are read where they lie, though their rows are no whole 16 bytes. A tile has patches
-// of one column, those below each other in all images, and its boxes start at the 16 bytes before. What they hold beside
-// a patch meets zeros in the copied filter, of which there is one for each start (RawPatches in problem/patch_view.h).
+// Forward with a tiled map: patches are read where they lie, though their rows are no whole 16 bytes. A tile has
+// patches of one column, those below each other in all images, and its boxes start at the 16 bytes before. What they
+// hold beside a patch meets zeros in the copied filter, of which there is one for each start (RawPatches in
+// problem/patch_view.h).
 constexpr bool raw_patches(const KernelConfig& config) {
   return sees_patches(config) && config.direction == Direction::kForward && config.gemm.loader_a == Loader::kTmaTiled;
 }
@@ -278,7 +279,8 @@ constexpr bool divides_by_taps(const KernelConfig& config) {
 constexpr int regions(const KernelConfig& config) {
   return config.direction == Direction::kForward && !divides_by_taps(config) ? 1 : kMaxRegions;
 }
-// Kernels of several regions, whose tiles take different times, are told which block takes which (dispatch/tile_runs.h).
+// Kernels of several regions, whose tiles take different times, are told which block takes which
+// (dispatch/tile_runs.h).
 constexpr bool lists_work(const KernelConfig& config) {
   return config.direction != Direction::kBackwardWeight && regions(config) > 1 && !is_halo(config) &&
          config.gemm.split_k == SplitK::kNone && !in_clusters(config) && config.gemm.staging != Staging::kTmaStore;

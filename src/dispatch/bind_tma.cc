@@ -90,6 +90,7 @@ void set_zeros(TmaArguments<kRegions>& arguments, const KernelConfig& config, co
   const int64_t units = problem.n * image_units;
   WT_CHECK(units < int64_t{1} << 30, "{} sets of pixels are more than the kernels count", units);
   const int64_t pixel_bytes = problem.c * size_of(problem.output_type());
+  arguments.zero_policy = std::getenv("WAVETILE_ZERO_KEEP") ? kCacheNormal : kCacheStream;
   arguments.zero_units = static_cast<i32>(units);
   arguments.image_zero_units = static_cast<i32>(image_units);
   arguments.zero_vectors = make_divider(pixel_bytes / tma_layout::zero_bytes(config, pixel_bytes));

@@ -2,6 +2,7 @@
 // target/sim/memory.h - loads, stores and atomics on global and shared memory, each checked by the library.
 #pragma once
 
+#include "target/cache_policy.h"
 #include "target/sim/identity.h"
 
 namespace wt::device {
@@ -42,7 +43,8 @@ WT_DEVICE void store_global(T* address, T value, WT_SITE) {
 }
 
 template <class T>
-WT_DEVICE void store_global_stream(T* address, T value, WT_SITE) {
+WT_DEVICE void store_global(T* address, T value, CachePolicy, WT_SITE) {
+  static_assert(sizeof(T) == 16);
   store_global(address, value, site);
 }
 

@@ -36,7 +36,7 @@ struct TileRun {
   u32 first, end;
   u32 block, width;
 };
-inline constexpr int kMaxTileRuns = 20;
+inline constexpr int kMaxTileRuns = 18;
 
 template <int kRegions>
 struct TmaArguments {
@@ -60,7 +60,7 @@ struct TmaArguments {
   i64 tiles_m, tiles_n;
   i32 tile_run_count;
   TileRun tile_runs[kRegions > 1 ? kMaxTileRuns : 1];  // of kernels that list their work (layout.h)
-  CachePolicy policy, filter_policy;                   // of A and B
+  CachePolicy policy, filter_policy, zero_policy;      // of A, B and zeros
   i32 splits;                                          // parts of every tile's sum; 1: it is whole
   i64 part_elements;                                   // of the output, which parts in the workspace lie apart
   Divider run;  // of patches: columns that lie together in the output, and what lies between two such runs

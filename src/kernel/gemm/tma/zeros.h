@@ -53,7 +53,12 @@ WT_DEVICE void write_zeros(const Params& p, int warp) {
             device::shuffle(static_cast<u32>(static_cast<u64>(start) >> 32), static_cast<int>(in_unit % kRows));
         if (in_unit >= rows) continue;
         auto* to = static_cast<Element*>(p.y) + static_cast<i64>(static_cast<u64>(high) << 32 | low);
-        device::store_global_stream(reinterpret_cast<decltype(zero)*>(to) + vector, zero);
+        auto* part = reinterpret_cast<decltype(zero)*>(to) + vector;
+        if constexpr (sizeof(zero) == 16) {
+          device::store_global(part, zero, p.zero_policy);
+        } else {
+          device::store_global(part, zero);
+        }
       }
     }
   };

@@ -5,13 +5,13 @@
 
 #include "config/fields.h"
 #include "config/rows_weight_view.h"
+#include "dispatch/bind_part_sum.h"
 #include "dispatch/bind_rows.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
 #include "kernel/gemm/rows/weight_arguments.h"
 #include "kernel/gemm/rows/weight_layout.h"
-#include "kernel/split_sum_arguments.h"
 
 namespace wt {
 namespace {
@@ -26,7 +26,7 @@ RowsWeightArguments weight_arguments(const KernelConfig& config, const ConvProbl
   arguments.units = static_cast<u32>(view.units);
   const int64_t of_part = std::max<int64_t>(1, ceil_div(view.units, wanted_parts));
   arguments.units_of_part = static_cast<u32>(of_part);
-  arguments.parts = static_cast<i32>(std::max<int64_t>(1, ceil_div(view.units, of_part)));
+  arguments.splits = static_cast<i32>(std::max<int64_t>(1, ceil_div(view.units, of_part)));
   arguments.walk_units = make_divider(view.walk_units);
   arguments.strips = make_divider(view.strips);
   arguments.strip = static_cast<i32>(view.strip);
@@ -79,12 +79,12 @@ void bind_maps(Launch& launch, const KernelConfig& config, const ConvProblem& wh
 Binding bind_rows_weight(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device) {
   const RowsWeightView view = rows_weight_view(config, problem, device.multiprocessors);
   const int64_t asked = requested_splits();
-  const RowsWeightArguments arguments = weight_arguments(
+  RowsWeightArguments arguments = weight_arguments(
       config, problem, view, asked > 0 ? asked : rows_weight_parts(config, view, device.multiprocessors));
-  const int64_t tiles = view.tiles_m * view.tiles_n;
+  const int64_t tiles = view.tiles_m * view.tiles_n, vectors = tiles * rows_weight_layout::tile_vectors(config);
   Binding binding;
-  binding.parts = arguments.parts;
-  binding.workspace_bytes = arguments.parts * tiles * rows_weight_layout::tile_vectors(config) * int64_t{16};
+  binding.parts = arguments.splits;
+  set_parts(arguments, binding, vectors, device);
 
   Launch launch;
   launch.kernel = name_of(config);
@@ -93,24 +93,12 @@ Binding bind_rows_weight(const KernelConfig& config, const ConvProblem& problem,
     launch.pointers.push_back({offsetof(RowsWeightArguments, image), image_of(problem), 0});
   }
   launch.pointers.push_back({offsetof(RowsWeightArguments, partials), Tensor::kWorkspace, 0});
-  launch.shape.grid[0] = static_cast<uint32_t>(arguments.parts * tiles);
+  launch.shape.grid[0] = static_cast<uint32_t>(arguments.splits * tiles);
   launch.shape.threads = static_cast<uint32_t>(rows_weight_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(rows_weight_shared_bytes(config, view));
   set_params(launch, arguments);
-
-  Launch sum;
-  sum.kernel = launch.kernel + kSumSuffix;
-  sum.pointers.push_back({offsetof(RowsWeightArguments, partials), Tensor::kWorkspace, 0});
-  sum.pointers.push_back({offsetof(RowsWeightArguments, dw), Tensor::kW, 0});
-  bind_epilogue(sum, problem, offsetof(RowsWeightArguments, epilogue));
-  sum.shape.grid[0] =
-      static_cast<uint32_t>(tiles * rows_weight_layout::tile_vectors(config) / rows_weight_layout::sum_vectors(config));
-  sum.shape.threads = rows_weight_layout::kSumThreads;
-  sum.shape.shared_bytes = rows_weight_layout::kSumThreads * 16;
-  sum.shape.programmatic = true;  // as kernel/direct/overlap.h has it
-  set_params(sum, arguments);
   binding.launches.push_back(std::move(launch));
-  binding.launches.push_back(std::move(sum));
+  binding.launches.push_back(part_sum_launch(config, problem, arguments, vectors));
   return binding;
 }
 

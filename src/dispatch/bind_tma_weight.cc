@@ -6,9 +6,9 @@
 
 #include "config/fields.h"
 #include "dispatch/bind_merge_groups.h"
+#include "dispatch/bind_part_sum.h"
 #include "dispatch/bind_split_sum.h"
 #include "dispatch/bind_tma.h"
-#include "dispatch/bind_weight_sum.h"
 #include "dispatch/cache_policy.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/cost_model.h"
@@ -16,6 +16,7 @@
 #include "dispatch/tma_maps.h"
 #include "kernel/gemm/tma/layout.h"
 #include "kernel/gemm/tma/weight_arguments.h"
+#include "kernel/gemm/tma/weight_part.h"
 #include "kernel/split_sum_arguments.h"
 
 namespace wt {
@@ -116,7 +117,7 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
   }
   if (split) {
     if (weight_part::serves(config)) {
-      set_parts(arguments, binding, config, tiles, device);
+      set_parts(arguments, binding, tiles * weight_part::tile_vectors(config), device);
     } else {
       binding.workspace_bytes = arguments.splits * arguments.elements * static_cast<int64_t>(sizeof(float));
     }
@@ -146,7 +147,7 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
   }
   binding.launches.push_back(std::move(launch));
   if (weight_part::serves(config)) {
-    binding.launches.push_back(weight_sum_launch(config, whole, arguments, tiles));
+    binding.launches.push_back(part_sum_launch(config, whole, arguments, tiles * weight_part::tile_vectors(config)));
   } else if (split) {
     binding.launches.push_back(split_sum_launch(config, whole, device, arguments.splits));
   }

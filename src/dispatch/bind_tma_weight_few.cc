@@ -5,12 +5,13 @@
 #include <cstddef>
 
 #include "config/fields.h"
+#include "dispatch/bind_part_sum.h"
 #include "dispatch/bind_tma.h"
-#include "dispatch/bind_weight_sum.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/tma_maps.h"
 #include "dispatch/weight_few.h"
 #include "kernel/gemm/tma/weight_few_arguments.h"
+#include "kernel/gemm/tma/weight_part.h"
 
 namespace wt {
 
@@ -36,7 +37,7 @@ Binding bind_tma_weight_few(const KernelConfig& config, const ConvProblem& probl
   arguments.epilogue = epilogue_arguments(problem);
   Binding binding;
   binding.parts = arguments.splits;
-  set_parts(arguments, binding, config, view.tiles(), device);
+  set_parts(arguments, binding, view.tiles() * weight_part::tile_vectors(config), device);
 
   Launch launch;
   launch.kernel = name_of(config);
@@ -53,7 +54,8 @@ Binding bind_tma_weight_few(const KernelConfig& config, const ConvProblem& probl
   launch.shape.shared_bytes = static_cast<uint32_t>(weight_few::shared_bytes(config));
   set_params(launch, arguments);
   binding.launches.push_back(std::move(launch));
-  binding.launches.push_back(weight_sum_launch(config, problem, arguments, view.tiles()));
+  binding.launches.push_back(
+      part_sum_launch(config, problem, arguments, view.tiles() * weight_part::tile_vectors(config)));
   return binding;
 }
 

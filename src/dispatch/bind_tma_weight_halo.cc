@@ -6,14 +6,15 @@
 
 #include "config/fields.h"
 #include "config/weight_halo_view.h"
+#include "dispatch/bind_part_sum.h"
 #include "dispatch/bind_tma.h"
-#include "dispatch/bind_weight_sum.h"
 #include "dispatch/bind_whole_rows.h"
 #include "dispatch/cache_policy.h"
 #include "dispatch/conv_arguments.h"
 #include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
 #include "kernel/gemm/tma/weight_halo_arguments.h"
+#include "kernel/gemm/tma/weight_part.h"
 
 namespace wt {
 namespace {
@@ -109,7 +110,7 @@ Binding bind_tma_weight_halo(const KernelConfig& config, const ConvProblem& prob
   Binding binding;
   binding.parts = arguments.splits;
   if (split) {
-    set_parts(arguments, binding, config, tiles, device);
+    set_parts(arguments, binding, tiles * weight_part::tile_vectors(config), device);
     launch.pointers.push_back({offsetof(Arguments, partials), Tensor::kWorkspace, 0});
   } else {
     launch.pointers.push_back({offsetof(Arguments, dw), Tensor::kW, 0});
@@ -121,8 +122,10 @@ Binding bind_tma_weight_halo(const KernelConfig& config, const ConvProblem& prob
   launch.shape.shared_bytes = static_cast<uint32_t>(weight_halo::shared_bytes(config));
   set_params(launch, arguments);
   binding.launches.push_back(std::move(launch));
-  if (split) binding.launches.push_back(weight_sum_launch(config, problem, arguments, tiles));
-  return tma_layout::copies_rows(config) ? with_whole_rows(config, problem, device, problem, std::move(binding)) : binding;
+  if (split)
+    binding.launches.push_back(part_sum_launch(config, problem, arguments, tiles * weight_part::tile_vectors(config)));
+  return tma_layout::copies_rows(config) ? with_whole_rows(config, problem, device, problem, std::move(binding))
+                                         : binding;
 }
 
 }  // namespace wt

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "exact_trial.h"
+#include "kernel/gemm/part_sum_layout.h"
 #include "kernel/gemm/tma/weight_part.h"
 
 namespace wt {
@@ -63,8 +64,8 @@ TEST(TmaWeightParts, DoNotDependOnTheOrderOfBlocks) {
 TEST(TmaWeightParts, ThreadsShareThemEvenly) {
   for (const long long vectors : {1024, 32768, 1 << 20}) {
     for (int parts = 1; parts <= 128; ++parts) {
-      const int slices = weight_part::sum_slices(vectors, parts, 132);
-      EXPECT_TRUE(slices == 1 || (slices % 2 == 0 && weight_part::kSumThreads % slices == 0));
+      const int slices = part_sum::slices(vectors, parts, 132);
+      EXPECT_TRUE(slices == 1 || (slices % 2 == 0 && part_sum::kThreads % slices == 0));
       EXPECT_LE(slices, parts);
     }
   }

@@ -35,11 +35,6 @@ constexpr int blocks_n(const KernelConfig& config) { return (config.gemm.tile.n 
 // Vectors of four sums: two positions of two output channels.
 constexpr int tile_vectors(const KernelConfig& config) { return config.gemm.tile.m * config.gemm.tile.n / 4; }
 
-// The launch that adds the parts: vectors of a block, whose threads share their parts.
-// WHY more for large tiles: their blocks should all run at once, beside those of the kernel that leaves the parts.
-inline constexpr int kSumThreads = 256;
-constexpr int sum_vectors(const KernelConfig& config) { return tile_vectors(config) > 2048 ? 32 : 16; }
-
 // Steps of 16 outputs that are read and multiplied together: as many as registers hold beside the sums, at most 4.
 // WHY by quarters: each of a multiprocessor's four parts has registers of its own, and warps go to them in turns.
 constexpr int set_steps(const KernelConfig& config) {

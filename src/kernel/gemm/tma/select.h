@@ -30,10 +30,10 @@ struct TmaKernel<kConfig, true, false, true> : TmaWeightFewGemm<kConfig> {};
 
 // And which sum of its parts.
 template <KernelConfig kConfig, bool kHalo = weight_halo::serves(kConfig), bool kFew = weight_few::serves(kConfig)>
-struct TmaWeightSum : WeightSumOf<kConfig, WeightPlaces<kConfig>> {};
+struct TmaWeightSum : PartSum<kConfig, WeightPlaces<kConfig>> {};
 template <KernelConfig kConfig>
-struct TmaWeightSum<kConfig, true, false> : WeightSumOf<kConfig, WeightHaloPlaces<kConfig>> {};
+struct TmaWeightSum<kConfig, true, false> : PartSum<kConfig, WeightHaloPlaces<kConfig>> {};
 template <KernelConfig kConfig>
-struct TmaWeightSum<kConfig, false, true> : WeightSumOf<kConfig, WeightFewPlaces<kConfig>> {};
+struct TmaWeightSum<kConfig, false, true> : PartSum<kConfig, WeightFewPlaces<kConfig>> {};
 
 }  // namespace wt

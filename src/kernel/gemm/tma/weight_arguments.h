@@ -35,7 +35,7 @@ struct TmaWeightArguments {
   CachePolicy policy;  // of dy and x
   void* dw;
   float* partials;    // weight_part.h, of merged groups (splits, elements of dw), or the pieces of stream.h
-  i32 sum_slices;     // threads that share the parts of a sum: weight_sum.h
+  i32 sum_slices;     // threads that share the parts of a sum: part_sum.h
   i32 stream_blocks;  // of the grid, where stream-K cuts by them
   i64 elements;
   EpilogueArguments epilogue;

@@ -16,7 +16,7 @@ struct TmaWeightFewArguments {
   i32 pixel_blocks;      // tiles of pixels of all images
   i32 blocks_per_split;  // of them
   i32 splits;
-  i32 sum_slices;      // threads that share the parts of a sum: weight_sum.h
+  i32 sum_slices;      // threads that share the parts of a sum: part_sum.h
   i32 tap_groups;      // tiles along the rows of the filter
   i32 channel_blocks;  // tiles along the input channels
   i32 rows;            // output channels

@@ -7,19 +7,19 @@
 // Input channels are the 64 rows of the matrix instruction and output channels its columns, so that 36 of them take 40
 // columns instead of 64 rows. 16 pixels of x are read once for all taps of a tile; a tap is a start address in the
 // patch of dy. Rows of dy may be any whole number of words, which bulk copies cannot read. Every block leaves one part
-// in the workspace, and weight_sum.h adds them.
+// in the workspace, and part_sum.h adds them.
 //
 // Pixels outside dy are zeros that meet what x has there, so a non-finite x may reach taps that do not read it.
 #pragma once
 
 #include "kernel/direct/overlap.h"
+#include "kernel/gemm/part_sum.h"
 #include "kernel/gemm/ring.h"
 #include "kernel/gemm/storage.h"
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/weight_few_arguments.h"
 #include "kernel/gemm/tma/weight_few_layout.h"
 #include "kernel/gemm/tma/weight_store.h"
-#include "kernel/gemm/tma/weight_sum.h"
 #include "target/hopper.h"
 
 namespace wt {
@@ -202,13 +202,14 @@ struct TmaWeightFewGemm {
   }
 };
 
-// For weight_sum.h: rows are input channels, columns output channels, a fragment for each tap.
+// For part_sum.h: rows are input channels, columns output channels, a fragment for each tap.
 template <KernelConfig kConfig>
 struct WeightFewPlaces {
   using Params = TmaWeightFewArguments;
+  static constexpr int kVectors = weight_part::tile_vectors(kConfig);
 
   WT_DEVICE static u32 tiles(const Params& p) { return static_cast<u32>(p.tap_groups * p.channel_blocks); }
-  WT_DEVICE static WeightSums sums(const Params& p, u32 number, int vector) {
+  WT_DEVICE static PartSums sums(const Params& p, u32 number, int vector) {
     constexpr int kColumns = kConfig.gemm.tile.m, kTaps = weight_few::taps(kConfig), kFilter = weight_few::kFilter;
     const i32 tap_group = static_cast<i32>(number) / p.channel_blocks;
     const i32 channel_block = static_cast<i32>(number) - tap_group * p.channel_blocks;
@@ -216,7 +217,7 @@ struct WeightFewPlaces {
     const i32 tap = tap_group * kTaps + fragment % kTaps;
     const i32 first = channel_block * kConfig.gemm.tile.n + fragment / kTaps * 64 + thread / 32 * 16 + lane / 4;
     const i32 row = vector % (16 * kColumns) / 128 * 8 + 2 * (lane % 4);
-    WeightSums sums;
+    PartSums sums;
     WT_UNROLL for (int i = 0; i < 4; ++i) {
       const i32 channel = first + i / 2 * 8;
       sums.channel[i] = row + i % 2;

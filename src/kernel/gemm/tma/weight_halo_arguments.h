@@ -40,7 +40,7 @@ struct TmaWeightHaloArguments {
   CachePolicy policy;  // of dy and x
   void* dw;
   float* partials;  // weight_part.h
-  i32 sum_slices;   // threads that share the parts of a sum: weight_sum.h
+  i32 sum_slices;   // threads that share the parts of a sum: part_sum.h
   i64 elements;
   EpilogueArguments epilogue;
 };

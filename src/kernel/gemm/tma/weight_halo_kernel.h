@@ -16,13 +16,13 @@
 #pragma once
 
 #include "kernel/direct/overlap.h"
+#include "kernel/gemm/part_sum.h"
 #include "kernel/gemm/ring.h"
 #include "kernel/gemm/tma/operand.h"
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
 #include "kernel/gemm/tma/weight_halo_arguments.h"
 #include "kernel/gemm/tma/weight_store.h"
-#include "kernel/gemm/tma/weight_sum.h"
 
 namespace wt {
 
@@ -274,13 +274,14 @@ struct TmaWeightHaloGemm {
   }
 };
 
-// For weight_sum.h: fragments are those of a row of taps after the other's.
+// For part_sum.h: fragments are those of a row of taps after the other's.
 template <KernelConfig kConfig>
 struct WeightHaloPlaces {
   using Params = TmaWeightHaloArguments;
+  static constexpr int kVectors = weight_part::tile_vectors(kConfig);
 
   WT_DEVICE static u32 tiles(const Params& p) { return tiles_of_part(p); }
-  WT_DEVICE static WeightSums sums(const Params& p, u32 number, int vector) {
+  WT_DEVICE static PartSums sums(const Params& p, u32 number, int vector) {
     constexpr int kChannels = weight_halo::channels(kConfig), kColumns = weight_halo::kTaps * kChannels;
     constexpr int kRowFragments = weight_halo::groups_m(kConfig) * weight_halo::fragments(kConfig);
     constexpr bool kPairs = weight_halo::pairs_planes(kConfig);
@@ -296,7 +297,7 @@ struct WeightHaloPlaces {
     const i32 first = static_cast<i32>(tile.m) * weight_halo::tile_channels(kConfig) + fragment % kRowFragments * 64 +
                       (kPairs ? thread % 64 : thread) / 32 * 16 + lane / 4;
     const bool exist = tap_row < p.filter[1] && plane < p.filter[0] && tap < existing;
-    WeightSums sums;
+    PartSums sums;
     WT_UNROLL for (int i = 0; i < 4; ++i) {
       const i32 row = first + i / 2 * 8;
       sums.channel[i] = tile.group * p.rows + row;

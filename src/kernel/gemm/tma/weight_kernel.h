@@ -5,7 +5,7 @@
 //
 // GEMM rows are output channels, columns are blocks of 64 input channels of a tap, k runs over the pixels of all
 // images. Of 32-bit types blocks have 32 channels, and warps beside the producer turn them round (turn.h). With
-// split_k=workspace the pixels are divided among blocks and the partial sums added by weight_sum.h, with
+// split_k=workspace the pixels are divided among blocks and the partial sums added by part_sum.h, with
 // split_k=cluster among the blocks of a cluster, which add their sums themselves (exchange.h); else the gradient leaves
 // in pairs from registers, or by bulk stores of 64 channels of a tap. Two blocks of a cluster may share the tiles of dy
 // or of x: each loads every other block of 64 channels for both.
@@ -13,6 +13,7 @@
 
 #include "kernel/direct/overlap.h"
 #include "kernel/epilogue.h"
+#include "kernel/gemm/part_sum.h"
 #include "kernel/gemm/ring.h"
 #include "kernel/gemm/tma/exchange.h"
 #include "kernel/gemm/tma/layout.h"
@@ -24,7 +25,6 @@
 #include "kernel/gemm/tma/turn.h"
 #include "kernel/gemm/tma/weight_arguments.h"
 #include "kernel/gemm/tma/weight_store.h"
-#include "kernel/gemm/tma/weight_sum.h"
 
 namespace wt {
 
@@ -399,13 +399,14 @@ struct TmaWeightGemm {
   }
 };
 
-// For weight_sum.h: rows are output channels, columns blocks of channels of a tap.
+// For part_sum.h: rows are output channels, columns blocks of channels of a tap.
 template <KernelConfig kConfig>
 struct WeightPlaces {
   using Params = TmaWeightArguments;
+  static constexpr int kVectors = weight_part::tile_vectors(kConfig);
 
   WT_DEVICE static u32 tiles(const Params& p) { return tiles_of_part(p); }
-  WT_DEVICE static WeightSums sums(const Params& p, u32 number, int vector) {
+  WT_DEVICE static PartSums sums(const Params& p, u32 number, int vector) {
     constexpr int kTileM = kConfig.gemm.tile.m, kTileN = kConfig.gemm.tile.n, kBlock = tma_layout::box_k(kConfig);
     const TileIndex tile = tile_of_number(p, number);
     const int thread = vector % 128, lane = thread % 32, fragment = vector / (16 * kTileN);
@@ -413,7 +414,7 @@ struct WeightPlaces {
     const i32 block = static_cast<i32>(tile.n) * (kTileN / kBlock) + column / kBlock, tap = block / p.channel_blocks;
     const i32 channel = (block - tap * p.channel_blocks) * kBlock + column % kBlock;
     const i32 first = static_cast<i32>(tile.m) * kTileM + fragment * 64 + thread / 32 * 16 + lane / 4;
-    WeightSums sums;
+    PartSums sums;
     WT_UNROLL for (int i = 0; i < 4; ++i) {
       const i32 row = first + i / 2 * 8;
       sums.channel[i] = tile.group * p.rows + row;

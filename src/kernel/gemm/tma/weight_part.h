@@ -4,7 +4,7 @@
 //
 //   (parts, tiles, fragments of 64 rows, blocks of 8 columns, 128 threads) vectors of four sums
 //
-// Freestanding: the host counts vectors and threads by the same functions.
+// Freestanding: the host counts vectors by the same functions.
 #pragma once
 
 #include "kernel/gemm/tma/layout.h"
@@ -23,19 +23,6 @@ constexpr bool serves(const KernelConfig& config) {
 constexpr int tile_vectors(const KernelConfig& config) {
   const int taps = weight_few::serves(config) ? weight_few::taps(config) : 1;
   return config.gemm.tile.m * config.gemm.tile.n * taps / 4;
-}
-
-// The launch that adds the parts: threads of a block, and parts whose loads a thread has on their way together.
-inline constexpr int kSumThreads = 256, kSumBatch = 8, kSumSlices = 16;
-
-// Threads that share a vector's parts: none has more than a batch, and where vectors are few they have less.
-constexpr int sum_slices(long long vectors, long long parts, long long multiprocessors) {
-  constexpr int kThreadsAtOnce = 512;  // of a multiprocessor
-  int slices = 1;
-  while (slices < kSumSlices &&
-         (parts > slices * kSumBatch || (parts >= 4 * slices && vectors * slices < multiprocessors * kThreadsAtOnce)))
-    slices *= 2;
-  return slices;
 }
 
 }  // namespace wt::weight_part

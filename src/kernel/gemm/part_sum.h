@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/gemm/tma/weight_sum.h - adds the parts of a weight gradient in a fixed order, then the epilogue.
+// kernel/gemm/part_sum.h - adds the parts of a weight gradient in a fixed order, then the epilogue.
 //
 //   workspace (parts, tiles, vectors of four sums as the lanes hold them) fp32 --sum, epilogue--> dw
 //
-// The second launch of Hopper's weight gradients with split_k=workspace; it takes the same parameter block. Parts lie
+// The second launch of Hopper's weight gradients; it takes the same parameter block. Parts lie
 // in the order of registers: a part leaves by one wide store for each four sums, and what a sum is, is found here,
 // once. WHY it matters: code that runs once comes from memory, and addresses made for each pair of sums took longer
 // than the stores. Where parts are many, the threads of a block share them.
@@ -11,30 +11,30 @@
 
 #include "kernel/direct/overlap.h"
 #include "kernel/epilogue.h"
+#include "kernel/gemm/part_sum_layout.h"
 #include "kernel/gemm/storage.h"
-#include "kernel/gemm/tma/weight_part.h"
 #include "target/hopper.h"
 
 namespace wt {
 
 // What four sums of a thread are: elements of dw, none where less than zero, and their output channels.
-struct WeightSums {
+struct PartSums {
   i64 at[4];
   i32 channel[4];
 };
 
-// `Places` tells them: Params, tiles(p) and sums(p, tile, vector).
+// `Places` tells them: Params, kVectors of a tile, tiles(p) and sums(p, tile, vector).
 template <KernelConfig kConfig, class Places>
-struct WeightSumOf {
+struct PartSum {
   using Params = typename Places::Params;
-  static constexpr int kThreads = weight_part::kSumThreads;
+  static constexpr int kThreads = part_sum::kThreads;
   static constexpr int kMinBlocks = 5;  // their loads together fill the way to the L2
 
   WT_DEVICE static void run(const Params& p) {
     const int thread = device::thread_index(), lanes = kThreads / p.sum_slices, slice = thread / lanes;
     const u32 place = static_cast<u32>(device::block_index().x) * lanes + (thread - slice * lanes);
     const u32 tile = place / kVectors;
-    const WeightSums sums = Places::sums(p, tile, static_cast<int>(place - tile * kVectors));
+    const PartSums sums = Places::sums(p, tile, static_cast<int>(place - tile * kVectors));
     const bool exist = sums.at[0] >= 0 || sums.at[1] >= 0 || sums.at[2] >= 0 || sums.at[3] >= 0;
     wait_for_parts<kConfig>();
     Four total{};
@@ -53,8 +53,8 @@ struct WeightSumOf {
   using Four = Vector<float, 4>;
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
   using Element = typename Steps::Element;
-  static constexpr u32 kVectors = weight_part::tile_vectors(kConfig);
-  static constexpr int kBatch = weight_part::kSumBatch;
+  static constexpr u32 kVectors = Places::kVectors;
+  static constexpr int kBatch = part_sum::kBatch;
 
   WT_DEVICE static void add(Four& total, const Four& part) {
     WT_UNROLL for (int i = 0; i < 4; ++i) total.at[i] += part.at[i];
@@ -76,7 +76,7 @@ struct WeightSumOf {
     return total;
   }
 
-  WT_DEVICE static void store(const Params& p, const WeightSums& sums, const Four& total) {
+  WT_DEVICE static void store(const Params& p, const PartSums& sums, const Four& total) {
     Steps steps;
     auto* dw = static_cast<Element*>(p.dw);
     WT_UNROLL for (int i = 0; i < 4; i += 2) {

@@ -139,7 +139,7 @@ std::vector<std::string> bench_cells(const BenchRow& row) {
 
 std::string kernel_line(const BenchRow& row, int columns) {
   if (row.trial.device.kind == DeviceKind::kCpu || row.trial.plan.kernel.empty()) return "";
-  return "    " + elide_middle(row.trial.plan.kernel, columns > 0 ? columns - 4 : 0) + "\n";
+  return "    " + kernel_text(row.trial.plan.kernel, columns > 0 ? columns - 4 : 0) + "\n";
 }
 
 std::string strict_line(const BenchRow& row, int columns) {
@@ -148,7 +148,7 @@ std::string strict_line(const BenchRow& row, int columns) {
   const std::string what = strict.timing ? time_text(strict.timing->median_us) : verdict(strict);
   const std::string start = fmt::format("    strict {}: ", strict.verified && !strict.timing ? "verified" : what);
   const int room = columns <= 0 ? 0 : std::max(12, columns - static_cast<int>(start.size()));
-  return start + elide_middle(strict.plan.kernel, room) + "\n";
+  return start + kernel_text(strict.plan.kernel, room) + "\n";
 }
 
 std::string bench_summary(const std::vector<BenchRow>& rows, double seconds) {

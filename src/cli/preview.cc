@@ -98,9 +98,9 @@ Preview Previewer::preview(const ConvProblem& problem, const TrialOptions& asked
 std::string preview_line(const Preview& preview, const std::string& target, int columns) {
   const std::string start = fmt::format("    {}: ", target);
   const std::string end = fmt::format("  {}  {}", build_text(preview), simulated_text(preview, is_narrow(columns)));
-  const int room = columns <= 0 ? 60 : std::max(12, columns - static_cast<int>(start.size() + end.size()));
+  const int room = columns <= 0 ? 0 : std::max(12, columns - static_cast<int>(start.size() + end.size()));
   const std::string kernel = preview.kernel.empty() ? "no kernel" : preview.kernel;
-  return start + elide_middle(kernel, room) + end + "\n";
+  return start + kernel_text(kernel, room) + end + "\n";
 }
 
 nlohmann::ordered_json preview_json(const Preview& preview, const std::string& target) {

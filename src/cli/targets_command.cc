@@ -101,8 +101,8 @@ std::vector<std::string> cells(const Line& line) {
           line.verdict};
 }
 
-constexpr const char* kTitles[] = {"target", "kernel",    "type",          "kernels",      "matrix instruction",
-                                   "of it",  "registers", "spilled bytes", "shared bytes", "verdict"};
+constexpr const char* kTitles[] = {"target", "kernel", "type",    "n",      "instruction",
+                                   "of it",  "regs",   "spilled", "shared", "verdict"};
 
 std::string markdown_row(const std::vector<std::string>& row) {
   std::string text = "|";

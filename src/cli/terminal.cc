@@ -42,6 +42,15 @@ std::string elide_middle(std::string_view text, int columns) {
   return std::string(text.substr(0, head)) + "..." + std::string(text.substr(text.size() - tail));
 }
 
+std::string kernel_text(std::string_view name, int columns) {
+  if (columns <= 0 || static_cast<int>(name.size()) <= columns) return std::string(name);
+  for (const std::string_view family : {"_gemm_", "_direct_"}) {
+    if (const size_t at = name.find(family); at != std::string_view::npos)
+      return elide_middle(name.substr(at + 1), columns);
+  }
+  return elide_middle(name, columns);
+}
+
 std::string wrap(std::string_view text, int columns, std::string_view indent) {
   const size_t limit = columns <= 0 ? 100 : static_cast<size_t>(columns);
   std::string lines;

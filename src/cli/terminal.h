@@ -23,6 +23,9 @@ std::string elide(std::string_view text, int columns);
 // Cut in the middle, for kernel names, whose ends tell them apart.
 std::string elide_middle(std::string_view text, int columns);
 
+// A kernel's name in `columns`; where it is longer, first without its signature, which stands in the row above.
+std::string kernel_text(std::string_view name, int columns);
+
 // The words of a text as lines of at most `columns`.
 std::string wrap(std::string_view text, int columns, std::string_view indent);
 

@@ -22,6 +22,8 @@ constexpr int64_t kMaxFragments = 32;
 constexpr int64_t kStrips[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32};
 constexpr int64_t kTileRows[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 48, 64};
 
+constexpr int kMostSpread = 3;  // 64 outputs of a fragment are then eights of outputs 8 apart
+
 // Cycles of a multiprocessor: the gather's instructions were counted on paper, the rest read off similar kernels.
 constexpr double kGatherInstructions = 1.4;  // of a warp for each 32-bit load: its mask and address
 constexpr double kFragmentInstructions = 150;
@@ -140,10 +142,18 @@ const Divisions& divisions_of(const ConvProblem& problem) {
 
 }  // namespace
 
+int rows_spread(const RowsRuns& runs) {
+  const int64_t words = runs.step * runs.classes / 2;
+  int best = 0;
+  for (int spread = 1; spread <= kMostSpread; ++spread)
+    if (bank_conflicts(words << spread) < bank_conflicts(words << best)) best = spread;
+  return best;
+}
+
 double rows_fragment_cycles(const KernelConfig& config, const RowsView& view) {
   const GemmConfig& gemm = config.gemm;
   const double loads = 2.0 * rows_layout::filter_rows(config) * rows_layout::octets_of_row(config);
-  const double shared = 4 * loads * bank_conflicts(view.step * view.classes / 2);
+  const double shared = 4 * loads * bank_conflicts(view.step * view.classes / 2 << rows_spread(view));
   const double issue = loads * kGatherInstructions + kFragmentInstructions + gemm.tile.n / 2.0 * kPairInstructions;
   const double products = rows_layout::steps(config) * std::max(gemm.tile.n / 2.0, 16 + gemm.tile.n / 4.0);
   // WHY not the longest alone: a warpgroup does one after the other, and few share a multiprocessor.

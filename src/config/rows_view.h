@@ -49,6 +49,9 @@ int64_t rows_shared_bytes(const KernelConfig& config, const RowsView& view);
 // Blocks that share the patches among them, for each of the column tiles.
 int64_t rows_blocks(const KernelConfig& config, const RowsView& view, int multiprocessors);
 
+// How far apart the outputs are that lanes read at once, as a power of two: those whose words share the fewest banks.
+int rows_spread(const RowsRuns& runs);
+
 // What a multiprocessor spends on a fragment of 64 outputs, in cycles, while others hide its waits.
 double rows_fragment_cycles(const KernelConfig& config, const RowsView& view);
 

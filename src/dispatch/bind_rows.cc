@@ -25,6 +25,7 @@ RowsArguments rows_arguments(const ConvProblem& problem, const RowsView& view) {
   arguments.tile_rows = static_cast<i32>(view.tile_rows);
   arguments.classes = static_cast<i32>(view.classes);
   arguments.class_strip = make_divider(view.class_strip);
+  arguments.spread = rows_spread(view);
   set_image_rows(arguments, problem, view);
   arguments.lead = static_cast<i32>(view.lead);
   arguments.pitch = static_cast<i32>(view.pitch);

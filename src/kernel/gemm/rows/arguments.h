@@ -24,6 +24,7 @@ struct RowsArguments {
   // Outputs of a row whose windows start at elements of the same parity: all of them, or every other one.
   i32 classes;
   Divider class_strip;  // outputs of a strip's row in a class
+  i32 spread;           // eight rows of a matrix instruction are outputs 1 << spread apart, which share fewer banks
   i32 out[2], in_rows;
   i32 row_elements;  // of the image
   i32 stride_h, pad_h;

@@ -44,7 +44,8 @@ struct RowsOutputs {
     i32 row, column;  // in the patch
   };
   WT_DEVICE At at(i32 row) const {
-    const auto number = static_cast<u32>(first + row);
+    const i32 eights = row >> 3, among = eights & ((1 << p.spread) - 1);
+    const auto number = static_cast<u32>(first + ((eights - among) << 3) + ((row & 7) << p.spread) + among);
     const u32 line = quotient(number, p.class_strip);
     return {static_cast<i32>(line), static_cast<i32>(number - line * p.class_strip.by) * p.classes + of_class};
   }
@@ -246,21 +247,6 @@ struct RowsGemm {
       }
       return part;
     }
-    // The same of a filter whose rows are whole vectors, at the start of which windows start.
-    template <int kWidth>
-    WT_DEVICE Vector<Element, kOctet> load_vectors(const Params& p) const {
-      using Part = Vector<Element, kWidth>;
-      const i32 filter = first_column(p) + column, row = chunk / kOctets, start = chunk % kOctets * kOctet;
-      Vector<Element, kOctet> part{};
-      if (row >= kRows || filter >= p.columns) return part;
-      const Element* at = static_cast<const Element*>(p.filter) + (static_cast<i64>(filter) * kRows + row) * p.run;
-      WT_UNROLL for (int i = 0; i < kOctet; i += kWidth) {
-        if (start + i >= p.run) continue;
-        const Part some = device::load_global(reinterpret_cast<const Part*>(at + start + i));
-        WT_UNROLL for (int j = 0; j < kWidth; ++j) part.at[i + j] = some.at[j];
-      }
-      return part;
-    }
     WT_DEVICE SharedAddress offset() const { return filter_offset(of_class, chunk, column); }
   };
 
@@ -330,32 +316,67 @@ struct RowsGemm {
     }
   }
 
-  WT_DEVICE static void load_filter(const Params& p, SharedAddress filter) {
-    if constexpr (kTurned && kConfig.gemm.vector_c > 1) {
-      load_columns(p, filter);
-    } else if constexpr (kTurned) {
-      load_chunks(p, filter, [&](const FilterChunk& chunk) { return chunk.load(p); });
-    } else {
-      // WHY loops of their own: what is not executed is not fetched, and nothing hides the first instructions.
-      const bool even = p.classes == 1 && p.lead == 0;
-      if (even && p.run % 4 == 0) {
-        load_chunks(p, filter, [&](const FilterChunk& chunk) { return chunk.template load_vectors<4>(p); });
-      } else if (even && p.run % 2 == 0) {
-        load_chunks(p, filter, [&](const FilterChunk& chunk) { return chunk.template load_vectors<2>(p); });
-      } else {
-        load_chunks(p, filter, [&](const FilterChunk& chunk) { return chunk.load(p); });
+  // A filter whose rows are whole vectors of `kWords` pairs, at the start of which windows start.
+  template <int kWords>
+  WT_DEVICE static void load_vectors(const Params& p, SharedAddress filter) {
+    // In batches of equal size. WHY up to four: the addresses of more spill.
+    constexpr int kChunks = kFilterChunks * kColumns, kOfThread = (kChunks + kMathThreads - 1) / kMathThreads;
+    constexpr int kRounds = (kOfThread + 3) / 4, kBatch = (kOfThread + kRounds - 1) / kRounds, kParts = 4 / kWords;
+    using Part = Vector<u32, kWords>;
+    const auto start_of = [](const FilterChunk& at, int part) {
+      return at.chunk % kOctets * kOctet + 2 * kWords * part;
+    };
+    const auto exists = [&](const FilterChunk& at, int part) {
+      return at.chunk / kOctets < kRows && first_column(p) + at.column < p.columns && start_of(at, part) < p.run;
+    };
+    for (int first = device::thread_index(); first < kChunks; first += kBatch * kMathThreads) {
+      Part parts[kBatch][kParts];
+      // WHY loads of the first numbers instead of none, and zeros afterwards: as above.
+      WT_UNROLL for (int i = 0; i < kBatch; ++i) {
+        const FilterChunk at(first + i * kMathThreads);
+        WT_UNROLL for (int part = 0; part < kParts; ++part) {
+          const i64 row = static_cast<i64>(first_column(p) + at.column) * kRows + at.chunk / kOctets;
+          const i64 offset = (row * p.run + start_of(at, part)) & (exists(at, part) ? -1 : 0);
+          parts[i][part] =
+              device::load_global(reinterpret_cast<const Part*>(static_cast<const Element*>(p.filter) + offset));
+        }
+      }
+      WT_UNROLL for (int i = 0; i < kBatch; ++i) {
+        const FilterChunk at(first + i * kMathThreads);
+        Vector<u32, 4> whole;
+        WT_UNROLL for (int word = 0; word < 4; ++word) {
+          whole.at[word] = exists(at, word / kWords) ? parts[i][word / kWords].at[word % kWords] : 0;
+        }
+        if (first + i * kMathThreads < kChunks) device::store_shared(filter + at.offset(), whole);
       }
     }
   }
 
-  template <class Load>
-  WT_DEVICE static void load_chunks(const Params& p, SharedAddress filter, Load&& load) {
+  WT_DEVICE static void load_filter(const Params& p, SharedAddress filter) {
+    if constexpr (kTurned && kConfig.gemm.vector_c > 1) {
+      load_columns(p, filter);
+    } else if constexpr (kTurned) {
+      load_chunks(p, filter);
+    } else {
+      // WHY loops of their own: what is not executed is not fetched, and nothing hides the first instructions.
+      const bool even = p.classes == 1 && p.lead == 0;
+      if (even && p.run % 4 == 0) {
+        load_vectors<2>(p, filter);
+      } else if (even && p.run % 2 == 0) {
+        load_vectors<1>(p, filter);
+      } else {
+        load_chunks(p, filter);
+      }
+    }
+  }
+
+  WT_DEVICE static void load_chunks(const Params& p, SharedAddress filter) {
     constexpr int kBatch = 4;  // WHY: loads that wait for each other's stores take four times as long
     const int chunks = p.classes * kFilterChunks * kColumns;
     for (int first = device::thread_index(); first < chunks; first += kBatch * kMathThreads) {
       Vector<Element, kOctet> part[kBatch];
       WT_UNROLL for (int i = 0; i < kBatch; ++i) {
-        if (first + i * kMathThreads < chunks) part[i] = load(FilterChunk(first + i * kMathThreads));
+        if (first + i * kMathThreads < chunks) part[i] = FilterChunk(first + i * kMathThreads).load(p);
       }
       WT_UNROLL for (int i = 0; i < kBatch; ++i) {
         const int index = first + i * kMathThreads;

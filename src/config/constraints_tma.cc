@@ -122,15 +122,16 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return gemm.warps == Extent3{4, 1, 2} && gemm.tile.m == 64 && !gemm.ping_pong && gemm.filter_rows == 0 &&
-              gemm.specialization == Specialization::kFilter3x3;
+              gemm.specialization == Specialization::kFilter3x3 &&
+              gemm.stages >= tma_layout::halo_least_stages(at.config);
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
-           "warps={}x{}x{} with tile.m={} ping_pong={} filter_rows={} specialization={}: loader_a=tma_halo has warps "
-           "along k as 4x1x2, with 64, false, 0 and filter3x3",
+           "warps={}x{}x{} with tile.m={} ping_pong={} filter_rows={} specialization={} stages={}: loader_a=tma_halo "
+           "has warps along k as 4x1x2, with 64, false, 0, filter3x3 and at least 3",
            gemm.warps.m, gemm.warps.n, gemm.warps.k, gemm.tile.m, gemm.ping_pong, gemm.filter_rows,
-           text_of(gemm.specialization));
+           text_of(gemm.specialization), gemm.stages);
      }},
 
     {"tma-halo-registers", "pixels in registers serve a column of the filter",

@@ -105,6 +105,17 @@ const RowCase kTargetCases[] = {
        });
      },
      "warps=8x1x2 with tile.m=128 ping_pong=false filter_rows=0 specialization=filter3x3"},
+    {"tma-halo-groups",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.loader_a = Loader::kTmaHalo;
+         t.gemm.specialization = Specialization::kFilter3x3;
+         t.gemm.tile.m = 64;
+         t.gemm.warps = {4, 1, 2};
+         t.gemm.stages = 2;
+       });
+     },
+     "filter_rows=0 specialization=filter3x3 stages=2"},
     {"tma-halo-registers", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.filter_rows = 3; }); },
      "filter_rows=3 with loader_a=tma_im2col tile=128x128x64 staging=tma_store"},
     {"tma-weight-store",

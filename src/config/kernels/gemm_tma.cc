@@ -25,7 +25,6 @@ constexpr int64_t kSharedBytes = 228 * 1024;  // of a multiprocessor
 constexpr int64_t kReservedBytes = 1024;      // of them, for each block
 constexpr int kMaxStages = 8;
 constexpr int kMaxSmallStages = 12;  // of tiles that are through before a longer ring has gone round
-constexpr int kMaxPartStages = 18;   // of parts that are two patches and their taps: all of it is on its way at once
 constexpr int kLeastStages = 4;      // of a ring that shares its room with other buffers
 
 // Which of the lists has a shape.
@@ -69,9 +68,9 @@ Offer wanted(const KernelConfig& base, Breadth breadth) {
 
 // As many stages as fit, so that the copies run ahead as far as they can.
 int most_stages(KernelConfig config) {
-  const bool small = config.gemm.tile.k > tma_layout::box_k(config) || config.gemm.tile.m == 64;
-  const bool two_patches = tma_layout::is_halo(config) && config.gemm.split_k != SplitK::kNone;
-  int stages = two_patches ? kMaxPartStages : small ? kMaxSmallStages : kMaxStages;
+  const bool divides = tma_layout::is_halo(config) && config.gemm.split_k != SplitK::kNone;
+  const bool small = config.gemm.tile.k > tma_layout::box_k(config) || config.gemm.tile.m == 64 || divides;
+  int stages = small ? kMaxSmallStages : kMaxStages;
   for (; stages > 1; --stages) {
     config.gemm.stages = static_cast<unsigned char>(stages);
     if (tma_layout::shared_bytes(config) + kReservedBytes <= kSharedBytes / config.min_blocks) break;
@@ -234,29 +233,30 @@ void propose_halo_groups(const KernelConfig& base, Breadth breadth, std::vector<
 }
 
 // The same with sums divided among blocks, for small images: few tiles, whose pixels are read once for all taps. Tall
-// tiles are several images of up to 8x8 pixels.
-constexpr Shape kHaloSplitShapes[] = {
-    {64, 32, false, kSearch, kSearch},   {64, 40, false, kSearch, kSearch},   {64, 64, false, kSearch, kSearch},
-    {64, 72, false, kSearch, kSearch},   {64, 128, false, kSearch, kSearch},  {128, 40, false, kSearch, kSearch},
-    {128, 64, false, kSearch, kSearch},  {128, 128, false, kSearch, kSearch}, {256, 64, false, kSearch, kSearch},
-    {256, 128, false, kSearch, kSearch},
+// tiles are several images of up to 8x8 pixels. One warpgroup alone where sums are long and filling is the limit.
+struct HaloSplit {
+  Shape shape;
+  short groups;  // of warps along k
+  bool cluster, workspace;
+};
+constexpr HaloSplit kHaloSplits[] = {
+    {{64, 32, false, kSearch, kSearch}, 2, true, false},  {{64, 40, false, kSearch, kSearch}, 2, true, false},
+    {{64, 64, false, kSearch, kSearch}, 2, true, false},  {{64, 64, false, kSearch, kSearch}, 1, true, true},
+    {{128, 64, false, kSearch, kSearch}, 1, true, true},  {{128, 128, false, kSearch, kSearch}, 1, false, true},
+    {{256, 64, false, kSearch, kSearch}, 1, false, true},
 };
 
 void propose_halo_splits(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (breadth == Breadth::kFew) return;
-  for (const Shape& shape : kHaloSplitShapes) {
+  for (const HaloSplit& proposal : kHaloSplits) {
     for (const SplitK split : {SplitK::kCluster, SplitK::kWorkspace}) {
-      for (const short taps : {1, 3}) {
-        propose_shape(base, shape, 128, Loader::kTmaHalo, Staging::kDirect, configs);
-        GemmConfig& gemm = configs.back().gemm;
-        gemm.specialization = Specialization::kFilter3x3;
-        gemm.split_k = split;
-        gemm.tile.k = static_cast<short>(taps * 64);
-        if (shape.m == 64) gemm.warps.k = 2;
-        gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
-        // The exchange takes their room.
-        if (gemm.stages * taps < kLeastStages || gemm.stages < 2) configs.pop_back();
-      }
+      if (!(split == SplitK::kCluster ? proposal.cluster : proposal.workspace)) continue;
+      propose_halo(base, proposal.shape, configs, Staging::kDirect);
+      GemmConfig& gemm = configs.back().gemm;
+      gemm.warps.k = proposal.groups;
+      gemm.split_k = split;
+      gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
+      if (gemm.stages < tma_layout::halo_least_stages(configs.back())) configs.pop_back();
     }
   }
 }
@@ -289,7 +289,7 @@ constexpr Shape kSplitShapes[] = {
     {64, 64, false, kSearch, kSearch},   {128, 128, false, kSearch, kSearch}, {64, 128, false, kSearch, kSearch},
     {64, 32, false, kSearch, kSearch},   {64, 40, false, kSearch, kSearch},   {64, 72, false, kSearch, kSearch},
     {128, 64, false, kSearch, kSearch},  {64, 96, false, kSearch, kSearch},   {128, 96, false, kSearch, kSearch},
-    {128, 160, false, kSearch, kSearch}, {128, 192, false, kSearch, kSearch}, {128, 256, false, kSearch, kSearch},
+    {128, 160, false, kSearch, kSearch}, {128, 192, false, kSearch, kSearch},
 };
 
 // WHY the general loader alone: it serves unit filters too, and as well.

@@ -86,6 +86,7 @@ struct TmaHaloGemm {
   static_assert((!kDivides && kAlong == 1) || (!kPingPong && !kInRegisters));
   // WHY: each has a stage of every whole patch, so that none keeps patches from the others.
   static_assert(kAlong == 1 || (kConsumers == 1 && kTapStages >= kAlong));
+  static_assert(kStages >= tma_layout::halo_least_stages(kConfig));
 
   using B = FilterLayout<kConfig>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;

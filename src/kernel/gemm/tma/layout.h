@@ -170,6 +170,8 @@ constexpr int patch_bytes(const KernelConfig& config) {
   const int rows = halo_stacks(config) ? stacked * halo_copied_rows(config, stacked) : halo_patch_height(config);
   return rows * halo_pitch(config) * 128;
 }
+// Stages of the filter's ring. WHY one more than warpgroups along k: each releases a stage when it has issued its next.
+constexpr int halo_least_stages(const KernelConfig& config) { return config.gemm.warps.k + 1; }
 // Patches in flight: of a small image, all that it has.
 constexpr int halo_patches(const KernelConfig& config) {
   constexpr int kMost = 4, kRoom = 96 * 1024;

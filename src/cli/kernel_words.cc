@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "cli/cache_command.h"
+#include "cli/checks.h"
 #include "cli/conformance_command.h"
 #include "cli/devices_command.h"
 #include "cli/exit_code.h"
@@ -66,6 +67,7 @@ void add_devices(CLI::App& app, Action& action) {
   static DevicesOptions options;
   CLI::App* command = app.add_subcommand("devices", "List devices and compilers, and how to get what is missing");
   command->add_flag("--json", options.json, "print it as JSON");
+  command->footer("");
   command->callback([&action] { action = [] { return run_devices(options); }; });
 }
 
@@ -141,6 +143,7 @@ void add_cache(CLI::App& app, Action& action) {
   static CacheVerifyOptions verify_options;
   CLI::App* command = app.add_subcommand("cache", "List, verify or clear the compiled kernels on disk");
   command->require_subcommand(1);
+  command->footer("");  // its own and its commands' help stand alone
   CLI::App* list = command->add_subcommand("list", "List the entries, newest first");
   list->add_flag("--json", list_options.json, "print them as JSON");
   list->callback([&action] { action = [] { return run_cache_list(list_options); }; });
@@ -157,6 +160,7 @@ void add_pack(CLI::App& app, Action& action) {
   static PackVerifyOptions verify_options;
   CLI::App* command = app.add_subcommand("pack", "Build, list or verify a file of compiled kernels");
   command->require_subcommand(1);
+  command->footer("WAVETILE_PACK names the packs that plans use, separated by ':'.\n");
   CLI::App* build = command->add_subcommand("build", "Compile a rule set into one file; needs no GPU");
   build->add_option("--target", build_options.target, "such as sm_90a or sim:sm_90a")->type_name("NAME")->required();
   CLI::Option* rule_set =
@@ -174,10 +178,10 @@ void add_pack(CLI::App& app, Action& action) {
       ->add_option("--most", build_options.most,
                    "of problems: so many kernels, those nearest to a least predicted time")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(kPositive);
   build->add_option("--seconds", build_options.seconds, "of problems: after that, no further kernel is begun")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
+      ->check(kPositive);
   build->add_option("-o,--output", build_options.output, "the pack")->type_name("FILE")->required();
   build->add_option("--variant", build_options.variants, "fwd, bwd_data, bwd_weight (default: all)")->type_name("DIR");
   build->add_option("--datatype", build_options.datatypes, "input types (default: all)")->type_name("TYPE");

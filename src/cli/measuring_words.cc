@@ -4,6 +4,7 @@
 #include <map>
 
 #include "cli/bench_command.h"
+#include "cli/checks.h"
 #include "cli/report_command.h"
 #include "cli/run_command.h"
 #include "cli/search_command.h"
@@ -23,16 +24,16 @@ const std::map<std::string, Tuning> kTunings = {
 
 // Options that run and bench share.
 void add_plan_options(CLI::App& command, PlanOptions& plan) {
-  command.add_option("--tuning", plan.tuning, kTuningHelp)
-      ->type_name("MODE")
-      ->transform(CLI::CheckedTransformer(kTunings))
+  const auto set_tuning = [&plan](const std::string& mode) { plan.tuning = kTunings.at(mode); };
+  command.add_option_function<std::string>("--tuning", set_tuning, kTuningHelp)
+      ->check(CLI::IsMember(kTunings))
       ->option_text("MODE");
   command.add_option("--tuning-seconds", plan.tuning_seconds, "limit of tuning on first use, for each problem")
       ->type_name("S")
-      ->check(CLI::PositiveNumber);
+      ->check(kPositive);
   command.add_option("--workspace-limit", plan.workspace_limit, kWorkspaceHelp)
       ->type_name("BYTES")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kNotNegative);
   command.add_flag("--strict-nonfinite", plan.strict_nonfinite, kStrictHelp);
 }
 
@@ -53,7 +54,7 @@ void add_run(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 100000));
   command->add_option("--seed", options.seed, "of the random data")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(kNotNegative)
       ->capture_default_str();
   command->add_option("--repeat", options.repeat, "timed repetitions (default: as many as make the time steady)")
       ->type_name("N")
@@ -90,7 +91,7 @@ void add_search(CLI::App& app, Action& action) {
   command->add_flag("--strict-nonfinite", options.strict_nonfinite, kStrictHelp);
   command->add_option("--best", options.best, "only so many with the least predicted times; 0: all")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kNotNegative);
   command->add_option("--top", options.top, "rows shown of each problem")->type_name("N")->capture_default_str();
   command->add_option("--json", options.json, "write every row to this file (- for standard output)")
       ->type_name("FILE");
@@ -100,7 +101,7 @@ void add_search(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 100000));
   command->add_option("--seed", options.seed, "of the random data")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(kNotNegative)
       ->capture_default_str();
   command->add_option("--budget", options.budget, "seconds of timing a kernel")->type_name("S")->capture_default_str();
   command->add_flag("!--no-progress", options.progress, "no progress bar");
@@ -144,7 +145,7 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_flag("--exact", options.exact, "small-integer data, compared bit for bit");
   command->add_option("--seed", options.seed, "of the random data")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(kNotNegative)
       ->capture_default_str();
   command->add_option("--repeat", options.repeat, "timed repetitions (default: as many as make the time steady)")
       ->type_name("N")
@@ -169,10 +170,10 @@ void add_tune(CLI::App& app, Action& action) {
   add_row_options(*command, options.filter, options.direction);
   command->add_option("--budget", options.budget, "seconds for everything (default: as long as it takes)")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
+      ->check(kPositive);
   command->add_option("--workspace-limit", options.workspace_limit, kWorkspaceHelp)
       ->type_name("BYTES")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kNotNegative);
   command->add_flag("--strict-nonfinite", options.strict_nonfinite, kStrictHelp);
   command->add_flag("--few", options.few, "only the best guesses of each kind of kernel");
   command->add_flag("--exhaustive", options.exhaustive, "try also what the cost model says cannot win");
@@ -184,7 +185,7 @@ void add_tune(CLI::App& app, Action& action) {
       ->type_name("FILE");
   command->add_option("--seed", options.seed, "of the random data")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(kNotNegative)
       ->capture_default_str();
   command->add_flag("!--no-progress", options.progress, "no progress bar");
   command->footer(
@@ -220,7 +221,7 @@ void add_tuning(CLI::App& app, Action& action) {
   prune->add_flag("--stale", prune_options.stale, "whose kernel has other machine code now");
   prune->add_option("--older-than", prune_options.older_days, "saved longer ago")
       ->type_name("DAYS")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kNotNegative);
   prune->add_option("--gpu", prune_options.gpu, "of this GPU")->type_name("NAME");
   prune->add_flag("--all", prune_options.all, "all of them");
   prune->callback([&action] { action = [] { return run_tuning_prune(prune_options); }; });

@@ -59,7 +59,12 @@ Result<SearchReport> search(const std::shared_ptr<Device>& device, const ConvPro
   std::erase_if(candidates, [&](const RankedCandidate& candidate) {
     return !candidate.accepts() || candidate.name.find(options.filter) == std::string::npos;
   });
-  if (candidates.empty()) return unsupported("no kernel accepts '{}'", to_text(problem));
+  if (candidates.empty()) {
+    return options.filter.empty()
+               ? unsupported("no kernel accepts '{}'", to_text(problem))
+               : unsupported("no kernel with '{}' in its name accepts '{}'; 'wavetile explain' lists them",
+                             options.filter, to_text(problem));
+  }
   if (options.best > 0 && candidates.size() > options.best) candidates.resize(options.best);  // they come ranked
   WT_TRY(compile_ahead(device->info(), candidates));
   WT_TRY_ASSIGN(const std::unique_ptr<TrialTensors> tensors,

@@ -23,10 +23,16 @@ constexpr double kColumnsCycles = 900;         // a round of eight columns' chun
 constexpr double kUnhidden = 0.1;              // of what the longer of products and memory hides
 constexpr double kWordsFactor = 1.15;          // load warps take issue slots that a bulk copy does not
 constexpr double kLongWordsFactor = 1.35;      // the same of windows of more than 8 octets a row: two timed layers
+constexpr double kWordBytesPerCycle = 5;       // of load warps, by 4 bytes; by 8 it is an estimate: two timed layers
 constexpr double kOctetsFactor = 0.88;         // eight neighbours a lane, of 128 columns and long windows: five layers
 constexpr double kShortOctetsFactor = 1.05;    // of short windows, where rows that are stored whole were faster: two
 constexpr double kTwoPatches = 1.35;           // one is not enough ahead: three layers of 5x5
 constexpr double kDirectFactor = 2;            // pairs from registers against whole rows by vectors
+
+// Numbers of a row of the image that is read.
+int64_t problem_row(const ConvProblem& problem) {
+  return problem.direction == Direction::kForward ? problem.in[2] * problem.c : problem.out()[2] * problem.k;
+}
 
 }  // namespace
 
@@ -49,7 +55,12 @@ double predicted_rows_us(const KernelConfig& config, const ConvProblem& problem,
   } else if (config.gemm.staging == Staging::kDirect) {
     fragments *= kDirectFactor;
   }
-  const double busy = rounds * shared * (fragments + 300);
+  double load = 0;
+  if (!rows_layout::loads_in_bulk(config)) {
+    const double wide = problem_row(problem) % 4 == 0 ? 2 : 1;
+    load = static_cast<double>(view.slot_bytes) / (kWordBytesPerCycle * wide);
+  }
+  const double busy = rounds * shared * (std::max(fragments, load) + 300);
   const double chunks = static_cast<double>(view.classes) * rows_layout::steps(config) * 2 * config.gemm.tile.n;
   // Turned round, columns are read by vectors of as many as are stored together, and as many bytes in a round.
   const bool by_columns = problem.direction == Direction::kBackwardData && config.gemm.vector_c > 1;

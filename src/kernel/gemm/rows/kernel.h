@@ -144,6 +144,17 @@ struct RowsGemm {
     }
   }
 
+  // A row whose length is a multiple of so many bytes.
+  template <int kBytes>
+  WT_DEVICE static void copy_row(const Params& p, const Element* line, bool inside, i32 from, SharedAddress to,
+                                 int lane) {
+    WT_UNROLL_FEW for (i32 byte = lane * kBytes; byte < p.pitch; byte += 32 * kBytes) {
+      const i32 at = from + byte / static_cast<i32>(sizeof(Element));
+      const bool exists = inside && at >= 0 && at < p.row_elements;
+      device::copy_async<kBytes>(to + byte, line + (exists ? at : 0), exists ? kBytes : 0);
+    }
+  }
+
   // Rows of any length: a warp a row. Pairs lie at even elements of the image only where its rows have an even length.
   WT_DEVICE static void load_words(const Params& p, const Shared& shared, int thread) {
     const int warp = thread / 32, lane = thread % 32;
@@ -159,12 +170,13 @@ struct RowsGemm {
         const auto* line = static_cast<const Element*>(p.x) +
                            (static_cast<i64>(patch.image) * p.in_rows + (inside ? h : 0)) * p.row_elements;
         const SharedAddress to = shared.slots + slot.slot * p.slot_bytes + row * p.pitch;
-        WT_UNROLL_FEW for (i32 word = lane; word < p.pitch / 4; word += 32) {
-          const i32 at = from + 2 * word;
-          if (even) {
-            const bool exists = inside && at >= 0 && at < p.row_elements;
-            device::copy_async<4>(to + word * 4, line + (exists ? at : 0), exists ? 4 : 0);
-          } else {
+        if (p.row_elements % 4 == 0) {
+          copy_row<8>(p, line, inside, from, to, lane);
+        } else if (even) {
+          copy_row<4>(p, line, inside, from, to, lane);
+        } else {
+          WT_UNROLL_FEW for (i32 word = lane; word < p.pitch / 4; word += 32) {
+            const i32 at = from + 2 * word;
             Vector<Element, 2> pair{};
             WT_UNROLL for (int i = 0; i < 2; ++i) {
               if (inside && at + i >= 0 && at + i < p.row_elements) pair.at[i] = device::load_global(line + at + i);

@@ -15,6 +15,13 @@
 
 namespace wt {
 
+std::string text(const ConvProblem& problem, const Spatial& value) {
+  std::string out;
+  for (int i = kMaxDims - problem.dims; i < kMaxDims; ++i)
+    out += fmt::format("{}{}", out.empty() ? "" : "x", value[static_cast<size_t>(i)]);
+  return out;
+}
+
 namespace {
 
 bool always(const Case&) { return true; }
@@ -26,13 +33,6 @@ bool each_dim(const ConvProblem& problem, Test test) {
   for (int i = kMaxDims - problem.dims; i < kMaxDims; ++i)
     if (!test(static_cast<size_t>(i))) return false;
   return true;
-}
-
-std::string text(const ConvProblem& problem, const Spatial& value) {
-  std::string out;
-  for (int i = kMaxDims - problem.dims; i < kMaxDims; ++i)
-    out += fmt::format("{}{}", out.empty() ? "" : "x", value[static_cast<size_t>(i)]);
-  return out;
 }
 
 bool filter_is(const ConvProblem& problem, int64_t size) {

@@ -56,8 +56,8 @@ struct PlanDescription {
   std::string pack;  // the file that the kernel came from; empty: compiled here
   int launches = 0;
   bool finite_only = false;  // a kernel that PlanOptions::strict_nonfinite leaves out
-  double predicted_us = 0;  // by the cost model; 0: not asked
-  double measured_us = 0;   // by tuning, on this kind of GPU; 0: never
+  double predicted_us = 0;   // by the cost model; 0: not asked
+  double measured_us = 0;    // by tuning, on this kind of GPU; 0: never
 };
 
 // Immutable; execute may be called from several threads at once.

@@ -96,6 +96,22 @@ constexpr Constraint kTargetRows[] = {
            text_of(at.config.direction), text_of(operand_b(at.config)));
      }},
 
+    {"tma-weight-unit", "weight gradients whose x is read by plain boxes are those of unit filters",
+     [](const Case& at) {
+       return is_tma_kernel(at) && at.config.direction == Direction::kBackwardWeight &&
+              at.config.gemm.loader_b == Loader::kTmaTiled;
+     },
+     [](const Case& at) {
+       return at.config.gemm.specialization == Specialization::kFilter1x1Stride1Pad0 &&
+              at.config.gemm.groups_per_tile == 1;
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "loader_b=tma_tiled with specialization={} groups_per_tile={}: weight gradients take it with "
+           "filter1x1_stride1_pad0 and 1; use tma_im2col",
+           text_of(at.config.gemm.specialization), at.config.gemm.groups_per_tile);
+     }},
+
     {"tma-halo", "a patch with its halo serves 3x3 filters of 16-bit types in two or three dimensions, or 3x1 in any",
      [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.loader_a == Loader::kTmaHalo; },
      [](const Case& at) {

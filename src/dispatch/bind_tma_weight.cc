@@ -100,9 +100,12 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
   if (problem.n > 0) {
     launch.maps.push_back({offsetof(TmaWeightArguments, dy), Tensor::kY, 0, dy});
     const Walk walk{arguments.size, arguments.start, arguments.step};
-    launch.maps.push_back(
-        {offsetof(TmaWeightArguments, x), Tensor::kX, 0,
-         im2col_map(problem, {problem.x, problem.c, problem.in}, walk, 128, arguments.copied_channels, gemm.tile.k)});
+    TensorMapSpec x = gemm.loader_b == Loader::kTmaTiled ? dense_map(problem.x, {problem.c, arguments.pixels}, 128)
+                                                         : im2col_map(problem, {problem.x, problem.c, problem.in}, walk,
+                                                                      128, arguments.copied_channels, gemm.tile.k);
+    if (gemm.loader_b == Loader::kTmaTiled)
+      x.box = {static_cast<uint32_t>(arguments.copied_channels), static_cast<uint32_t>(gemm.tile.k)};
+    launch.maps.push_back({offsetof(TmaWeightArguments, x), Tensor::kX, 0, x});
   }
   const int64_t most = int64_t{device.multiprocessors} * config.min_blocks;
   const bool stream = gemm.stream_k != StreamK::kOff;

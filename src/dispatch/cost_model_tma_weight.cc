@@ -98,7 +98,9 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
   const bool shares = tma_layout::sharing_blocks(config) > 1;
   const bool part = problem.k_per_group() < gemm.tile.m || gemm.tile.n < 128;
   const double shared = !shares ? 1 : part ? kSharedPart : problem.filter_taps() > 1 ? kSharedTaps : kSharedUnit;
-  const double factor = (cluster ? kParts : square ? kSquareParts : 1) * shared;
+  constexpr double kPlainBoxes = 0.98;  // of 2399 pairs of runs forward
+  const double boxes = gemm.loader_b == Loader::kTmaTiled ? kPlainBoxes : 1;
+  const double factor = (cluster ? kParts : square ? kSquareParts : 1) * shared * boxes;
   return kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(whole)) * factor +
          (split ? sum_cycles(problem, splits) : 0);
 }

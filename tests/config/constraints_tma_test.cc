@@ -44,6 +44,14 @@ const RowCase kTargetCases[] = {
        });
      },
      "direction=bwd_weight sums across channels"},
+    {"tma-weight-unit",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.direction = Direction::kBackwardWeight;
+         t.gemm.specialization = Specialization::kDefault;
+       });
+     },
+     "loader_b=tma_tiled with specialization=default groups_per_tile=1"},
     {"tma-split", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.split_k = SplitK::kCluster; }); },
      "split_k=cluster with direction=fwd staging=tma_store"},
     {"tma-stream", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.stream_k = StreamK::kTree; }); },

@@ -49,6 +49,20 @@ TEST(TmaWeightParts, EveryCountIsExact) {
   }
 }
 
+// Unit filters, x by plain boxes: pixels and channels that end in a tile, in parts and whole.
+TEST(TmaWeightUnit, IsExact) {
+  const ConvProblem problem = problem_of("bwd_weight bf16 n5 c136 k200 i9x11 f1x1 +residual");
+  for (const Staging staging : {Staging::kDirect, Staging::kTmaStore}) {
+    const ConvProblem asked =
+        staging == Staging::kDirect ? problem : problem_of("bwd_weight bf16 n5 c136 k200 i9x11 f1x1");
+    const Splits splits(3);
+    expect_exact(hopper(), asked, kernel_for(asked, [&](const KernelConfig& c) {
+                   return c.gemm.loader_b == Loader::kTmaTiled && c.gemm.staging == staging && c.gemm.tile.m == 64 &&
+                          c.gemm.cluster_m * c.gemm.cluster_n == 1;
+                 }));
+  }
+}
+
 // Random data, blocks and warps in three orders: the same bits.
 TEST(TmaWeightParts, DoNotDependOnTheOrderOfBlocks) {
   const ConvProblem problem = problem_of("bwd_weight bf16>fp32 n3 c64 k64 i13x12 f1x1");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/gemm/tma/weight_kernel.h - weight gradients on Hopper: dw (k, tap c) = sum over pixels of dy^T x.
 //
-//   dy (channels, pixels) tiled, x (channels, pixels) im2col --> ring --wgmma, both MN-major--> registers --> global
+//   dy (channels, pixels) tiled, x (channels, pixels) im2col or tiled --> ring --wgmma, both MN-major--> registers -->
+//   global
 //
 // GEMM rows are output channels, columns are blocks of 64 input channels of a tap, k runs over the pixels of all
 // images. Of 32-bit types blocks have 32 channels, and warps beside the producer turn them round (turn.h). With
@@ -85,6 +86,7 @@ struct TmaWeightGemm {
   static constexpr bool kStream = kConfig.gemm.stream_k != StreamK::kOff;
   static constexpr i32 kWhole = -1;  // a tile that stream-K did not cut
   static constexpr bool kBulk = kConfig.gemm.staging == Staging::kTmaStore;
+  static constexpr bool kPlainX = kConfig.gemm.loader_b == Loader::kTmaTiled;  // a pixel of x for each of dy
   static constexpr bool kShareA = kConfig.gemm.multicast_a, kShareB = kConfig.gemm.multicast_b;
   static_assert(!(kShareA || kShareB) || (!kTurns && !kClusterSum && !kStream));
   static_assert((!kShareA || kBlocksM % 2 == 0) && (!kShareB || kBlocksN % 2 == 0));
@@ -235,10 +237,17 @@ struct TmaWeightGemm {
         }
         WT_UNROLL for (int j = 0; j < kBlocksN; ++j) {
           if (kShareB && j % 2 != rank) continue;
-          load_x(shared.b + slot.slot * kBBytes + j * kBlockBytes, p, full, walk, channel[j], tap[j]);
+          const SharedAddress to = shared.b + slot.slot * kBBytes + j * kBlockBytes;
+          if constexpr (!kPlainX) {
+            load_x(to, p, full, walk, channel[j], tap[j]);
+          } else if constexpr (kShareB) {
+            device::tma_load_multicast(to, p.x, full, kBoth, channel[j], pixel, p.policy);
+          } else {
+            device::tma_load(to, p.x, full, channel[j], pixel, p.policy);
+          }
         }
         pixel += kDepth;
-        walk.next(p);
+        if constexpr (!kPlainX) walk.next(p);
         slot.next();
       }
     });

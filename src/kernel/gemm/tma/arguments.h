@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernel/arguments.h"
+#include "kernel/gemm/tma/warm_arguments.h"
 #include "kernel/gemm/wavelet/divider.h"
 #include "target/cache_policy.h"
 
@@ -65,7 +66,8 @@ struct TmaArguments {
   i64 part_elements;                                   // of the output, which parts in the workspace lie apart
   Divider run;  // of patches: columns that lie together in the output, and what lies between two such runs
   i64 run_gap;
-  void* y;  // or the workspace
+  void* y;             // or the workspace
+  WarmArguments warm;  // where sums are divided
   EpilogueArguments epilogue;
 };
 

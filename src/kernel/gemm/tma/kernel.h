@@ -19,6 +19,7 @@
 #include "kernel/gemm/tma/remainder.h"
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
+#include "kernel/gemm/tma/warm.h"
 #include "kernel/gemm/tma/zeros.h"
 
 namespace wt {
@@ -32,6 +33,7 @@ struct TmaGemm {
 
   WT_DEVICE static void run(const Params& p) {
     const Shared shared = layout();
+    if constexpr (kClusterSum || kParts) warm_l2<kConfig>(p.warm);
     if constexpr (kParts) let_sum_start<kConfig>();
     run_roles<kConfig>(
         [&] {

@@ -47,6 +47,16 @@ TapsView taps_view(const ConvProblem& p) {
     view.strips = ceil_div(view.w.units, most);
     view.strip_units = ceil_div(view.w.units, view.strips);
   }
+  view.before = view.w.reach;
+  // Images as wide as a strip's source: what lies outside them is zero and not loaded (kernel/gemm/taps/layout.h).
+  const int64_t wide = forward ? p.in[2] : p.out()[2], left = view.w.reach - view.w.first_unit;
+  const int64_t right = view.w.first_unit + view.w.units - taps_layout::kPixels;
+  if (view.strips > 1 && wide <= taps_layout::kPixels && view.w.units <= taps_layout::kPixels && left >= 0 &&
+      left <= taps_layout::kOutside && right <= taps_layout::kOutside) {
+    view.strips = 1;
+    view.strip_units = view.w.units;
+    view.before = view.w.first_unit;
+  }
   view.window = std::max((view.h.taps - 1) * view.h.dilation + 1, view.h.stride);
   view.window_numbers = view.window * view.channels * view.w.stride * view.strip_units;
   return view;

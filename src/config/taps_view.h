@@ -26,6 +26,7 @@ struct TapsView {
   int64_t channels;             // of the output
   int64_t columns;              // output channels times taps
   int64_t strip_units, strips;  // along w, as 64 source pixels allow; none where the filter is wider
+  int64_t before;               // source pixels of a strip before its first unit
   int64_t window;               // output rows in the making
   int64_t window_numbers;       // outputs that they are
 };

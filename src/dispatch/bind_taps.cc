@@ -26,7 +26,7 @@ void set_dim(TapsArguments& arguments, int i, const TapsDim& dim) {
 }
 
 // Which taps along w meet the outputs stride * unit + rest: those where rest - dilation * tap is a multiple of stride.
-void set_taps_of_rests(TapsArguments& arguments, const TapsDim& w) {
+void set_taps_of_rests(TapsArguments& arguments, const TapsDim& w, int64_t before) {
   const int64_t common = std::gcd(w.stride, w.dilation);
   arguments.tap_step = static_cast<i32>(w.stride / common);
   arguments.source_step = static_cast<i32>(w.dilation / common);
@@ -35,8 +35,8 @@ void set_taps_of_rests(TapsArguments& arguments, const TapsDim& w) {
     for (int64_t tap = 0; tap < std::min(w.taps, w.stride); ++tap) {
       if ((rest - w.dilation * tap) % w.stride != 0) continue;
       arguments.tap_first[rest] = static_cast<i32>(tap);
-      // WHY reach: slots start that many source pixels before the strip's first unit.
-      arguments.tap_source[rest] = static_cast<i32>(w.reach + (rest - w.dilation * tap) / w.stride);
+      // WHY before: slots start that many source pixels before the strip's first unit.
+      arguments.tap_source[rest] = static_cast<i32>(before + (rest - w.dilation * tap) / w.stride);
       break;
     }
   }
@@ -62,7 +62,8 @@ TapsArguments taps_arguments(const KernelConfig& config, const ConvProblem& prob
   arguments.channels = static_cast<i32>(view.channels);
   set_dim(arguments, 0, view.h);
   set_dim(arguments, 1, view.w);
-  set_taps_of_rests(arguments, view.w);
+  set_taps_of_rests(arguments, view.w, view.before);
+  arguments.before = static_cast<i32>(view.before);
   set_filter(arguments, problem);
   arguments.strips = static_cast<i32>(view.strips);
   arguments.strip_units = static_cast<i32>(view.strip_units);

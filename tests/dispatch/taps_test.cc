@@ -57,6 +57,8 @@ INSTANTIATE_TEST_SUITE_P(Problems, TapsExact,
                                            "fwd bf16 n1 c136 k5 i7x130 f3x3 p3:0x0:3",        // strips, uneven padding
                                            "fwd bf16 n1 c8 k3 i20x40 f3x3 d7 p20 +residual",  // padding over the reach
                                            "fwd bf16 n1 c8 k8 i1x1 f3x3 p1",                  // one pixel
+                                           "fwd bf16 n1 c64 k3 i10x64 f9x9 p4",               // a strip as wide as x
+                                           "bwd_data bf16 n1 c3 k32 i8x128 f3x3 s2 p1",       // the same of dy
                                            "bwd_data bf16 n2 c3 k64 i37x41 f7x7 s2 p3",       // phases
                                            "bwd_data bf16 n1 c2 k24 i19x75 f3x3 s3 d2 p2",    // stride and dilation
                                            "bwd_data bf16 n1 c2 k24 i19x30 f1x2 s4x3",        // pixels that meet no tap
@@ -105,10 +107,20 @@ TEST(TapsChoice, FewOutputChannelsOnly) {
   EXPECT_NE(chosen("fwd bf16 n16 c256 k16 i100x100 f1x1"), Pipeline::kTaps);
 }
 
+// Images of 64 pixels are one strip, whose source ends with them; of 65 the same has no room for the last.
+TEST(TapsView, LeavesOutWhatLiesOutside) {
+  const TapsView exact = taps_view(problem_of("bwd_data bf16 n2 c4 k320 i64x64 f3x3 p1"));
+  EXPECT_EQ(exact.strips, 1);
+  EXPECT_EQ(exact.before, 1);
+  const TapsView wider = taps_view(problem_of("bwd_data bf16 n2 c4 k320 i64x65 f3x3 p1"));
+  EXPECT_EQ(wider.strips, 2);
+  EXPECT_EQ(wider.before, 2);
+}
+
 // A segment's first rows are multiplied twice, so that a block takes many where there are enough blocks.
 TEST(TapsView, SegmentsFillTheMultiprocessors) {
   const ConvProblem large = problem_of("fwd bf16 n1 c128 k3 i1024x1024 f3x3 p1");
-  const ConvProblem many = problem_of("fwd bf16 n512 c128 k3 i64x64 f3x3 p1");
+  const ConvProblem many = problem_of("fwd bf16 n2048 c128 k3 i64x64 f3x3 p1");
   const auto units = [](const ConvProblem& problem) {
     return taps_segment_units(taps_kernels(problem).front().config, problem, taps_view(problem), 132);
   };

@@ -25,6 +25,7 @@ struct TapsArguments {
   i32 stride[2], dilation[2], shift[2];
   i32 first_unit[2];
   i32 reach[2];  // units that a source pixel reaches beyond its own
+  i32 before;    // source pixels of a strip before its first unit: reach[1], or less where these lie outside the image
   // Along w, of outputs with the same remainder of their stride: the first tap that they meet (-1: none), its source
   // pixel against the unit, and the steps to the next tap and to that one's source pixel.
   i32 tap_first[kTapsMaxStride], tap_source[kTapsMaxStride];

@@ -64,8 +64,9 @@ struct TapsGemm {
   WT_DEVICE static Shared layout(const Params& p) {
     const SharedAddress source = (device::shared_base() + 1023) & ~1023u;
     const SharedAddress filter = source + taps_layout::source_bytes(kConfig);
-    const SharedAddress products = filter + taps_layout::filter_bytes(kConfig, p.depth_blocks);
-    const SharedAddress window = products + taps_layout::product_bytes(kConfig);
+    const SharedAddress outside = filter + taps_layout::filter_bytes(kConfig, p.depth_blocks);
+    const SharedAddress products = outside + taps_layout::kOutsideBytes;
+    const SharedAddress window = outside + taps_layout::product_bytes(kConfig);
     const u32 window_bytes =
         taps_layout::in_registers(kConfig) ? 0 : static_cast<u32>(p.window * taps_row_numbers(p)) * 4;
     const SharedAddress barriers = (window + window_bytes + 7) & ~7u;
@@ -80,7 +81,7 @@ struct TapsGemm {
         const SharedAddress full = shared.sources.full(slot.slot);
         device::mbarrier_arrive_expect(full, taps_layout::kSlotBytes);
         device::tma_load(shared.source + slot.slot * taps_layout::kSlotBytes, p.source, full,
-                         block * taps_layout::kDepth, strip.first_w - p.reach[1], row, strip.image);
+                         block * taps_layout::kDepth, strip.first_w - p.before, row, strip.image);
         slot.next();
       }
     }
@@ -91,6 +92,7 @@ struct TapsGemm {
     Sums sums{p, strip, shared.products};
     if constexpr (!taps_layout::in_registers(kConfig)) sums.window = shared.window;
     sums.start();
+    clear_outside<kMathThreads>(shared.products, kColumns);
     device::fence_async_shared();
     device::sync_named(kBarrier, kMathThreads);
 

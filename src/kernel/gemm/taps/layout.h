@@ -18,6 +18,10 @@ inline constexpr int kMathThreads = 128;
 // WHY 4 more than the pixels: the eight rows and four columns that the lanes of a warp store then lie in 32 banks.
 inline constexpr int kProductPitch = kPixels + 4;
 
+// Pixels outside the image have no products: where a strip is the whole width of it, these zeros stand for them, as
+// many on each side. A column's first ones lie behind the column before it, and those of all columns start the buffer.
+inline constexpr int kOutside = kProductPitch - kPixels, kOutsideBytes = kOutside * 4;
+
 // Whether filter and stride are the config's, so that unfinished outputs stay in registers (register_sums.h).
 constexpr bool in_registers(const KernelConfig& config) { return config.direct.filter_h > 0; }
 
@@ -26,12 +30,11 @@ constexpr bool in_registers(const KernelConfig& config) { return config.direct.f
 constexpr bool sums_rows(const KernelConfig& config) { return config.gemm.filter_rows > 0; }
 constexpr int groups(const KernelConfig& config) { return config.gemm.warps.m / 4; }
 
-// Outputs of a thread there: channels that the columns have room for, over the units that 64 pixels make.
+// Outputs of a thread there: channels that the columns have room for, over the units that 64 pixels make at most.
 constexpr int numbers_of_thread(const KernelConfig& config) {
   const DirectConfig& filter = config.direct;
   const int channels = config.gemm.tile.n / ((sums_rows(config) ? 1 : filter.filter_h) * filter.filter_w);
-  const int units = kPixels - (filter.filter_w - 1) / filter.stride_w;
-  return (channels * filter.stride_w * units + kMathThreads - 1) / kMathThreads;
+  return (channels * filter.stride_w * kPixels + kMathThreads - 1) / kMathThreads;
 }
 
 constexpr int threads(const KernelConfig& config) {
@@ -41,7 +44,7 @@ constexpr int filter_bytes(const KernelConfig& config, int depth_blocks) {
   return (sums_rows(config) ? config.direct.filter_h : 1) * depth_blocks * config.gemm.tile.n * 128;
 }
 constexpr int product_bytes(const KernelConfig& config) {
-  return groups(config) * config.gemm.tile.n * kProductPitch * 4;
+  return kOutsideBytes + groups(config) * config.gemm.tile.n * kProductPitch * 4;
 }
 constexpr int source_bytes(const KernelConfig& config) { return config.gemm.stages * kSlotBytes; }
 

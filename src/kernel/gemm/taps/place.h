@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernel/gemm/taps/arguments.h"
+#include "kernel/gemm/taps/layout.h"
 #include "target/target.h"
 
 namespace wt {
@@ -36,6 +37,17 @@ WT_DEVICE TapsPlace taps_place(const TapsArguments& p, i32 number) {
   const u32 channel = line / static_cast<u32>(p.stride[1]);
   return {static_cast<i32>(channel), static_cast<i32>(line - channel * static_cast<u32>(p.stride[1])),
           number - static_cast<i32>(line) * p.strip_units};
+}
+
+// The zeros around the products of each column (layout.h); by kThreads threads.
+template <int kThreads>
+WT_DEVICE void clear_outside(SharedAddress products, int columns) {
+  constexpr int kOutside = taps_layout::kOutside;
+  for (int i = device::thread_index(); i < (columns + 1) * kOutside; i += kThreads) {
+    const int column = i / kOutside - 1;
+    device::store_shared<float>(
+        products + static_cast<u32>(column * taps_layout::kProductPitch + taps_layout::kPixels + i % kOutside) * 4, 0);
+  }
 }
 
 }  // namespace wt

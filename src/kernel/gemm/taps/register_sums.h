@@ -33,7 +33,6 @@ struct RegisterSums {
   bool exists[kNumbers], whole[kNumbers];  // whole: the last term is there too
 
   WT_DEVICE void start() {
-    constexpr int kReach = (kTapsW - 1) / kStrideW;
     const i32 numbers = taps_row_numbers(p);
     WT_UNROLL for (int i = 0; i < kNumbers; ++i) {
       const i32 number = device::thread_index() + i * kMathThreads;
@@ -43,7 +42,7 @@ struct RegisterSums {
       exists[i] = inside && place.unit < strip.width && w >= 0 && w < p.size[1];
       whole[i] = place.rest + (kTerms - 1) * kStrideW < kTapsW;
       channel[i] = place.channel;
-      from[i] = products + ((place.channel * kTapsH * kTapsW + place.rest) * kPitch + place.unit + kReach) * 4;
+      from[i] = products + ((place.channel * kTapsH * kTapsW + place.rest) * kPitch + place.unit + p.before) * 4;
       offset[i] = strip.image * p.out_stride[0] + w * p.out_stride[2] + place.channel;
       WT_UNROLL for (int row = 0; row < kWindow; ++row) window[i][row] = 0;
     }

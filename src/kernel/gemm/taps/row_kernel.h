@@ -61,8 +61,8 @@ struct TapsRowGemm {
   WT_DEVICE static Shared layout(const Params& p) {
     const SharedAddress source = (device::shared_base() + 1023) & ~1023u;
     const SharedAddress filter = source + taps_layout::source_bytes(kConfig);
-    const SharedAddress products = filter + taps_layout::filter_bytes(kConfig, p.depth_blocks);
-    return {source, filter, products, {products + taps_layout::product_bytes(kConfig)}};
+    const SharedAddress outside = filter + taps_layout::filter_bytes(kConfig, p.depth_blocks);
+    return {source, filter, outside + taps_layout::kOutsideBytes, {outside + taps_layout::product_bytes(kConfig)}};
   }
 
   WT_DEVICE static void produce(const Params& p, const Shared& shared, const TapsStrip& strip) {
@@ -73,7 +73,7 @@ struct TapsRowGemm {
         const SharedAddress full = shared.rows.full(slot.slot);
         device::mbarrier_arrive_expect(full, taps_layout::kSlotBytes);
         device::tma_load(shared.source + slot.slot * taps_layout::kSlotBytes, p.source, full,
-                         block * taps_layout::kDepth, strip.first_w - p.reach[1], row, strip.image);
+                         block * taps_layout::kDepth, strip.first_w - p.before, row, strip.image);
         slot.next();
       }
     }
@@ -81,10 +81,11 @@ struct TapsRowGemm {
 
   WT_DEVICE static void consume(const Params& p, const Shared& shared, const TapsStrip& strip, int group) {
     load_filter(p, shared.filter);
+    clear_outside<kGroupThreads * kGroups>(shared.products, kColumns * kGroups);
     device::fence_async_shared();
     device::sync_named(kFilterBarrier, kGroupThreads * kGroups);
 
-    const SharedAddress products = shared.products + group * (taps_layout::product_bytes(kConfig) / kGroups);
+    const SharedAddress products = shared.products + group * kColumns * kPitch * 4;
     Outputs outputs;
     outputs.start(p, strip, products);
     Steps steps;
@@ -185,7 +186,7 @@ struct TapsRowGemm {
         const i32 w = strip.first_w + place.unit - p.shift[1];
         exists[i] = number < numbers && place.unit < strip.width && w >= 0 && w < p.size[1];
         channel[i] = place.channel;
-        from[i] = products + (place.channel * kTapsW * kPitch + place.unit + kTapsW - 1) * 4;
+        from[i] = products + (place.channel * kTapsW * kPitch + place.unit + p.before) * 4;
         offset[i] = strip.image * p.out_stride[0] + w * p.out_stride[2] + place.channel;
       }
     }

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "base/integers.h"
 #include "cli/exit_code.h"
 #include "cli/numbers.h"
 #include "cli/problem_facts.h"
@@ -20,6 +21,7 @@
 #include "dispatch/candidates.h"
 #include "dispatch/cost_correction.h"
 #include "dispatch/history_plan.h"
+#include "dispatch/images_plan.h"
 #include "dispatch/split_facts.h"
 #include "dispatch/transposed_plan.h"
 #include "problem/history.h"
@@ -127,13 +129,15 @@ std::string finite_text(const Explanation& explanation) {
 
 // What a plan may do instead of taking one of the problem's own kernels (dispatch/plan.cc decides): the best kernel of
 // another problem, with something around it.
-void print_instead(const Explanation& explanation, const ConvProblem& other, const char* how, double around_us) {
+void print_instead(const Explanation& explanation, const ConvProblem& other, const std::string& how, double around_us,
+                   double times = 1) {
   const auto inner = rank_candidates(other, *explanation.target, explanation.plan, Candidates::kAll);
   if (inner.empty() || !inner.front().accepts()) return;
-  print_line("or", fmt::format("{} {}, {} + {}", inner.front().name, how, time_text(inner.front().predicted_us),
-                               time_text(around_us)));
-  const bool faster = explanation.accepting() == 0 ||
-                      inner.front().predicted_us + around_us < explanation.candidates.front().predicted_us;
+  const double inner_us = times * inner.front().predicted_us;
+  print_line("or", fmt::format("{} {}, {}{}", inner.front().name, how, time_text(inner_us),
+                               around_us > 0 ? fmt::format(" + {}", time_text(around_us)) : ""));
+  const bool faster =
+      explanation.accepting() == 0 || inner_us + around_us < explanation.candidates.front().predicted_us;
   print_line("", faster ? "a plan takes that where its workspace limit allows" : "a plan takes the kernel above");
 }
 
@@ -192,7 +196,11 @@ void print_candidates(const Explanation& explanation) {
   if (const auto split = chosen_split(explanation)) print_line("split", split_text(*split));
   if (accepting > 0 && candidates.front().config.finite_only) print_line("finite", finite_text(explanation));
   const ConvProblem& problem = explanation.problem;
-  if (problem.history) {
+  if (const int64_t images = images_a_range(problem); images < problem.n) {
+    const int64_t ranges = ceil_div(problem.n, images);
+    print_instead(explanation, of_images(problem, images),
+                  fmt::format("in {} ranges of up to {} images", ranges, images), 0, static_cast<double>(ranges));
+  } else if (problem.history) {
     print_instead(explanation, joined_problem(problem), "over history and x joined", join_us(problem));
   } else if (problem.layout == Layout::kChannelsFirst) {
     print_instead(explanation, channels_last(problem), "between transpositions", transposition_us(problem));

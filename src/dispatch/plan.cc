@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/plan.h"
 
+#include "base/integers.h"
 #include "base/log.h"
 #include "compile/compiler.h"
 #include "config/fields.h"
@@ -10,6 +11,7 @@
 #include "dispatch/candidates.h"
 #include "dispatch/cpu_plan.h"
 #include "dispatch/history_plan.h"
+#include "dispatch/images_plan.h"
 #include "dispatch/kernel_plan.h"
 #include "dispatch/packs.h"
 #include "dispatch/selection.h"
@@ -163,8 +165,34 @@ Result<std::optional<PlanOptions>> options_between_transpositions(const DeviceIn
   return std::optional(inner);
 }
 
+// Whether ranges of images, each within a kernel's indices, should be faster than a kernel that reaches all of them.
+Result<bool> divides_images(const DeviceInfo& info, const ConvProblem& problem, const PlanOptions& options) {
+  const int64_t images = images_a_range(problem);
+  if (images == problem.n) return false;
+  if (!options.kernel.empty()) return !named_candidate(problem, info, options).ok();
+  WT_TRY_ASSIGN(const std::optional<double> own, expected_us(info, problem, options));
+  WT_TRY_ASSIGN(const std::optional<double> part, expected_us(info, of_images(problem, images), options));
+  const auto ranges = static_cast<double>(ceil_div(problem.n, images));
+  return part && (!own || ranges * *part < *own);
+}
+
+PlanResult choose(const std::shared_ptr<Device>& device, const ConvProblem& problem, const PlanOptions& options);
+
+PlanResult plan_of_ranges(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                          const PlanOptions& options) {
+  const int64_t images = images_a_range(problem), left = problem.n % images;
+  WT_TRY_ASSIGN(std::shared_ptr<const Plan> whole, choose(device, of_images(problem, images), options));
+  std::shared_ptr<const Plan> rest;
+  if (left > 0) {
+    WT_TRY_ASSIGN(rest, choose(device, of_images(problem, left), options));
+  }
+  return make_images_plan(problem, std::move(whole), std::move(rest));
+}
+
 PlanResult choose(const std::shared_ptr<Device>& device, const ConvProblem& problem, const PlanOptions& options) {
   const DeviceInfo& info = device->info();
+  WT_TRY_ASSIGN(const bool divides, divides_images(info, problem, options));
+  if (divides) return plan_of_ranges(device, problem, options);
   if (!options.kernel.empty()) return named_plan(device, problem, options);
   WT_TRY_ASSIGN(const std::optional<PlanOptions> between, options_between_transpositions(info, problem, options));
   if (between) {

@@ -38,6 +38,8 @@ def main():
     parser.add_argument("--kernel", help="this Wavetile kernel, instead of the library's choice")
     parser.add_argument("--tuning", choices=["off", "cached", "first-use"], default="cached")
     parser.add_argument("--tuning-database", help="a tuning.db that must exist, instead of the user's own")
+    parser.add_argument("--strict-nonfinite", action="store_true",
+                        help="also time what a plan with strict non-finite behaviour takes, where that is another kernel")
     parser.add_argument("--minutes", type=float, default=8.5, help="for everything; later rows count as failed")
     parser.add_argument("--row-seconds", type=float, default=90, help="without an answer, after which a row has failed")
     parser.add_argument("--benchmark-limit", type=int, default=10, help="algorithms that cuDNN tries; 0: all")

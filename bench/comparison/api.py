@@ -94,11 +94,12 @@ class Wavetile:
         self.check(self.lib.wavetile_problem_output_size(problem, size))
         return list(size)[:dims]
 
-    def plan(self, device, problem, tuning, kernel=None):
+    def plan(self, device, problem, tuning, kernel=None, strict=False):
         options = PlanOptions()
         self.lib.wavetile_plan_options_init(ctypes.byref(options))
         options.tuning = ["off", "cached", "first-use"].index(tuning)
         options.kernel = kernel.encode() if kernel else None
+        options.strict_nonfinite = int(strict)
         handle = ctypes.c_void_p()
         self.check(self.lib.wavetile_plan_create(device, problem, ctypes.byref(options), ctypes.byref(handle)))
         return handle

@@ -43,7 +43,19 @@ def time_gemm(torch, timer, row, seconds):
     return timer.time(lambda: torch.matmul(a, b.t()), seconds)
 
 
-def measure_row(api, torch, timer, clock, row, plan, args):
+def measure_strict(api, torch, timer, clock, row, plan, side):
+    """The kernel that strict non-finite behaviour takes instead."""
+    ours = WavetileSide(api, torch, row, plan, side)
+    side.tensors[side.output].fill_(float("nan"))
+    ours.run()
+    torch.cuda.synchronize()
+    verdict = side.verify()
+    if verdict and not verdict.startswith("unchecked"):
+        return {"kernel": ours.info.kernel.decode(), "error": "WRONG RESULT: " + verdict}
+    return {"kernel": ours.info.kernel.decode(), **timer.time(ours.run, clock.slice())}
+
+
+def measure_row(api, torch, timer, clock, row, plan, strict, args):
     result = {"suite": row.suite, "name": row.name, "direction": row.direction, "problem": row.text,
               "gflop": round(row.flops / 1e9, 3), "least_bytes": row.bytes, "error": ""}
     side = TorchSide(torch, row)
@@ -64,6 +76,9 @@ def measure_row(api, torch, timer, clock, row, plan, args):
             result["verified"] = not verdict
             result["wavetile"] = timer.time(ours.run, clock.slice())
             result["execute_host_us"], result["empty_call_host_us"] = ours.host_us()
+            if strict and api.plan_info(strict).kernel != ours.info.kernel:
+                result["strict_nonfinite"] = measure_strict(api, torch, timer, clock, row, strict, side)
+                result["error"] = result["strict_nonfinite"].get("error", "")
     if side.supported:
         result["cudnn_tuned"] = side.time(timer, clock.slice(), True)
         if not args.no_heuristic:
@@ -91,16 +106,21 @@ def worker(args):
     write(progress="compiling")
     todo = [row for row in rows if row.key not in done]
 
-    def make_plan(row):
+    def make_plan(row, strict=False):
         try:
-            return api.plan(device, row.problem, args.tuning, args.kernel)
+            return api.plan(device, row.problem, args.tuning, args.kernel, strict)
         except WavetileError as error:
             return error
         finally:
             write(progress=f"compiled {row.key}")
 
+    def make_strict(row):
+        plan = make_plan(row, True) if args.strict_nonfinite else None
+        return None if isinstance(plan, WavetileError) else plan
+
     with ThreadPoolExecutor(1 if args.tuning == "first-use" else (os.cpu_count() or 4)) as pool:
         plans = list(pool.map(make_plan, todo))
+        stricts = list(pool.map(make_strict, todo))
     timer = Timer(torch)
     properties = torch.cuda.get_device_properties(0)
     write(machine={"gpu": properties.name, "multiprocessors": properties.multi_processor_count,
@@ -111,13 +131,13 @@ def worker(args):
         write(ceilings=measure_ceilings(torch, timer))
     torch.cuda.empty_cache()
     clock = Clock(args.deadline, 4 * len(todo))
-    for row, plan in zip(todo, plans):
+    for row, plan, strict in zip(todo, plans, stricts):
         if time.time() > args.deadline:
             write(key=row.key, row={"suite": row.suite, "name": row.name, "direction": row.direction,
                                     "problem": row.text, "error": "not run: the time was up (--minutes)"})
             continue
         write(starting=row.key, problem=row.text, suite=row.suite, name=row.name, direction=row.direction)
-        write(key=row.key, row=measure_row(api, torch, timer, clock, row, plan, args))
+        write(key=row.key, row=measure_row(api, torch, timer, clock, row, plan, strict, args))
         torch.cuda.empty_cache()
 
 

@@ -81,6 +81,11 @@ def print_group(suite, direction, rows):
         print("  ".join(cells).rstrip())
 
 
+def strict_costs(rows):
+    """Times of the strict choices over those of the kernels for finite inputs beside them."""
+    return [row["strict_nonfinite"]["us"] / row["wavetile"]["us"] for row in rows if "us" in row.get("strict_nonfinite", {})]
+
+
 def tuning_of(rows, args):
     """Which tuning the plans had, and how many of them took a tuned kernel."""
     database = os.environ.get("WAVETILE_TUNING_DB")
@@ -119,6 +124,9 @@ def report(lines, args):
         empty = statistics.median(row["empty_call_host_us"] for row in rows if "empty_call_host_us" in row)
         print(f"execute on the host: median {statistics.median(host):.2f} us, most {max(host):.2f} us, of which an "
               f"empty call through ctypes is {empty:.2f} us")
+    if strict := strict_costs(rows):
+        print(f"strict non-finite behaviour takes {geomean(strict):.2f} times as long on the {len(strict)} rows where it has "
+              "another kernel")
     for row in rows:
         if "WRONG RESULT" in row["error"]:
             print(f"\n!!! {row['suite']} {row['name']} {row['direction']} ({row.get('kernel')}): {row['error']}\n"

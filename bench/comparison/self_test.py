@@ -11,7 +11,7 @@ from comparison.api import PlanOptions, ProblemDesc, Tensors
 from comparison.rows import Row, read_suite, touched
 from comparison.timing import Timer, summarize
 from comparison.measure import supervise
-from comparison.report import complete, copy_us, geomean, print_group, summary_of, tuning_of
+from comparison.report import complete, copy_us, geomean, print_group, strict_costs, summary_of, tuning_of
 
 
 def self_test():
@@ -44,6 +44,7 @@ def self_test():
     print_group("s", "fwd", [done, loss, broken])
     tuned = tuning_of([dict(done, tuned_us=190.0), dict(loss, tuned_us=0), broken], argparse.Namespace(tuning="cached"))
     assert (tuned["mode"], tuned["tuned_rows"], tuned["rows"]) == ("cached", 1, 2), tuned
+    assert strict_costs([dict(done, strict_nonfinite={"us": 300.0}), loss, dict(done, strict_nonfinite={"error": "x"})]) == [1.5]
     with tempfile.TemporaryDirectory() as folder:
         suite = Path(folder) / "a.txt"
         suite.write_text("# comment\none: fwd bf16 n1  # tail\n\ntwo.b: fwd n2\n")

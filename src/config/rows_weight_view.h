@@ -47,7 +47,7 @@ bool rows_weight_fits(const KernelConfig& config, const ConvProblem& problem);
 // Shared memory of a block, in bytes.
 int64_t rows_weight_shared_bytes(const KernelConfig& config, const RowsWeightView& view);
 
-// Into how many parts the units go: one for each block that runs at once, less where the last would be empty.
+// Into how many parts the units go: one for each block that runs at once, or each unit.
 int64_t rows_weight_parts(const KernelConfig& config, const RowsWeightView& view, int multiprocessors);
 
 // What a multiprocessor spends on 16 outputs, in cycles, while other groups hide its waits.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/bind_rows_weight.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "config/fields.h"
@@ -24,9 +25,10 @@ RowsWeightArguments weight_arguments(const KernelConfig& config, const ConvProbl
   arguments.tiles_m = static_cast<i32>(view.tiles_m);
   arguments.tiles_n = static_cast<i32>(view.tiles_n);
   arguments.units = static_cast<u32>(view.units);
-  const int64_t of_part = std::max<int64_t>(1, ceil_div(view.units, wanted_parts));
-  arguments.units_of_part = static_cast<u32>(of_part);
-  arguments.splits = static_cast<i32>(std::max<int64_t>(1, ceil_div(view.units, of_part)));
+  const int64_t parts = std::clamp<int64_t>(wanted_parts, 1, std::max<int64_t>(1, view.units));
+  arguments.units_of_part = static_cast<u32>(view.units / parts);
+  arguments.longer_parts = static_cast<u32>(view.units % parts);
+  arguments.splits = static_cast<i32>(parts);
   arguments.walk_units = make_divider(view.walk_units);
   arguments.strips = make_divider(view.strips);
   arguments.strip = static_cast<i32>(view.strip);

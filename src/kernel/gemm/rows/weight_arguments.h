@@ -20,10 +20,10 @@ struct RowsWeightArguments {
   void* dw;
   i64 columns;  // output channels
   i32 tiles_m, tiles_n;
-  u32 units, units_of_part;
-  i32 splits;                  // parts
-  i32 sum_slices;              // threads that share the parts of a sum: part_sum.h
-  Divider walk_units, strips;  // units of a strip, strips of an image
+  u32 units, units_of_part, longer_parts;  // the first ones have a unit more
+  i32 splits;                              // parts
+  i32 sum_slices;                          // threads that share the parts of a sum: part_sum.h
+  Divider walk_units, strips;              // units of a strip, strips of an image
   i32 strip, octets, tile_rows;
   i32 out[2], in_rows;
   i32 row_elements;  // of the image

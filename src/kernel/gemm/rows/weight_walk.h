@@ -23,8 +23,8 @@ struct RowsWalk {
   bool starts;  // at the top of the image, or first of the part
 
   WT_DEVICE RowsWalk(const RowsWeightArguments& p, u32 part) {
-    index = part * p.units_of_part;
-    end = p.units - index < p.units_of_part ? p.units : index + p.units_of_part;
+    index = part * p.units_of_part + (part < p.longer_parts ? part : p.longer_parts);
+    end = index + p.units_of_part + (part < p.longer_parts ? 1 : 0);
     const u32 line = quotient(index, p.walk_units);
     in_walk = static_cast<i32>(index - line * p.walk_units.by);
     image = static_cast<i32>(quotient(line, p.strips));

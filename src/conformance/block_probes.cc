@@ -106,7 +106,7 @@ Probe cluster_exchange(uint32_t blocks) {
   const uint32_t grid = 2 * blocks;
   probe.shape.grid = {grid, 1, 1};
   probe.shape.cluster = {blocks, 1, 1};
-  probe.shape.shared_bytes = 16 + 512 + 512 + 2048 + 16;
+  probe.shape.shared_bytes = 16 + 512 + 512 + 2048 + 2048 + 16;
   probe.input = pattern(512 * size_t{grid}, 34);
   const std::vector<uint32_t> words = words_of(probe.input);
   for (uint32_t block = 0; block < grid; ++block) {
@@ -121,6 +121,8 @@ Probe cluster_exchange(uint32_t blocks) {
       append(probe.expected, word(rank + blocks - 1, 127 - t) ^ 0x5555aaaau);
       for (int i = 0; i < 4; ++i)
         append(probe.expected, static_cast<float>(word(rank + 1, t) & 0xfff) + static_cast<float>(i));
+      for (const float add : {0.0f, 5.0f})
+        append(probe.expected, static_cast<float>(word(rank + blocks - 1, 127 - t) & 0xfff) + add);
     }
   }
   probe.output = Bytes(probe.expected.size(), 0);

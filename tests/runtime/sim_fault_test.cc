@@ -232,6 +232,9 @@ constexpr Planted kPairFaults[] = {
     {7, "RankOutside", "rank 2 in a cluster of 2"},
     {8, "ArriveTwice", "arrives twice"},
     {9, "NoInitFence", "was initialised"},
+    {10, "NoCountedWait", "race"},
+    {11, "CountedElsewhere", "their mbarrier is block"},
+    {12, "CountedTooMuch", "more than were announced|deadlock"},
 };
 
 using Run = std::string (*)(const sim::Options&, int);

@@ -69,22 +69,24 @@ struct Phases {
   }
 };
 
-// In: 128 words a block. Out, 8 words a thread of the grid: rank, blocks of the cluster, the sum over the cluster of
-// one word of each, what the block before stored here, four floats of the next block's.
+// In: 128 words a block. Out, 10 words a thread of the grid: rank, blocks of the cluster, the sum over the cluster of
+// one word of each, what the block before stored here, four floats of the next block's, two that the block before
+// stored and counted.
 struct Exchange {
   static constexpr int kThreads = 128, kMinBlocks = 1;
   using Params = probe::Params;
   WT_DEVICE static void run(const Params& p) {
     const int t = thread_index(), block = block_index().x;
     const u32 rank = cluster_rank(), blocks = cluster_blocks();
-    const SharedAddress own = (shared_base() + 15) & ~15u, mail = own + 512, floats = mail + 512,
-                        barrier = floats + 2048;
+    const SharedAddress own = (shared_base() + 15) & ~15u, mail = own + 512, floats = mail + 512, pairs = floats + 2048,
+                        barrier = pairs + 2048, counted = barrier + 8;
     const u32 word = load_global(reinterpret_cast<const u32*>(p.in) + block * kThreads + t);
     store_shared(own + 4 * t, word);
     const float real = static_cast<float>(word & 0xfff);
     store_shared(floats + 16 * t, Vector<float, 4>{{real, real + 1, real + 2, real + 3}});
     if (t == 0) {
       mbarrier_init(barrier, blocks * 4);
+      mbarrier_init(counted, 1);
       mbarrier_fence_init();
     }
     cluster_arrive();
@@ -93,6 +95,11 @@ struct Exchange {
     for (u32 r = 0; r < blocks; ++r) sum += load_cluster<u32>(cluster_address(own + 4 * ((t + 1) % kThreads), r));
     const u32 next = (rank + 1) % blocks;
     store_cluster(cluster_address(mail + 4 * (127 - t), next), word ^ 0x5555aaaau);
+    if (t == 0) mbarrier_arrive_expect(counted, 16 * kThreads);
+    store_cluster_counted(cluster_address(pairs + 16 * (127 - t), next), {{real, real + 5, 0, 0}},
+                          cluster_address(counted, next));
+    mbarrier_wait(counted, 0);
+    const auto two = load_shared<Vector<float, 4>>(pairs + 16 * t);
     const auto four = load_cluster<Vector<float, 4>>(cluster_address(floats + 16 * t, next));
     if (lane_index() == 0) {
       for (u32 r = 0; r < blocks; ++r) mbarrier_arrive_remote(barrier, r);
@@ -100,12 +107,13 @@ struct Exchange {
     mbarrier_wait(barrier, 0);
     cluster_arrive();
     cluster_wait();
-    u32* out = reinterpret_cast<u32*>(p.out) + (block * kThreads + t) * 8;
+    u32* out = reinterpret_cast<u32*>(p.out) + (block * kThreads + t) * 10;
     store_global(out, rank);
     store_global(out + 1, blocks);
     store_global(out + 2, sum);
     store_global(out + 3, load_shared<u32>(mail + 4 * t));
     for (int i = 0; i < 4; ++i) store_global(out + 4 + i, __builtin_bit_cast(u32, four.at[i]));
+    for (int i = 0; i < 2; ++i) store_global(out + 8 + i, __builtin_bit_cast(u32, two.at[i]));
   }
 };
 

@@ -3,6 +3,8 @@
 //
 // An address of another block's memory carries the block's rank, plus 1, in its upper byte; a plain address is one's
 // own.
+#include <cstring>
+
 #include "runtime/sim/primitives.h"
 #include "runtime/sim/report.h"
 
@@ -31,16 +33,7 @@ struct Place {
   uint32_t local;
 };
 
-Place place_of(u32 address, u32 bytes, const char* operation, Site site) {
-  const u32 rank_plus_one = address >> kRankShift, local = address & ((1u << kRankShift) - 1);
-  Block& block = rank_plus_one ? remote_block(rank_plus_one - 1, operation, site) : *current->block;
-  check_shared(block, local, bytes, bytes, operation, site);
-  return {block, local};
-}
-
-}  // namespace
-
-Block& remote_block(u32 rank, const char* operation, Site site) {
+Block& live_block(u32 rank, const char* operation, Site site) {
   Cluster& cluster = *current->block->cluster;
   if (rank >= cluster.blocks.size()) {
     fail(Fault::kBounds, operation, site,
@@ -51,7 +44,25 @@ Block& remote_block(u32 rank, const char* operation, Site site) {
     fail(Fault::kExit, operation, site,
          fmt::format("all threads of the cluster's block {} have returned, and its shared memory is gone", rank));
   }
+  return block;
+}
+
+Place place_of(u32 address, u32 bytes, const char* operation, Site site) {
+  const u32 rank_plus_one = address >> kRankShift, local = address & ((1u << kRankShift) - 1);
+  Block& block = rank_plus_one ? live_block(rank_plus_one - 1, operation, site) : *current->block;
+  check_shared(block, local, bytes, bytes, operation, site);
+  return {block, local};
+}
+
+void note_visit(Block& block) {
   if (&block != current->block) block.visits[current->warp->actor] = current->warp->own();
+}
+
+}  // namespace
+
+Block& remote_block(u32 rank, const char* operation, Site site) {
+  Block& block = live_block(rank, operation, site);
+  note_visit(block);
   return block;
 }
 
@@ -107,6 +118,7 @@ const void* read_cluster(u32 address, u32 bytes, Site site) {
   Thread& thread = *current;
   count_step(*thread.block->cluster, site);
   const Place place = place_of(address, bytes, "load_cluster", site);
+  note_visit(place.block);
   if (thread.block->cluster->plan->options.checks) {
     place.block.shadow.read(thread, place.block, place.local, bytes, "load_cluster", site);
   }
@@ -117,10 +129,41 @@ void* write_cluster(u32 address, u32 bytes, Site site) {
   Thread& thread = *current;
   count_step(*thread.block->cluster, site);
   const Place place = place_of(address, bytes, "store_cluster", site);
+  note_visit(place.block);
   if (thread.block->cluster->plan->options.checks) {
     place.block.shadow.write(thread, place.block, place.local, bytes, "store_cluster", site);
   }
   return place.block.host(place.local);
+}
+
+// The bytes are there at once. Nobody sees them before the barrier's phase completes: readers that do not wait for it
+// are reported as a race.
+void store_counted(u32 address, const void* from, u32 bytes, u32 barrier_address, Site site) {
+  const char* operation = "store_cluster_counted";
+  Thread& thread = *current;
+  Cluster& cluster = *thread.block->cluster;
+  count_step(cluster, site);
+  const Place place = place_of(address, bytes, operation, site), at = place_of(barrier_address, 8, operation, site);
+  if (&place.block != &at.block) {
+    fail(Fault::kUse, operation, site,
+         fmt::format("the bytes go to block {} of the cluster, their mbarrier is block {}'s", place.block.rank,
+                     at.block.rank));
+  }
+  Mbarrier& barrier = find_mbarrier(at.block, at.local, thread, operation, site);
+  // The block may end when it has seen the phase.
+  if (&place.block != thread.block) place.block.visits[barrier.actor] = barrier.phase + 1;
+  if (cluster.plan->options.checks) {
+    place.block.shadow.bulk_write(thread, place.block, place.local, bytes, barrier.actor, barrier.phase, operation,
+                                  site);
+  }
+  std::memcpy(place.block.host(place.local), from, bytes);
+  barrier.bytes -= bytes;
+  if (barrier.bytes < 0 && barrier.pending == 0) {
+    fail(Fault::kBarrier, operation, site,
+         fmt::format("phase {} of mbarrier {:#x} gets {} bytes more than were announced", barrier.phase,
+                     barrier.address, -barrier.bytes));
+  }
+  finish_phase(cluster, barrier);
 }
 
 }  // namespace wt::sim

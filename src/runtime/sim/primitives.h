@@ -82,6 +82,7 @@ void cluster_wait(Site site);
 u32 cluster_address(SharedAddress local, u32 rank, Site site);
 const void* read_cluster(u32 address, u32 bytes, Site site);
 void* write_cluster(u32 address, u32 bytes, Site site);
+void store_counted(u32 address, const void* from, u32 bytes, u32 barrier, Site site);
 
 // wgmma.cc
 void wgmma_fence(Site site);

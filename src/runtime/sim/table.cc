@@ -56,6 +56,7 @@ const Table& library_table() {
       .cluster_address = cluster_address,
       .read_cluster = read_cluster,
       .write_cluster = write_cluster,
+      .store_counted = store_counted,
       .wgmma_fence = wgmma_fence,
       .wgmma_commit = wgmma_commit,
       .wgmma_wait = wgmma_wait,

@@ -23,9 +23,6 @@ WT_DEVICE void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.a
 WT_DEVICE void cluster_arrive_relaxed() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
 WT_DEVICE void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 
-// What this thread stored before, and saw of others, is seen by whoever in the cluster sees its next arrival.
-WT_DEVICE void fence_cluster() { asm volatile("fence.acq_rel.cluster;" ::: "memory"); }
-
 // The address of `local`'s counterpart in the shared memory of block `rank`.
 WT_DEVICE u32 cluster_address(SharedAddress local, u32 rank) {
   u32 remote;
@@ -61,6 +58,15 @@ WT_DEVICE void store_cluster(u32 address, T value) {
                  "r"(bits.at[2]), "r"(bits.at[3])
                  : "memory");
   }
+}
+
+// Stores through cluster_address, and counts the bytes at `barrier`, an address of the same block: whoever waits for
+// its phase sees them, without a fence.
+WT_DEVICE void store_cluster_counted(u32 address, Vector<float, 4> value, u32 barrier) {
+  asm volatile(
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(address),
+      "f"(value.at[0]), "f"(value.at[1]), "f"(value.at[2]), "f"(value.at[3]), "r"(barrier)
+      : "memory");
 }
 
 }  // namespace wt::device

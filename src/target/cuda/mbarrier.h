@@ -54,18 +54,4 @@ WT_DEVICE void mbarrier_wait(SharedAddress barrier, u32 parity) {
   }
 }
 
-// Waits for a phase that other blocks complete after fence_cluster, and sees what they stored before it.
-WT_DEVICE void mbarrier_wait_cluster(SharedAddress barrier, u32 parity) {
-  u32 done = 0;
-  while (!done) {
-    asm volatile(
-        "{\n.reg .pred p;\n"
-        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
-        "selp.b32 %0, 1, 0, p;\n}"
-        : "=r"(done)
-        : "r"(barrier), "r"(parity)
-        : "memory");
-  }
-}
-
 }  // namespace wt::device

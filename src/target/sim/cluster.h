@@ -12,8 +12,6 @@ WT_DEVICE u32 cluster_blocks() { return sim::table->cluster_blocks(); }
 WT_DEVICE void cluster_arrive(WT_SITE) { sim::table->cluster_arrive(false, site); }
 WT_DEVICE void cluster_arrive_relaxed(WT_SITE) { sim::table->cluster_arrive(true, site); }
 WT_DEVICE void cluster_wait(WT_SITE) { sim::table->cluster_wait(site); }
-// The simulator's arrivals and waits order memory of the whole cluster without it.
-WT_DEVICE void fence_cluster() {}
 WT_DEVICE u32 cluster_address(SharedAddress local, u32 rank, WT_SITE) {
   return sim::table->cluster_address(local, rank, site);
 }
@@ -29,6 +27,9 @@ template <class T>
 WT_DEVICE void store_cluster(u32 address, T value, WT_SITE) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 16);
   __builtin_memcpy(sim::table->write_cluster(address, sizeof(T), site), &value, sizeof(T));
+}
+WT_DEVICE void store_cluster_counted(u32 address, Vector<float, 4> value, u32 barrier, WT_SITE) {
+  sim::table->store_counted(address, &value, sizeof value, barrier, site);
 }
 
 }  // namespace wt::device

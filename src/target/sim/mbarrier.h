@@ -23,8 +23,5 @@ WT_DEVICE bool mbarrier_try_wait(SharedAddress barrier, u32 parity, WT_SITE) {
 WT_DEVICE void mbarrier_wait(SharedAddress barrier, u32 parity, WT_SITE) {
   sim::table->mbarrier_wait(barrier, parity, site);
 }
-WT_DEVICE void mbarrier_wait_cluster(SharedAddress barrier, u32 parity, WT_SITE) {
-  sim::table->mbarrier_wait(barrier, parity, site);
-}
 
 }  // namespace wt::device

@@ -138,6 +138,7 @@ struct Table {
   u32 (*cluster_address)(SharedAddress local, u32 rank, Site site);
   const void* (*read_cluster)(u32 address, u32 bytes, Site site);
   void* (*write_cluster)(u32 address, u32 bytes, Site site);
+  void (*store_counted)(u32 address, const void* from, u32 bytes, u32 barrier, Site site);
 
   void (*wgmma_fence)(Site site);
   void (*wgmma_commit)(Site site);
@@ -148,6 +149,6 @@ struct Table {
   void (*set_registers)(int count, bool take, Site site);
 };
 
-inline constexpr u32 kTableVersion = 6;
+inline constexpr u32 kTableVersion = 7;
 
 }  // namespace wt::sim

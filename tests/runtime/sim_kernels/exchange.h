@@ -128,17 +128,21 @@ struct PairSum {
     kRankOutside,
     kArriveTwice,
     kNoInitFence,
+    kNoCountedWait,
+    kCountedElsewhere,
+    kCountedTooMuch,
     kCount
   };
 
   WT_DEVICE static void run(const Params& p) {
     const SharedAddress tile = (shared_base() + 127) & ~127u, sums = tile + kTile, full = sums + 1024, empty = full + 8,
-                        mailbox = full + 16;
+                        mailbox = full + 16, counted = full + 24, pair = full + 32;
     const int t = thread_index();
     const u32 rank = cluster_rank();
     if (t == 0) {
       mbarrier_init(full, 1);
       mbarrier_init(empty, 2);
+      mbarrier_init(counted, 1);
       if (p.fault != kNoInitFence) mbarrier_fence_init();
     }
     if (p.fault != kNoClusterSync) {
@@ -170,6 +174,10 @@ struct PairSum {
       float total = 0;
       for (int i = 0; i < kThreads; ++i) total += load_shared<float>(sums + 4 * i);
       store_cluster(cluster_address(mailbox, rank ^ 1), total);
+      mbarrier_arrive_expect(counted, p.fault == kCountedTooMuch ? 8 : 16);
+      store_cluster_counted(cluster_address(pair, rank ^ 1), {{total, 1, 0, 0}},
+                            cluster_address(counted, p.fault == kCountedElsewhere ? rank : rank ^ 1));
+      if (p.fault != kNoCountedWait) mbarrier_wait(counted, 0);
     }
     if (p.fault == kArriveTwice) cluster_arrive();
     if (p.fault != kNoExchangeBarrier) {
@@ -179,7 +187,8 @@ struct PairSum {
     if (t == 0) {
       const float other = load_shared<float>(mailbox);
       const float again = load_cluster<float>(cluster_address(mailbox, rank ^ 1));  // what I sent
-      store_global(p.out + block_index().x, other + 0 * again);
+      const auto came = load_shared<Vector<float, 4>>(pair);
+      store_global(p.out + block_index().x, (other + 0 * again + came.at[0]) / (came.at[1] + 1));
     }
     if (p.fault != kNoFinalBarrier) {
       cluster_arrive();

@@ -51,28 +51,26 @@ struct HaloOutput {
   static constexpr bool kInRegisters = tma_layout::halo_in_registers(kConfig);
   static constexpr bool kClusterSum = kConfig.gemm.split_k == SplitK::kCluster;
 
-  // A share of the columns of the whole sum, or all of a part of it.
+  // A share of the rows of the whole sum, or all of a part of it.
   WT_DEVICE static void store_divided(const Params& p, const ClusterSum<kConfig>& sum, const HaloTile& tile, int part,
-                                      float (&d)[kFragments][kTileN / 2]) {
+                                      const float (&d)[kFragments][kTileN / 2]) {
     const bool below = p.stacked == 1;
-    const auto rows = [&](int i) {
-      const i32 fragment = part * kFragments + i;
+    const auto rows = [&](int fragment) {  // of the tile
       return PixelRows{p, tile.image + (below ? 0 : fragment), tile.d, tile.h + (below ? fragment * kEdge : 0), tile.w,
                        2};
     };
     if constexpr (kClusterSum) {
       typename Output::Steps steps;
-      const ColumnBlocks columns = sum.sum(d, part, tile.order, tile.last);
-      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        Output::store_direct(p, rows(i), {tile.n * kTileN, tile.group}, d[i], steps, columns);
-      }
+      sum.sum(d, part, tile.order, tile.last, [&](int row, int column, const float(&sums)[8]) {
+        Output::store_eight(p, rows(row / 64), {tile.n * kTileN, tile.group}, row % 64, column, sums, steps);
+      });
       steps.finish(p.epilogue);
     } else {
       using Parts = TmaOutput<parts_of(kConfig), Params, false>;  // WHY false here: GCC 12 fails to work it out
       typename Parts::Steps none;
       WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        Parts::store_direct(p, PartPixels{rows(i), tile.part * p.part_elements}, {tile.n * kTileN, tile.group}, d[i],
-                            none);
+        const PartPixels pixels{rows(part * kFragments + i), tile.part * p.part_elements};
+        Parts::store_direct(p, pixels, {tile.n * kTileN, tile.group}, d[i], none);
       }
     }
   }

@@ -228,7 +228,7 @@ struct TmaGemm {
         multiply(p, shared, slot, range, kPingPong ? 0 : consumer, d);
         if (kPingPong && !work.last) pass_turn(consumer ^ 1);
         if constexpr (kClusterSum) {
-          store_share(p, region, work, consumer, d, shared.sum().sum(d, consumer, work.order, work.last));
+          store_share(p, shared, region, work, consumer, d);
         } else if constexpr (kParts) {
           store_part(p, region, work, consumer, d);
         } else {
@@ -323,14 +323,14 @@ struct TmaGemm {
     return (tile.m - region.first_tile) * kTileM + (kCrosswise ? 0 : along_tile(consumer));
   }
 
-  WT_DEVICE static void store_share(const Params& p, const TmaRegion& region, const Work& work, int consumer,
-                                    const float (&d)[kFragments][kWidth / 2], const ColumnBlocks& columns) {
+  WT_DEVICE static void store_share(const Params& p, const Shared& shared, const TmaRegion& region, const Work& work,
+                                    int consumer, const float (&d)[kFragments][kWidth / 2]) {
     typename Output::Steps steps;
-    const i64 row = first_row(region, work.tile, consumer);
-    WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-      Output::store_direct(p, RegionRows{region, row + 64 * i}, {work.tile.n * kTileN, work.tile.group}, d[i], steps,
-                           columns);
-    }
+    const RegionRows rows{region, first_row(region, work.tile, 0)};
+    const typename Output::Place place{work.tile.n * kTileN, work.tile.group};
+    shared.sum().sum(d, consumer, work.order, work.last, [&](int row, int column, const float(&sums)[8]) {
+      Output::store_eight(p, rows, place, row, column, sums, steps);
+    });
     steps.finish(p.epilogue);
   }
 

@@ -188,21 +188,22 @@ constexpr bool in_clusters(const KernelConfig& config) {
 constexpr int a_box_rows(const KernelConfig& config) { return config.gemm.tile.m / config.gemm.cluster_n; }
 constexpr int b_box_rows(const KernelConfig& config) { return config.gemm.tile.n / config.gemm.cluster_m; }
 
-// A sum divided over a cluster: each block finishes some of the tile's blocks of 8 columns and holds the others' parts
-// of them, 64 rows by 8 columns at a time.
+// A sum divided over a cluster: each block finishes some of the tile's rows and holds all parts of them.
 inline constexpr int kMaxCluster = 8;
-inline constexpr int kPartBytes = 64 * 8 * 4;
-constexpr int blocks_of_member(int blocks, int members) { return (blocks + members - 1) / members; }
+constexpr int rows_of_member(const KernelConfig& config, int members) {
+  return (config.gemm.tile.m + members - 1) / members;
+}
+// From a row of sums to the next. WHY: 8 rows by 32 bytes, which a warp stores together, then lie in different banks.
+constexpr int exchange_pitch(const KernelConfig& config) {
+  const int bytes = 4 * config.gemm.tile.n;
+  return bytes + (128 + 32 - bytes % 128) % 128;
+}
 constexpr int exchange_bytes(const KernelConfig& config) {
   if (config.gemm.split_k != SplitK::kCluster) return 0;
-  int most = 0;
-  for (int members = 2; members <= kMaxCluster; ++members) {
-    const int held = (members - 1) * blocks_of_member(config.gemm.tile.n / 8, members);
-    if (held > most) most = held;
-  }
-  return most * config.gemm.tile.m / 64 * kPartBytes;
+  return (config.gemm.tile.m + kMaxCluster - 1) * exchange_pitch(config);
 }
-// The sums of a halo kernel's warpgroups along k, but for the first one's.
+// The sums of a halo kernel's warpgroups along k, but for the first one's, 64 rows by 8 columns at a time.
+inline constexpr int kPartBytes = 64 * 8 * 4;
 constexpr int along_bytes(const KernelConfig& config) {
   return (config.gemm.warps.k - 1) * config.gemm.tile.m / 64 * (config.gemm.tile.n / 8) * kPartBytes;
 }

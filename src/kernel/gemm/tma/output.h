@@ -49,14 +49,27 @@ struct PartRows {
   }
 };
 
-// The blocks of 8 columns that a store writes: all of them, or a range.
-struct AllColumns {
-  WT_DEVICE bool contains(int) const { return true; }
-};
-struct ColumnBlocks {
-  int first, end;
-  WT_DEVICE bool contains(int block) const { return block >= first && block < end; }
-};
+// Eight neighbouring results, `left` of which exist, in vectors as long as their place allows. The first one's channel
+// is `channel`, the next one's `channel_step` further on.
+template <class Steps>
+WT_DEVICE void store_neighbours(const EpilogueArguments& epilogue, void* out, const float (&d)[8], i32 left, i64 offset,
+                                i64 channel, int channel_step, Steps& steps) {
+  using Element = typename Steps::Element;
+  constexpr int kLong = 16 / static_cast<int>(sizeof(Element)) < 8 ? 16 / static_cast<int>(sizeof(Element)) : 8;
+  auto* to = static_cast<Element*>(out) + offset;
+  const auto result = [&](int i) { return steps.apply(epilogue, d[i], offset + i, channel + channel_step * i); };
+  if (left >= 8 && offset % kLong == 0) {
+    WT_UNROLL for (int first = 0; first < 8; first += kLong) {
+      Vector<Element, kLong> part;
+      WT_UNROLL for (int i = 0; i < kLong; ++i) part.at[i] = result(first + i);
+      Steps::write(reinterpret_cast<Vector<Element, kLong>*>(to + first), part);
+    }
+  } else {
+    WT_UNROLL for (int i = 0; i < 8; ++i) {
+      if (i < left) Steps::write(to + i, result(i));
+    }
+  }
+}
 
 // A kernel that writes sums as they are, in fp32; split_sum.h adds them and does the rest.
 constexpr KernelConfig parts_of(KernelConfig config) {
@@ -88,9 +101,9 @@ struct TmaOutput {
     return static_cast<i64>(place.group) * p.columns + place.column;
   }
 
-  template <class Rows, class Columns = AllColumns>
+  template <class Rows>
   WT_DEVICE static void store_direct(const Arguments& p, const Rows& rows, const Place& place,
-                                     const float (&d)[kColumns / 2], Steps& steps, const Columns& wanted = {}) {
+                                     const float (&d)[kColumns / 2], Steps& steps) {
     const int thread = device::thread_index() % 128, lane = thread % 32;
     const i32 columns = columns_left(p, place);
     const i64 channel = first_channel(p, place);
@@ -104,7 +117,6 @@ struct TmaOutput {
       WT_UNROLL for (int j = 0; j < kColumns / 8; ++j) {
         const i32 column = 8 * j + 2 * (lane % 4);
         if (column >= columns) break;
-        if (!wanted.contains(j)) continue;
         const Element low = steps.apply(p.epilogue, d[4 * j + 2 * half], offset + column, channel + column);
         if (column + 1 < columns) {
           const Element high =
@@ -118,6 +130,17 @@ struct TmaOutput {
         Steps::write(out + column, low);
       }
     }
+  }
+
+  // Columns `column` to `column` + 7 of row `row` of `rows`, in as long vectors as they lie.
+  template <class Rows>
+  WT_DEVICE static void store_eight(const Arguments& p, const Rows& rows, const Place& place, int row, i32 column,
+                                    const float (&d)[8], Steps& steps) {
+    const i64 start = rows.offset(row);
+    const i32 left = columns_left(p, place) - column;
+    if (start < 0 || left <= 0) return;
+    const i64 channel = first_channel(p, place) + column, offset = start + channel;
+    store_neighbours(p.epilogue, p.y, d, left, offset, channel, 1, steps);
   }
 
   // Writes the fragment into `staging` (64 rows, boxes of 64 columns, 128-byte swizzle). 16-bit outputs.

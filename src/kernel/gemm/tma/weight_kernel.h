@@ -283,8 +283,7 @@ struct TmaWeightGemm {
       } else if (kStream && item.split != kWhole) {
         WT_UNROLL for (int i = 0; i < kFragments; ++i) store_piece(p, item, (consumer * kFragments + i) * 64, d[i]);
       } else if constexpr (kClusterSum) {
-        const ColumnBlocks columns = shared.sum().sum(d, consumer, item.order, item.last);
-        WT_UNROLL for (int i = 0; i < kFragments; ++i) store(p, item, (consumer * kFragments + i) * 64, d[i], columns);
+        store_share(p, shared, item, consumer, d);
       } else if constexpr (kParts) {
         WT_UNROLL for (int i = 0; i < kFragments; ++i) {
           const int fragment = consumer * kFragments + i;
@@ -292,9 +291,7 @@ struct TmaWeightGemm {
           store_part<kConfig>(p, item.split, tiles_of_part(p), number_of_tile(p, item.tile), fragment, d[i]);
         }
       } else {
-        WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-          store(p, item, (consumer * kFragments + i) * 64, d[i], AllColumns{});
-        }
+        WT_UNROLL for (int i = 0; i < kFragments; ++i) { store(p, item, (consumer * kFragments + i) * 64, d[i]); }
       }
       if (item.last) shared.peer().meet();
     });
@@ -382,10 +379,23 @@ struct TmaWeightGemm {
     }
   }
 
-  // One fragment of 64 rows, or the wanted columns of it, to dw or, of merged groups, to the partial sums.
-  template <class Columns>
-  WT_DEVICE static void store(const Params& p, const Item& item, int first_row, const float (&d)[kTileN / 2],
-                              const Columns& wanted) {
+  // What this block finishes of a sum that is divided over its cluster.
+  WT_DEVICE static void store_share(const Params& p, const Shared& shared, const Item& item, int consumer,
+                                    const float (&d)[kFragments][kTileN / 2]) {
+    Steps steps;
+    shared.sum().sum(d, consumer, item.order, item.last, [&](int in_tile, int column, const float(&sums)[8]) {
+      const i32 row = static_cast<i32>(item.tile.m) * kTileM + in_tile;
+      const i32 block = static_cast<i32>(item.tile.n) * kBlocksN + column / kBlock, tap = block / p.channel_blocks;
+      const i32 first = block % p.channel_blocks * kBlock + column % kBlock, left = p.channels - first;
+      if (row >= p.rows || tap >= p.taps || left <= 0) return;
+      const i64 channel = static_cast<i64>(item.tile.group) * p.rows + row;
+      store_neighbours(p.epilogue, p.dw, sums, left, (channel * p.taps + tap) * p.channels + first, channel, 0, steps);
+    });
+    steps.finish(p.epilogue);
+  }
+
+  // One fragment of 64 rows to dw or, of merged groups, to the partial sums.
+  WT_DEVICE static void store(const Params& p, const Item& item, int first_row, const float (&d)[kTileN / 2]) {
     Steps steps;
     const int thread = device::thread_index() % 128, lane = thread % 32;
     WT_UNROLL for (int half = 0; half < 2; ++half) {
@@ -398,7 +408,6 @@ struct TmaWeightGemm {
         if (tap >= p.taps) break;
         const i64 offset = (channel * p.taps + tap) * p.channels;
         WT_UNROLL for (int e = 0; e < kBlock / 8; ++e) {
-          if (!wanted.contains(kBlock / 8 * j + e)) continue;
           const int i = 4 * (kBlock / 8 * j + e) + 2 * half;
           WeightStore<kConfig>::pair(p, item.split, offset, first + 8 * e, channel, d[i], d[i + 1], steps);
         }

@@ -2,6 +2,8 @@
 #include "config/rows_view.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -48,6 +50,29 @@ double bank_conflicts(int64_t step_words) {
   return most;
 }
 
+// The same of a fragment's eights of outputs 1 << spread apart, on the mean, where they lie in a patch.
+double fragment_waves(const RowsView& view, int64_t stride_h, int spread) {
+  int all = 0;
+  for (int64_t first = 0; first < 64; first += 8) {
+    const int64_t eights = first / 8, among = eights & ((1 << spread) - 1);
+    int counts[32] = {}, most = 1;
+    int64_t seen[32][8];
+    for (int64_t row = 0; row < 8; ++row) {
+      const int64_t number = (eights - among) * 8 + (row << spread) + among;
+      const int64_t line = number / view.class_strip, column = number % view.class_strip;
+      for (int64_t pair = 0; pair < 4; ++pair) {
+        const int64_t word = line * stride_h * view.pitch / 4 + column * view.step * view.classes / 2 + pair,
+                      bank = word % 32;
+        if (std::find(seen[bank], seen[bank] + counts[bank], word) != seen[bank] + counts[bank]) continue;
+        seen[bank][counts[bank]++] = word;
+        most = std::max(most, counts[bank]);
+      }
+    }
+    all += most;
+  }
+  return all / 8.0;
+}
+
 // The patch with `strip` outputs along w and `rows` along h.
 void set_patch(RowsView& view, const ConvProblem& p, const Spatial& out, int64_t strips, int64_t rows) {
   view.strips = strips;
@@ -61,12 +86,6 @@ void set_patch(RowsView& view, const ConvProblem& p, const Spatial& out, int64_t
   view.patch_rows = (rows - 1) * p.stride[1] + p.filter[1];
   view.slot_bytes = round_up(view.pitch * view.patch_rows, 128);
   view.patches = p.n * view.row_blocks * ceil_div(out[2], view.strip);
-}
-
-double patch_cycles(const KernelConfig& config, const RowsView& view, double fragment) {
-  const double busy = static_cast<double>(view.fragments) * fragment;
-  const double load = static_cast<double>(view.slot_bytes) / kBytesPerCycle;
-  return std::max(busy, load) + kPatchCycles / config.min_blocks;
 }
 
 RowsRuns runs_of(const ConvProblem& p) {
@@ -88,12 +107,23 @@ RowsView unpatched(const KernelConfig& config, const ConvProblem& p) {
   return view;
 }
 
-bool patch_fits(const KernelConfig& config, const RowsView& view) {
+// What patches may be in a kernel.
+struct Room {
+  int64_t bytes;  // of a slot
+  bool in_bulk;
+
+  bool takes(const RowsView& view) const {
+    return (view.pitch <= kMaxPitch || !in_bulk) && view.patch_rows <= kMaxPatchRows && view.slot_bytes <= bytes;
+  }
+};
+
+Room room_of(const KernelConfig& config, int64_t classes) {
   const TargetInfo& target = info_of(config.target);
   const int64_t room = std::min<int64_t>(target.shared_per_block,
                                          target.shared_per_unit / std::max<int>(config.min_blocks, 1) - kReservedBytes);
-  return (view.pitch <= kMaxPitch || !rows_layout::loads_in_bulk(config)) && view.patch_rows <= kMaxPatchRows &&
-         rows_shared_bytes(config, view) <= room;
+  const int64_t fixed = rows_layout::shared_bytes(config, static_cast<int>(classes), 0);
+  const int64_t slots = std::max<int>(config.gemm.stages, 1);
+  return {room < fixed ? -1 : (room - fixed) / slots, rows_layout::loads_in_bulk(config)};
 }
 
 int64_t blocks_for(const KernelConfig& config, int64_t patches, int64_t tiles_n, int multiprocessors) {
@@ -105,7 +135,11 @@ int64_t blocks_for(const KernelConfig& config, int64_t patches, int64_t tiles_n,
 struct Divisions {
   ConvProblem forward;
   RowsRuns runs;
-  std::vector<RowsView> views;  // of no columns
+  struct Division {
+    RowsView view;  // of no columns
+    double patches, fragments, load;
+  };
+  std::vector<Division> all;
 };
 
 Divisions make_divisions(const ConvProblem& problem) {
@@ -119,7 +153,8 @@ Divisions make_divisions(const ConvProblem& problem) {
     for (const int64_t rows : kTileRows) {
       if (rows > out[1]) break;
       set_patch(view, divisions.forward, out, strips, rows);
-      divisions.views.push_back(view);
+      divisions.all.push_back({view, static_cast<double>(view.patches), static_cast<double>(view.fragments),
+                               static_cast<double>(view.slot_bytes) / kBytesPerCycle});
     }
   }
   return divisions;
@@ -142,18 +177,20 @@ const Divisions& divisions_of(const ConvProblem& problem) {
 
 }  // namespace
 
-int rows_spread(const RowsRuns& runs) {
-  const int64_t words = runs.step * runs.classes / 2;
+int rows_spread(const RowsView& view, int64_t stride_h) {
   int best = 0;
-  for (int spread = 1; spread <= kMostSpread; ++spread)
-    if (bank_conflicts(words << spread) < bank_conflicts(words << best)) best = spread;
+  double best_waves = fragment_waves(view, stride_h, 0);
+  for (int spread = 1; spread <= kMostSpread; ++spread) {
+    const double waves = fragment_waves(view, stride_h, spread);
+    if (waves < best_waves) best = spread, best_waves = waves;
+  }
   return best;
 }
 
 double rows_fragment_cycles(const KernelConfig& config, const RowsView& view) {
   const GemmConfig& gemm = config.gemm;
   const double loads = 2.0 * rows_layout::filter_rows(config) * rows_layout::octets_of_row(config);
-  const double shared = 4 * loads * bank_conflicts(view.step * view.classes / 2 << rows_spread(view));
+  const double shared = 4 * loads * bank_conflicts(view.step * view.classes / 2);
   const double issue = loads * kGatherInstructions + kFragmentInstructions + gemm.tile.n / 2.0 * kPairInstructions;
   const double products = rows_layout::steps(config) * std::max(gemm.tile.n / 2.0, 16 + gemm.tile.n / 4.0);
   // WHY not the longest alone: a warpgroup does one after the other, and few share a multiprocessor.
@@ -185,22 +222,26 @@ RowsView rows_view(const KernelConfig& config, const ConvProblem& problem, int m
   const Divisions& divisions = divisions_of(problem);
   RowsView best = unpatched(config, divisions.forward);
   const double fragment = rows_fragment_cycles(config, best);  // whatever the patch
-  const int64_t tiles_n = best.tiles_n;
+  const int64_t tiles_n = best.tiles_n, most = blocks_for(config, INT64_MAX, tiles_n, multiprocessors);
+  const Room room = room_of(config, best.classes);
+  // WHY no divisions: a choice asks for some dozen kernels, each of which tries all of these.
+  const double of_block = 1 / static_cast<double>(most), apart = kPatchCycles / config.min_blocks;
+  const RowsView* chosen = nullptr;
   double best_cycles = 0;
   int64_t too_large = 0;  // these strips, with so many rows and more
-  for (const RowsView& view : divisions.views) {
+  for (const Divisions::Division& division : divisions.all) {
+    const RowsView& view = division.view;
     if (view.strips == too_large) continue;
-    if (!patch_fits(config, view) || (view.tile_rows > 1 && view.fragments > kMaxFragments)) {
+    if (!room.takes(view) || (view.tile_rows > 1 && view.fragments > kMaxFragments)) {
       too_large = view.strips;
       continue;
     }
-    const double waves =
-        static_cast<double>(ceil_div(view.patches, blocks_for(config, view.patches, tiles_n, multiprocessors)));
+    const double waves = std::max(1.0, std::ceil(division.patches * of_block - 1e-9));
     // Nothing hides the first patch.
-    const double first = static_cast<double>(view.slot_bytes) / kBytesPerCycle;
-    const double cycles = first + waves * patch_cycles(config, view, fragment);
-    if (best.strips == 0 || cycles < best_cycles) best = view, best_cycles = cycles;
+    const double cycles = division.load + waves * (std::max(division.fragments * fragment, division.load) + apart);
+    if (chosen == nullptr || cycles < best_cycles) chosen = &view, best_cycles = cycles;
   }
+  if (chosen != nullptr) best = *chosen;
   best.tiles_n = tiles_n;
   best.strips = best.strip > 0 ? ceil_div(divisions.forward.out()[2], best.strip) : 0;
   return best;
@@ -214,7 +255,7 @@ bool rows_fit(const KernelConfig& config, const ConvProblem& problem) {
   int64_t strips = 1;
   for (const int64_t count : kStrips) strips = count <= out[2] ? count : strips;
   set_patch(view, p, out, strips, 1);
-  return patch_fits(config, view);
+  return room_of(config, view.classes).takes(view);
 }
 
 int64_t rows_shared_bytes(const KernelConfig& config, const RowsView& view) {

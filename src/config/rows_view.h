@@ -50,7 +50,7 @@ int64_t rows_shared_bytes(const KernelConfig& config, const RowsView& view);
 int64_t rows_blocks(const KernelConfig& config, const RowsView& view, int multiprocessors);
 
 // How far apart the outputs are that lanes read at once, as a power of two: those whose words share the fewest banks.
-int rows_spread(const RowsRuns& runs);
+int rows_spread(const RowsView& view, int64_t stride_h);
 
 // What a multiprocessor spends on a fragment of 64 outputs, in cycles, while others hide its waits.
 double rows_fragment_cycles(const KernelConfig& config, const RowsView& view);

@@ -25,7 +25,7 @@ RowsArguments rows_arguments(const ConvProblem& problem, const RowsView& view) {
   arguments.tile_rows = static_cast<i32>(view.tile_rows);
   arguments.classes = static_cast<i32>(view.classes);
   arguments.class_strip = make_divider(view.class_strip);
-  arguments.spread = rows_spread(view);
+  arguments.spread = rows_spread(view, problem.stride[1]);
   set_image_rows(arguments, problem, view);
   arguments.lead = static_cast<i32>(view.lead);
   arguments.pitch = static_cast<i32>(view.pitch);

@@ -14,6 +14,7 @@
 namespace wt {
 namespace {
 
+constexpr double kNever = 1e9;  // of a kernel that does not take the problem
 constexpr double kClockMhz = 1755;
 constexpr double kLaunchCycles = 6500;
 constexpr double kFirstDataCycles = 3500;
@@ -37,8 +38,12 @@ int64_t problem_row(const ConvProblem& problem) {
 }  // namespace
 
 double predicted_rows_us(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
+  // WHY here: a choice asks about kernels for other filters too, before their constraints, and to divide takes long.
+  if (problem.filter[1] != rows_layout::filter_rows(config) ||
+      rows_runs(problem).octets != rows_layout::octets_of_row(config))
+    return kNever;
   const RowsView view = rows_view(config, problem, multiprocessors);
-  if (view.strips == 0) return 1e9;
+  if (view.strips == 0) return kNever;
   const auto blocks = static_cast<double>(rows_blocks(config, view, multiprocessors) * view.tiles_n);
   const double resident = static_cast<double>(multiprocessors) * config.min_blocks;
   const double rounds = std::ceil(static_cast<double>(view.patches * view.tiles_n) / blocks) *

@@ -253,13 +253,14 @@ void propose(const KernelConfig& base, const TargetInfo& target, Breadth breadth
 // Four load warps for four or eight math warps, or for two; two for four or eight.
 void propose_roles(const KernelConfig& base, const TargetInfo& target, Breadth breadth,
                    std::vector<KernelConfig>& configs) {
-  constexpr Shape kTwoMathWarps{64, 64, 64, 2, 1};
+  // Two warps of 32 lanes have registers for half as many sums.
+  const Shape two_math_warps{64, static_cast<short>(target.warp_size), 64, 2, 1};
   if (breadth != Breadth::kAll || !is_offered(base)) return;
   propose_recipes(base, target, breadth, kRoleRecipes, configs);
   for (const Recipe& recipe : kRoleRecipes) {
     if (recipe.load_warps != 4) continue;
-    propose_config(base, make(base, recipe, kTwoMathWarps, {16, 16}), target, false, false, configs);
-    if (!recipe.async) propose_config(base, make(base, recipe, kTwoMathWarps, {0, 0}), target, false, false, configs);
+    propose_config(base, make(base, recipe, two_math_warps, {16, 16}), target, false, false, configs);
+    if (!recipe.async) propose_config(base, make(base, recipe, two_math_warps, {0, 0}), target, false, false, configs);
   }
 }
 

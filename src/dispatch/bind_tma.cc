@@ -215,11 +215,7 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   }
   launch.pointers.push_back({offsetof(Arguments, y), parts ? Tensor::kWorkspace : out, 0});
   if (!parts) bind_epilogue(launch, problem, offsetof(Arguments, epilogue));
-  if (as_it_lies && (parts || cluster_sum)) {
-    const int64_t stages = ceil_div(pixels(problem.filter) * arguments.depth_blocks, tma_layout::boxes(config));
-    const bool on_its_way = stages <= int64_t{2} * gemm.stages * arguments.splits;
-    arguments.warm = bind_warm(launch, problem, on_its_way, offsetof(Arguments, warm));
-  }
+  if (as_it_lies) arguments.warm = bind_warm(launch, problem, offsetof(Arguments, warm));
 
   Binding binding;
   binding.parts = arguments.splits;

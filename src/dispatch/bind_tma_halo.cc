@@ -86,13 +86,6 @@ TensorMapSpec pixels_map(const HaloView& view, DataType type, int64_t channels, 
   return map;
 }
 
-// Whether the rings hold half of what a block multiplies, or more.
-bool is_on_its_way(const KernelConfig& config, const TmaHaloArguments& arguments) {
-  const int64_t stages = int64_t{arguments.planes} * arguments.depth_blocks * tma_layout::halo_taps(config) /
-                         tma_layout::halo_stage_taps(config);
-  return stages <= int64_t{2} * config.gemm.stages * arguments.splits;
-}
-
 }  // namespace
 
 Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& asked, const DeviceInfo& device) {
@@ -139,7 +132,7 @@ Binding bind_tma_halo(const KernelConfig& config, const ConvProblem& asked, cons
   }
   // Copies in the workspace are in the L2 already.
   if (!tma_layout::copies_rows(config) && config.gemm.groups_per_tile == 1)
-    arguments.warm = bind_warm(launch, problem, is_on_its_way(config, arguments), offsetof(TmaHaloArguments, warm));
+    arguments.warm = bind_warm(launch, problem, offsetof(TmaHaloArguments, warm));
   const bool parts = in_parts(config);
   launch.pointers.push_back(
       {offsetof(TmaHaloArguments, y), parts ? Tensor::kWorkspace : output_tensor(problem.direction), 0});

@@ -10,8 +10,8 @@
 
 namespace wt {
 
-// Both operands of a problem that is small. `at_once`: about all that a block reads is on its way at once, so that
-// nothing could start earlier. Adds the pointers to `launch`, whose parameter block has the arguments at `at`.
-WarmArguments bind_warm(Launch& launch, const ConvProblem& problem, bool at_once, uint32_t at);
+// Both operands of a problem, where they are small. Adds the pointers to `launch`, whose parameter block has the
+// arguments at `at`.
+WarmArguments bind_warm(Launch& launch, const ConvProblem& problem, uint32_t at);
 
 }  // namespace wt

@@ -66,8 +66,8 @@ struct TmaArguments {
   i64 part_elements;                                   // of the output, which parts in the workspace lie apart
   Divider run;  // of patches: columns that lie together in the output, and what lies between two such runs
   i64 run_gap;
-  void* y;             // or the workspace
-  WarmArguments warm;  // where sums are divided
+  void* y;  // or the workspace
+  WarmArguments warm;
   EpilogueArguments epilogue;
 };
 

@@ -33,7 +33,7 @@ struct TmaGemm {
 
   WT_DEVICE static void run(const Params& p) {
     const Shared shared = layout();
-    if constexpr (kClusterSum || kParts) warm_l2<kConfig>(p.warm);
+    warm_l2<kConfig>(p.warm);
     if constexpr (kParts) let_sum_start<kConfig>();
     run_roles<kConfig>(
         [&] {

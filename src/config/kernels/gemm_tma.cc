@@ -453,6 +453,11 @@ bool propose_weight_shape(const KernelConfig& base, const Shape& shape, SplitK s
   return true;
 }
 
+// Whole gradients whose tiles gained by sharing an operand on an H200: up to a twenty-fifth; others lost.
+constexpr bool shares_whole(const Shape& shape, bool share_a) {
+  return shape.n == 128 && (shape.m == 128 || (shape.m == 64 && !share_a));
+}
+
 // Unit filters: x by plain boxes, which forward took a fiftieth less time than im2col.
 void propose_weight_unit(const KernelConfig& base, const Shape& shape, std::vector<KernelConfig>& configs) {
   if (!is_16_bit(base.x) || !is_16_bit(output_type(base))) return;
@@ -468,9 +473,8 @@ void propose_weight_unit(const KernelConfig& base, const Shape& shape, std::vect
   plain(SplitK::kWorkspace, Staging::kDirect);
   plain(SplitK::kNone, Staging::kTmaStore);
   for (const bool share_a : {false, true}) {
-    if (shape.m * shape.n < 64 * 128 || (share_a ? shape.m : shape.n) % 128 != 0) continue;
-    if (shape.m * shape.n >= 128 * 128 && plain(SplitK::kWorkspace, Staging::kDirect))
-      share_operand(configs.back(), share_a);
+    if (!shares_whole(shape, share_a)) continue;
+    if (shape.m == 128 && plain(SplitK::kWorkspace, Staging::kDirect)) share_operand(configs.back(), share_a);
     if (plain(SplitK::kNone, Staging::kTmaStore)) share_operand(configs.back(), share_a);
   }
 }
@@ -499,9 +503,8 @@ void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<Kerne
     propose_weight_shape(base, shape, SplitK::kNone, 1, configs);
     configs.back().gemm.staging = Staging::kTmaStore;
     configs.back().gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
-    // Whole tiles of few rows, which read the other operand once each.
     for (const bool share_a : {false, true}) {
-      if (!is_16_bit(base.x) || shape.m * shape.n < 64 * 128 || (share_a ? shape.m : shape.n) % 128 != 0) continue;
+      if (!is_16_bit(base.x) || !shares_whole(shape, share_a)) continue;
       propose_weight_shape(base, shape, SplitK::kNone, 1, configs);
       configs.back().gemm.staging = Staging::kTmaStore;
       share_operand(configs.back(), share_a);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 
 #include "base/check.h"
 #include "config/fields.h"
@@ -78,29 +77,14 @@ std::vector<TileClass> tile_classes(const KernelConfig& config, const TmaArgumen
   return classes;
 }
 
-// How many hundredths of the predicted time zeros are spread over. WAVETILE_ZERO_SPREAD overrides it, to measure.
-int64_t zero_spread() {
-  constexpr int64_t kSpread = 0;
-  const char* text = std::getenv("WAVETILE_ZERO_SPREAD");
-  return text ? std::clamp<int64_t>(std::strtoll(text, nullptr, 10), 0, 200) : kSpread;
-}
-
 template <int kRegions>
 void set_zeros(TmaArguments<kRegions>& arguments, const KernelConfig& config, const ConvProblem& problem,
-               const DeviceInfo& device, int64_t image_units) {
-  const int64_t units = problem.n * image_units;
+               int64_t image_units) {
+  const int64_t units = problem.n * image_units, pixel_bytes = problem.c * size_of(problem.output_type());
   WT_CHECK(units < int64_t{1} << 30, "{} sets of pixels are more than the kernels count", units);
-  const int64_t pixel_bytes = problem.c * size_of(problem.output_type());
-  arguments.zero_policy = std::getenv("WAVETILE_ZERO_KEEP") ? kCacheNormal : kCacheStream;
   arguments.zero_units = static_cast<i32>(units);
   arguments.image_zero_units = static_cast<i32>(image_units);
   arguments.zero_vectors = make_divider(pixel_bytes / tma_layout::zero_bytes(config, pixel_bytes));
-  if (const int64_t spread = config.gemm.groups_per_tile == 1 ? zero_spread() : 0) {
-    constexpr double kLongest = 500e3;  // that a warp may pause
-    const auto writers = static_cast<double>(device.multiprocessors * config.min_blocks * tma_layout::kZeroWarps);
-    const double whole = predicted_tma_us(config, problem, device.multiprocessors) * 10 * static_cast<double>(spread);
-    arguments.zero_pause = static_cast<u32>(std::min(kLongest, whole * writers / static_cast<double>(units)));
-  }
 }
 
 template <int kRegions>
@@ -175,7 +159,7 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   }
 
   const int64_t zero_units = problem.n * image_zero_units;
-  if (zero_units > 0) set_zeros(arguments, config, problem, device, image_zero_units);
+  if (zero_units > 0) set_zeros(arguments, config, problem, image_zero_units);
 
   // Copies in the workspace are in the L2 already.
   const bool as_it_lies =

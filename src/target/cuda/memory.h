@@ -2,7 +2,6 @@
 // target/cuda/memory.h - loads, stores and atomics on global and shared memory.
 #pragma once
 
-#include "target/cache_policy.h"
 #include "target/cuda/identity.h"
 
 namespace wt::device {
@@ -39,15 +38,6 @@ WT_DEVICE T load_global(const T* address) {
 template <class T>
 WT_DEVICE void store_global(T* address, T value) {
   *address = value;
-}
-// The same, with how long the L2 keeps it; of 16 bytes.
-template <class T>
-WT_DEVICE void store_global(T* address, T value, CachePolicy policy) {
-  static_assert(sizeof(T) == 16);
-  const uint4 bits = __builtin_bit_cast(uint4, value);
-  asm volatile("st.global.L2::cache_hint.v4.b32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(address), "r"(bits.x), "r"(bits.y),
-               "r"(bits.z), "r"(bits.w), "l"(policy.bits)
-               : "memory");
 }
 
 WT_DEVICE float atomic_add(float* address, float value) { return atomicAdd(address, value); }

@@ -21,9 +21,6 @@ WT_DEVICE void give_registers() {
 WT_DEVICE void launch_dependents() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 WT_DEVICE void wait_prerequisites() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
-// The warp does nothing for about so many nanoseconds.
-WT_DEVICE void pause(u32 nanoseconds) { asm volatile("nanosleep.u32 %0;" ::"r"(nanoseconds)); }
-
 // True in one lane of the warp, which every lane reaches.
 WT_DEVICE bool elect() {
   u32 chosen;

@@ -2,7 +2,6 @@
 // target/sim/memory.h - loads, stores and atomics on global and shared memory, each checked by the library.
 #pragma once
 
-#include "target/cache_policy.h"
 #include "target/sim/identity.h"
 
 namespace wt::device {
@@ -40,12 +39,6 @@ WT_DEVICE T load_global(const T* address, WT_SITE) {
 template <class T>
 WT_DEVICE void store_global(T* address, T value, WT_SITE) {
   __builtin_memcpy(sim::table->write_global(address, sizeof(T), kAccessAlignment<T>, site), &value, sizeof(T));
-}
-
-template <class T>
-WT_DEVICE void store_global(T* address, T value, CachePolicy, WT_SITE) {
-  static_assert(sizeof(T) == 16);
-  store_global(address, value, site);
 }
 
 WT_DEVICE float atomic_add(float* address, float value, WT_SITE) {

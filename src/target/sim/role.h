@@ -19,8 +19,6 @@ WT_DEVICE void give_registers(WT_SITE) {
 WT_DEVICE void launch_dependents() {}
 WT_DEVICE void wait_prerequisites() {}
 
-WT_DEVICE void pause(u32) {}
-
 WT_DEVICE bool elect(WT_SITE) { return sim::table->elect(site); }
 
 }  // namespace wt::device

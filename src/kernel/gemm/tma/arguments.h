@@ -37,7 +37,7 @@ struct TileRun {
   u32 first, end;
   u32 block, width;
 };
-inline constexpr int kMaxTileRuns = 18;
+inline constexpr int kMaxTileRuns = 16;
 
 template <int kRegions>
 struct TmaArguments {
@@ -49,7 +49,6 @@ struct TmaArguments {
   i32 region_count;
   i32 zero_regions;                  // behind them, which idle warps write
   i32 zero_units, image_zero_units;  // of up to kZeroRows pixels: all, and those of an image
-  u32 zero_pause;                    // nanoseconds between two of a warp
   Divider zero_vectors;              // stores of a pixel
   i32 groups;
   i32 depth;         // channels that are summed over, of a group
@@ -61,7 +60,7 @@ struct TmaArguments {
   i64 tiles_m, tiles_n;
   i32 tile_run_count;
   TileRun tile_runs[kRegions > 1 ? kMaxTileRuns : 1];  // of kernels that list their work (layout.h)
-  CachePolicy policy, filter_policy, zero_policy;      // of A, B and zeros
+  CachePolicy policy, filter_policy;                   // of A and B
   i32 splits;                                          // parts of every tile's sum; 1: it is whole
   i64 part_elements;                                   // of the output, which parts in the workspace lie apart
   Divider run;  // of patches: columns that lie together in the output, and what lies between two such runs

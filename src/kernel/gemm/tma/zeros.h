@@ -34,9 +34,8 @@ WT_DEVICE void write_zeros(const Params& p, int warp) {
   const auto lane = static_cast<u32>(device::lane_index());
   const auto write = [&](auto zero) {
     const u32 step = static_cast<u32>(device::grid_size().x) * tma_layout::kZeroWarps;
-    const u32 own = static_cast<u32>(device::block_index().x) * tma_layout::kZeroWarps + static_cast<u32>(warp);
-    for (u32 unit = own; unit < static_cast<u32>(p.zero_units); unit += step) {
-      if (p.zero_pause > 0 && unit != own) device::pause(p.zero_pause);
+    for (u32 unit = static_cast<u32>(device::block_index().x) * tma_layout::kZeroWarps + static_cast<u32>(warp);
+         unit < static_cast<u32>(p.zero_units); unit += step) {
       const u32 image = unit / static_cast<u32>(p.image_zero_units);
       const u32 in_image = unit - image * static_cast<u32>(p.image_zero_units);
       i32 at = p.region_count;
@@ -53,12 +52,7 @@ WT_DEVICE void write_zeros(const Params& p, int warp) {
             device::shuffle(static_cast<u32>(static_cast<u64>(start) >> 32), static_cast<int>(in_unit % kRows));
         if (in_unit >= rows) continue;
         auto* to = static_cast<Element*>(p.y) + static_cast<i64>(static_cast<u64>(high) << 32 | low);
-        auto* part = reinterpret_cast<decltype(zero)*>(to) + vector;
-        if constexpr (sizeof(zero) == 16) {
-          device::store_global(part, zero, p.zero_policy);
-        } else {
-          device::store_global(part, zero);
-        }
+        device::store_global(reinterpret_cast<decltype(zero)*>(to) + vector, zero);
       }
     }
   };

@@ -194,8 +194,6 @@ int64_t rows_weight_shared_bytes(const KernelConfig& config, const RowsWeightVie
 
 int64_t rows_weight_parts(const KernelConfig& config, const RowsWeightView& view, int multiprocessors) {
   const int64_t resident = int64_t{multiprocessors} * std::max<int>(config.min_blocks, 1);
-  // WHY not fewer where the longest would be no longer: parts that all begin at the top of an image walk down their
-  // images in step, on addresses that have much in common.
   return std::clamp<int64_t>(resident / (view.tiles_m * view.tiles_n), 1, std::max<int64_t>(1, view.units));
 }
 

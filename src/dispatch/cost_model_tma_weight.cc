@@ -95,7 +95,7 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
   // Operands that two blocks share gained a twentieth where several taps read the same pixels, else they cost a tenth.
   // Where the rows do not fill a tile, or tiles are narrow, they cost more.
   constexpr double kSharedTaps = 0.95, kSharedUnit = 1.1, kSharedPart = 1.4;
-  constexpr double kSharedWholeTaps = 1.05, kSharedWholeUnit = 0.98;  // of sums that are not divided, by 10 timed runs
+  constexpr double kSharedWholeTaps = 1.05, kSharedWholeUnit = 0.95;  // of sums that are not divided, by 12 timed runs
   const bool shares = tma_layout::sharing_blocks(config) > 1;
   const bool part = problem.k_per_group() < gemm.tile.m || gemm.tile.n < 128;
   const bool unit = problem.filter_taps() == 1;
@@ -103,9 +103,7 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
                         : part  ? kSharedPart
                         : split ? (unit ? kSharedUnit : kSharedTaps)
                                 : (unit ? kSharedWholeUnit : kSharedWholeTaps);
-  constexpr double kPlainBoxes = 0.98;  // of 2399 pairs of runs forward
-  const double boxes = gemm.loader_b == Loader::kTmaTiled ? kPlainBoxes : 1;
-  const double factor = (cluster ? kParts : square ? kSquareParts : 1) * shared * boxes;
+  const double factor = (cluster ? kParts : square ? kSquareParts : 1) * shared;
   return kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(whole)) * factor +
          (split ? sum_cycles(problem, splits) : 0);
 }

@@ -458,7 +458,7 @@ constexpr bool shares_whole(const Shape& shape, bool share_a) {
   return shape.n == 128 && (shape.m == 128 || (shape.m == 64 && !share_a));
 }
 
-// Unit filters: x by plain boxes, which forward took a fiftieth less time than im2col.
+// Unit filters: x by plain boxes, which two blocks share faster than im2col: a tenth on small images.
 void propose_weight_unit(const KernelConfig& base, const Shape& shape, std::vector<KernelConfig>& configs) {
   if (!is_16_bit(base.x) || !is_16_bit(output_type(base))) return;
   const auto plain = [&](SplitK split, Staging staging) {

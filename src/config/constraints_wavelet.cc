@@ -3,6 +3,7 @@
 #include "config/constraint_rows.h"
 #include "config/enum_names.h"
 #include "config/wavelet_view.h"
+#include "kernel/gemm/portable/layout.h"
 #include "kernel/gemm/wavelet/layout.h"
 
 namespace wt {
@@ -11,7 +12,7 @@ namespace {
 
 bool is_wavelet(const Case& at) {
   return at.config.family == Family::kGemm && at.config.gemm.pipeline == Pipeline::kWavelet &&
-         at.config.target == Target::kSm90a;  // others: constraints_portable.cc
+         !portable_layout::serves(at.config);  // others: constraints_portable.cc
 }
 bool is_weight(const Case& at) { return at.config.direction == Direction::kBackwardWeight; }
 bool is_forward(const Case& at) { return at.config.direction == Direction::kForward; }

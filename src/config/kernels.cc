@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "config/fields.h"
+#include "kernel/gemm/portable/layout.h"
 
 namespace wt {
 
@@ -52,6 +53,8 @@ const KernelKind* kind_of(const KernelConfig& config) {
     if (!kind->targets.empty() && std::ranges::find(kind->targets, config.target) == kind->targets.end()) continue;
     if (!kind->directions.empty() && std::ranges::find(kind->directions, config.direction) == kind->directions.end())
       continue;
+    // Hopper has two of pipeline wavelet, by warpgroups and by warps.
+    if (kind == &kGemmWavelet && portable_layout::serves(config)) continue;
     return kind;
   }
   return nullptr;

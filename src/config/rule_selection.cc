@@ -85,29 +85,38 @@ std::vector<Pair> shape_pairs(const KernelConfig& config) {
 }
 
 // Takes configurations that show a new pair until `limit` are taken; those that show the most come first, so that the
-// limit, where it bites, costs the least.
+// limit, where it bites, costs the least. What shows nothing that the ones taken after it do not show too is given
+// back.
 void take_showing(const std::vector<KernelConfig>& configs, std::vector<Pair> (*pairs)(const KernelConfig&),
                   size_t limit, std::vector<bool>& taken) {
   std::vector<std::vector<Pair>> shows;
   shows.reserve(configs.size());
   for (const KernelConfig& config : configs) shows.push_back(pairs(config));
-  std::set<Pair> seen;
+  std::map<Pair, int> seen;  // by how many
   size_t have = 0;
   for (size_t i = 0; i < configs.size(); ++i) {
     if (!taken[i]) continue;
     ++have;
-    seen.insert(shows[i].begin(), shows[i].end());
+    for (const Pair& pair : shows[i]) ++seen[pair];
   }
+  std::vector<size_t> order;
   for (size_t want = kProperties; want > 0; --want) {
-    for (size_t i = 0; i < configs.size() && have < limit; ++i) {
+    for (size_t i = 0; i < configs.size(); ++i) {
       if (taken[i]) continue;
       const auto fresh = std::ranges::count_if(shows[i], [&](const Pair& pair) { return !seen.contains(pair); });
       if (static_cast<size_t>(fresh) < want) continue;
       taken[i] = true;
-      ++have;
-      seen.insert(shows[i].begin(), shows[i].end());
+      order.push_back(i);
+      for (const Pair& pair : shows[i]) ++seen[pair];
     }
   }
+  std::erase_if(order, [&](size_t i) {
+    if (!std::ranges::all_of(shows[i], [&](const Pair& pair) { return seen[pair] > 1; })) return false;
+    for (const Pair& pair : shows[i]) --seen[pair];
+    taken[i] = false;
+    return true;
+  });
+  for (size_t at = limit > have ? limit - have : 0; at < order.size(); ++at) taken[order[at]] = false;
 }
 
 }  // namespace

@@ -44,15 +44,25 @@ TEST(PortableForms, MergedGroupsStoreTheDiagonalAlone) {
   EXPECT_EQ(bind(config, problem, info).workspace_bytes, parts.splits * problem.w_elements() * 4);
 }
 
-// Four load warps and two math warps, which a warpgroup's instruction could not have.
-TEST(PortableForms, FourLoadAndTwoMathWarpsAreExact) {
-  for (const auto& [text, async] : {std::pair{"fwd bf16 n2 c5 k24 i7x5 f3x3 s2 p1 +bias", false},
-                                    std::pair{"bwd_data bf16 n1 c24 k64 i9x8 f3x3 s2 p1", true},
-                                    std::pair{"bwd_weight bf16 n2 c16 k80 i9x7 f3x3 p1 +residual", true}}) {
+// Four load warps with four math warps, or with two, which a warpgroup's instruction could not have.
+TEST(PortableForms, LoadAndMathWarpsAreExact) {
+  struct Roles {
+    const char* text;
+    Target target;
+    int math_warps;
+    bool async;
+  };
+  for (const auto& [text, target, math_warps, async] :
+       {Roles{"fwd bf16 n2 c5 k24 i7x5 f3x3 s2 p1 +bias", Target::kSm80, 2, false},
+        Roles{"bwd_data bf16 n1 c24 k64 i9x8 f3x3 s2 p1", Target::kSm80, 2, true},
+        Roles{"fwd bf16 n2 c24 k40 i7x5 f3x3 p1 +bias", Target::kSm90a, 2, true},
+        Roles{"bwd_data fp16 n1 c24 k40 i9x8 f3x3 s2 p1", Target::kSm90a, 4, true},
+        Roles{"bwd_weight bf16 n2 c16 k80 i9x7 f3x3 p1 +residual", Target::kSm90a, 2, true}}) {
     const ConvProblem problem = problem_of(text);
-    expect_exact(simulated(Target::kSm80), problem, best_with(problem, Target::kSm80, [&](const KernelConfig& c) {
+    const Target on = target;
+    expect_exact(simulated(on), problem, best_with(problem, on, [&](const KernelConfig& c) {
                    return c.gemm.pipeline == Pipeline::kWavelet && c.gemm.load_warps == 4 &&
-                          c.gemm.warps.m * c.gemm.warps.n == 2 && portable_layout::is_async(c) == async;
+                          c.gemm.warps.m * c.gemm.warps.n == math_warps && portable_layout::is_async(c) == async;
                  }));
   }
 }

@@ -19,8 +19,6 @@ constexpr Pipeline kRolePipelines[] = {kWavelet};
 // gfx1250 has no matrix instruction with portable device code.
 constexpr Target kTargets[] = {Target::kSm80,   Target::kSm90a,  Target::kSm100a,  Target::kGfx90a,
                                Target::kGfx942, Target::kGfx950, Target::kGfx1100, Target::kGfx1201};
-constexpr Target kRoleTargets[] = {Target::kSm80,   Target::kSm100a,  Target::kGfx90a, Target::kGfx942,
-                                   Target::kGfx950, Target::kGfx1100, Target::kGfx1201};
 constexpr std::string_view kReadFields[] = {"gemm.tile",
                                             "gemm.warps",
                                             "gemm.mma",
@@ -250,17 +248,21 @@ void propose(const KernelConfig& base, const TargetInfo& target, Breadth breadth
   if (base.direction == Direction::kBackwardWeight) propose_explicit(base, target, configs);
 }
 
-// Four load warps for four or eight math warps, or for two; two for four or eight.
+// Four load warps for four or eight math warps, or for two; two for four or eight. Hopper, which has warpgroups for
+// that, tries four and four, and four and two.
 void propose_roles(const KernelConfig& base, const TargetInfo& target, Breadth breadth,
                    std::vector<KernelConfig>& configs) {
   // Two warps of 32 lanes have registers for half as many sums.
-  const Shape two_math_warps{64, static_cast<short>(target.warp_size), 64, 2, 1};
+  const Shape two_math_warps{64, static_cast<short>(target.warp_size), 64, 2, 1}, four_math_warps{64, 64, 64, 2, 2};
   if (breadth != Breadth::kAll || !is_offered(base)) return;
   propose_recipes(base, target, breadth, kRoleRecipes, configs);
   for (const Recipe& recipe : kRoleRecipes) {
     if (recipe.load_warps != 4) continue;
-    propose_config(base, make(base, recipe, two_math_warps, {16, 16}), target, false, false, configs);
-    if (!recipe.async) propose_config(base, make(base, recipe, two_math_warps, {0, 0}), target, false, false, configs);
+    for (const Shape& shape : {four_math_warps, two_math_warps}) {
+      if (is_hopper(base) ? !recipe.async : shape.warps_n == 2) continue;  // not worth it; is there already
+      propose_config(base, make(base, recipe, shape, {16, 16}), target, false, false, configs);
+      if (!recipe.async) propose_config(base, make(base, recipe, shape, {0, 0}), target, false, false, configs);
+    }
   }
 }
 
@@ -277,14 +279,14 @@ extern const KernelKind kGemmPortable = {.id = "gemm-portable",
                                          .generic = false,
                                          .propose = propose};
 
-// Hopper has a wavelet of its own (gemm_wavelet.cc).
+// Hopper has another of its own (gemm_wavelet.cc).
 extern const KernelKind kGemmPortableWavelet = {.id = "gemm-portable-wavelet",
                                                 .header = "kernel/gemm/portable/kernel.h",
                                                 .class_name = "wt::PortableGemm",
                                                 .family = Family::kGemm,
                                                 .pipelines = kRolePipelines,
                                                 .designs = {},
-                                                .targets = kRoleTargets,
+                                                .targets = kTargets,
                                                 .fields = kReadFields,
                                                 .generic = false,
                                                 .propose = propose_roles};

@@ -17,7 +17,7 @@ inline constexpr long long kIndexLimit = 1LL << 31;
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
 
-// Whether the kernels of this folder are the ones behind a config. Hopper has a wavelet of its own.
+// Whether the kernels of this folder are the ones behind a config. Hopper has a wavelet of its own, with warpgroups.
 constexpr bool serves(const KernelConfig& config) {
   if (config.family != Family::kGemm) return false;
   switch (config.gemm.pipeline) {
@@ -31,7 +31,7 @@ constexpr bool serves(const KernelConfig& config) {
     case Pipeline::kBasicAsyncV1:
       return true;
     case Pipeline::kWavelet:
-      return config.target != Target::kSm90a;
+      return config.target != Target::kSm90a || config.gemm.mma.m < 64;
     default:
       return false;
   }

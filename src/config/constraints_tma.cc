@@ -197,17 +197,17 @@ constexpr Constraint kTargetRows[] = {
            gemm.groups_per_tile, at.config.min_blocks);
      }},
 
-    {"tma-stream", "stream-K cuts the pixels of weight gradients, in a line",
+    {"tma-stream", "stream-K cuts the pixels of weight gradients",
      [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.stream_k != StreamK::kOff; },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
-       return at.config.direction == Direction::kBackwardWeight && gemm.stream_k == StreamK::kLinear &&
-              gemm.staging == Staging::kDirect && gemm.groups_per_tile == 1;
+       return at.config.direction == Direction::kBackwardWeight && gemm.staging == Staging::kDirect &&
+              gemm.groups_per_tile == 1;
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
-           "stream_k={} with direction={} staging={} groups_per_tile={}: it is linear, for bwd_weight, direct and 1",
+           "stream_k={} with direction={} staging={} groups_per_tile={}: it is for bwd_weight, direct and 1",
            text_of(gemm.stream_k), text_of(at.config.direction), text_of(gemm.staging), gemm.groups_per_tile);
      }},
 

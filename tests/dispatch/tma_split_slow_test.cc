@@ -95,11 +95,11 @@ TEST(TmaSplit, DoesNotDependOnTheOrderOfBlocks) {
   // WHY: the simulator adds products in one go that complete together, at random unless told, and so rounds
   // differently.
   ::setenv("WAVETILE_SIM_COMPLETION", "early", 1);
-  for (const auto& [problem, config] : {std::pair{forward, split_kernel(forward, SplitK::kCluster, 64, 40)},
-                                        std::pair{forward, split_kernel(forward, SplitK::kWorkspace, 64, 40)},
-                                        std::pair{gradient, kernel_for(gradient, [](const GemmConfig& g) {
-                                                    return g.stream_k == StreamK::kLinear;
-                                                  })}}) {
+  for (const auto& [problem, config] :
+       {std::pair{forward, split_kernel(forward, SplitK::kCluster, 64, 40)},
+        std::pair{forward, split_kernel(forward, SplitK::kWorkspace, 64, 40)},
+        std::pair{gradient, kernel_for(gradient, [](const GemmConfig& g) { return g.stream_k == StreamK::kLinear; })},
+        std::pair{gradient, kernel_for(gradient, [](const GemmConfig& g) { return g.stream_k == StreamK::kTree; })}}) {
     const auto first = random_output(problem, config, "1");
     for (const char* seed : {"2", "3"})
       EXPECT_TRUE(random_output(problem, config, seed) == first) << name_of(config) << ", seed " << seed;
@@ -116,6 +116,18 @@ TEST(TmaStream, CutsAreExact) {
     for (const int n : {64, 128})
       expect_exact(hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
                      return g.stream_k == StreamK::kLinear && g.tile.n == n;
+                   }));
+  }
+}
+
+// The same cuts, added in pairs: of one tile that all blocks share, an odd number of pieces.
+TEST(TmaStream, TreesAreExact) {
+  for (const char* text : {"bwd_weight bf16 n5 c72 k136 i31x29 f1x1 +alpha=2",
+                           "bwd_weight fp16 n3 g2 c144 k144 i17x15 f3x3 s2 p1 +residual+amax"}) {
+    const ConvProblem problem = problem_of(text);
+    for (const int n : {64, 128})
+      expect_exact(hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
+                     return g.stream_k == StreamK::kTree && g.tile.n == n;
                    }));
   }
 }

@@ -499,6 +499,8 @@ void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<Kerne
     // Stream-K, where neither tiles nor whole parts of them fill the last wave.
     if (!propose_weight_shape(base, shape, SplitK::kNone, 1, configs)) continue;
     configs.back().gemm.stream_k = StreamK::kLinear;
+    if (shape.m == 128 && shape.n <= 128 && propose_weight_shape(base, shape, SplitK::kNone, 1, configs))
+      configs.back().gemm.stream_k = StreamK::kTree;
     if (!is_16_bit(output_type(base))) continue;
     propose_weight_shape(base, shape, SplitK::kNone, 1, configs);
     configs.back().gemm.staging = Staging::kTmaStore;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/gemm/tma/stream_sum.h - adds the pieces of tiles that stream-K has cut, then the epilogue.
 //
-//   workspace (slots, tile.m, tile.n) fp32 --in the order of blocks--> dw
+//   workspace (slots, tile.m, tile.n) fp32 --in the order of blocks, or as a tree of pairs--> dw
 //
-// The second launch of weight_kernel.h with stream_k=linear; it takes the same parameter block. Tiles that one block
+// The second launch of weight_kernel.h with stream-K; it takes the same parameter block. Tiles that one block
 // had whole are in place already.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "kernel/gemm/storage.h"
 #include "kernel/gemm/tma/schedule.h"
 #include "kernel/gemm/tma/weight_arguments.h"
+#include "kernel/gemm/tree_sum.h"
 
 namespace wt {
 
@@ -50,11 +51,19 @@ struct StreamSum {
     const i32 block = static_cast<i32>(at.n) * (kTileN / kBlock) + column / kBlock, tap = block / p.channel_blocks;
     const i32 channel = block % p.channel_blocks * kBlock + column % kBlock;
     if (row >= p.rows || tap >= p.taps) return;
-    Four sum{};
-    for (i64 from = first; from <= last; ++from) {
+    const auto load = [&](i64 from) {
       const float* piece = p.partials + cut.slot(from, tile) * (kTileM * kTileN) + place;
-      const Four part = device::load_global(reinterpret_cast<const Four*>(piece));
-      WT_UNROLL for (int i = 0; i < kWidth; ++i) sum.at[i] += part.at[i];
+      return device::load_global(reinterpret_cast<const Four*>(piece));
+    };
+    Four sum{};
+    if constexpr (kConfig.gemm.stream_k == StreamK::kTree) {
+      sum = add_in_tree<Four, kWidth, kStreamTreeLevels>(static_cast<u32>(last - first + 1),
+                                                         [&](u32 i) { return load(first + i); });
+    } else {
+      for (i64 from = first; from <= last; ++from) {
+        const Four part = load(from);
+        WT_UNROLL for (int i = 0; i < kWidth; ++i) sum.at[i] += part.at[i];
+      }
     }
     const i64 filter = static_cast<i64>(at.group) * p.rows + row;
     const i64 offset = (filter * p.taps + tap) * p.channels + channel;

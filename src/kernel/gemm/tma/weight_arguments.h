@@ -11,6 +11,7 @@
 namespace wt {
 
 inline constexpr int kStreamSumThreads = 256;
+inline constexpr int kStreamTreeLevels = 10;  // 2^10 pieces of a tile, more than blocks share one
 
 struct TmaWeightArguments {
   TensorMap dy;      // {channels, pixels}

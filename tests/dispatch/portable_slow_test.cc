@@ -64,7 +64,7 @@ TEST(PortableStream, PartsAreAddedExactly) {
     expect_exact(*device, problem, config);
     ++tested;
   }
-  EXPECT_EQ(tested, 3);
+  EXPECT_EQ(tested, 4);
 }
 
 // alpha is applied once, wherever the sum ends: in the kernel, after its parts, after streamed parts.

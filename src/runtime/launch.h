@@ -37,16 +37,13 @@ enum class Tensor : uint8_t {
   kBiasGradient,
   kHistory,
   kNewHistory,
-  kScaleX,
-  kScaleW,
-  kScaleY,
   kWorkspace,
   kAux0,  // to kAux3: of the output's shape and type (problem/problem.h)
   kAux1,
   kAux2,
   kAux3
 };
-inline constexpr int kTensorCount = 18;
+inline constexpr int kTensorCount = 15;
 constexpr Tensor auxiliary_tensor(int i) { return static_cast<Tensor>(static_cast<int>(Tensor::kAux0) + i); }
 
 // A tensor map before its tensor's address is known. Dimensions innermost first, as the hardware counts them.

@@ -237,10 +237,6 @@ TEST(CpuProvider, SaysWhatIsMissing) {
   EXPECT_EQ(status.code(), Code::kBadInput);
   EXPECT_NE(status.message().find("no workspace was given"), std::string::npos) << status.message();
 
-  cpu::Tensors scaled = pointers_to(tensors);
-  scaled[static_cast<size_t>(Tensor::kScaleX)] = tensors.bias.data();
-  EXPECT_EQ((*prepared)->execute(scaled, workspace.data()).code(), Code::kUnsupported);
-
   EXPECT_EQ(prepare_cpu(problem, {.workspace_limit = -1}).status().code(), Code::kBadInput);
 }
 

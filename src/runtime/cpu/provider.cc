@@ -268,10 +268,6 @@ Status CpuConvolution::execute(const Tensors& tensors, void* workspace) const {
   if (problem_.epilogue.amax) WT_TRY(need(tensors, Tensor::kAmax, "amax", problem_));
   for (int i = 0; i < problem_.epilogue.auxiliaries() && problem_.output_elements() > 0; ++i)
     WT_TRY(need(tensors, auxiliary_tensor(i), fmt::format("aux{}", i).c_str(), problem_));
-  for (const Tensor scale : {Tensor::kScaleX, Tensor::kScaleW, Tensor::kScaleY})
-    if (at(tensors, scale))
-      return unsupported(
-          "scales of whole tensors are not applied on the CPU; put their product into the epilogue's alpha");
   if (workspace_bytes_ > 0 && !workspace)
     return bad_input("no workspace was given, but {} of {} bytes is needed", path_, workspace_bytes_);
   return run(tensors, static_cast<char*>(workspace));

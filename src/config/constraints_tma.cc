@@ -184,15 +184,19 @@ constexpr Constraint kTargetRows[] = {
        const GemmConfig& gemm = at.config.gemm;
        const bool weight = at.config.direction == Direction::kBackwardWeight;
        if (weight && gemm.split_k == SplitK::kWorkspace) return true;
-       return gemm.split_k != SplitK::kAtomic && gemm.staging == Staging::kDirect && !gemm.ping_pong &&
-              gemm.groups_per_tile == 1 && at.config.min_blocks == 1;
+       if (gemm.split_k == SplitK::kAtomic &&
+           (!weight || gemm.loader_a != Loader::kTmaTiled || gemm.specialization == Specialization::kPatch ||
+            gemm.vector_a > 1 || gemm.stream_k != StreamK::kOff || tma_layout::sharing_blocks(at.config) > 1))
+         return false;
+       return gemm.staging == Staging::kDirect && !gemm.ping_pong && gemm.groups_per_tile == 1 &&
+              at.config.min_blocks == 1;
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
            "split_k={} with direction={} staging={} ping_pong={} groups_per_tile={} min_blocks={}: parts go to the "
            "workspace or over a cluster, with staging=direct, no ping_pong, 1 and 1; weight gradients of the workspace "
-           "have them all",
+           "have them all, atomic is for those that read x and dy themselves and share neither",
            text_of(gemm.split_k), text_of(at.config.direction), text_of(gemm.staging), gemm.ping_pong,
            gemm.groups_per_tile, at.config.min_blocks);
      }},

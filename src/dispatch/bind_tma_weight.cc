@@ -84,9 +84,10 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
   arguments.policy = image_policy(whole, device);
   const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
   const bool split = gemm.split_k == SplitK::kWorkspace, cluster_sum = gemm.split_k == SplitK::kCluster;
+  const bool atomic = gemm.split_k == SplitK::kAtomic;
   const int64_t wanted =
       cluster_sum ? planned_splits(config, whole, device.multiprocessors)
-      : split
+      : split || atomic
           ? split_count(split_input(gemm, tiles, arguments.pixel_blocks, device.multiprocessors, arguments.elements))
           : 1;
   arguments.blocks_per_split = static_cast<i32>(std::max<int64_t>(1, ceil_div(arguments.pixel_blocks, wanted)));
@@ -125,6 +126,10 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
       binding.workspace_bytes = arguments.splits * arguments.elements * static_cast<int64_t>(sizeof(float));
     }
     launch.pointers.push_back({offsetof(TmaWeightArguments, partials), Tensor::kWorkspace, 0});
+  } else if (atomic) {
+    binding.workspace_bytes = arguments.elements * static_cast<int64_t>(sizeof(float));
+    launch.zeros.push_back({Tensor::kWorkspace, 0, static_cast<uint64_t>(binding.workspace_bytes)});
+    launch.pointers.push_back({offsetof(TmaWeightArguments, partials), Tensor::kWorkspace, 0});
   } else {
     launch.pointers.push_back({offsetof(TmaWeightArguments, dw), Tensor::kW, 0});
     if (gemm.staging == Staging::kTmaStore) {
@@ -151,8 +156,8 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
   binding.launches.push_back(std::move(launch));
   if (weight_part::serves(config)) {
     binding.launches.push_back(part_sum_launch(config, whole, arguments, tiles * weight_part::tile_vectors(config)));
-  } else if (split) {
-    binding.launches.push_back(split_sum_launch(config, whole, device, arguments.splits));
+  } else if (split || atomic) {
+    binding.launches.push_back(split_sum_launch(config, whole, device, atomic ? 1 : arguments.splits));
   }
   return binding;
 }

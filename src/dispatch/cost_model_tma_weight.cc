@@ -51,10 +51,11 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
                         ceil_div(blocks_n, gemm.tile.n / block * gemm.cluster_n) * gemm.cluster_n * problem.g;
   const int64_t depth = ceil_div(problem.n * pixels(problem.out()), gemm.tile.k);
   const bool split = gemm.split_k == SplitK::kWorkspace, bulk = gemm.staging == Staging::kTmaStore;
-  const bool cluster = gemm.split_k == SplitK::kCluster;
+  const bool cluster = gemm.split_k == SplitK::kCluster, atomic = gemm.split_k == SplitK::kAtomic;
   const int64_t splits = cluster ? members
-                         : split ? split_count(split_input(gemm, tiles, depth, multiprocessors, problem.w_elements()))
-                                 : 1;
+                         : split || atomic
+                             ? split_count(split_input(gemm, tiles, depth, multiprocessors, problem.w_elements()))
+                             : 1;
   const auto units = static_cast<double>(multiprocessors);
   const auto items = static_cast<double>(tiles * splits);
   const double waves =
@@ -81,7 +82,7 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
   const double exchange =
       cluster ? double{4} * gemm.tile.m * gemm.tile.n * (parts - 1) / parts / kExchangeBytesPerCycle + kExchangeCycles
               : 0;
-  const double output = exchange + double{1} * gemm.tile.m * gemm.tile.n * (split ? 4 : 2) / parts *
+  const double output = exchange + double{1} * gemm.tile.m * gemm.tile.n * (split || atomic ? 4 : 2) / parts *
                                        (split || bulk ? 1 : kDirectSumPenalty) / kStore;
   if (gemm.stream_k != StreamK::kOff)
     return stream_cycles(config, tiles, depth, stage, output, multiprocessors, facts_of(whole));
@@ -105,7 +106,9 @@ double weight_cycles(const KernelConfig& config, const ConvProblem& whole, int64
                                 : (unit ? kSharedWholeUnit : kSharedWholeTaps);
   const double factor = (cluster ? kParts : square ? kSquareParts : 1) * shared;
   return kLaunchCycles + kFirstDataCycles + overlapped(busy, facts_of(whole)) * factor +
-         (split ? sum_cycles(problem, splits) : 0);
+         (split    ? sum_cycles(problem, splits)
+          : atomic ? kLaunchCycles / 2 + sum_cycles(problem, 1)  // the sum is zeroed before
+                   : 0);
 }
 
 // A tile of pixels and its patch at a time, for several taps. Rates are those of weight_cycles; ring and store by 26

@@ -22,7 +22,7 @@ std::string_view sum_class(const KernelConfig& config) {
   if (portable_layout::serves(config) && portable_layout::streams(config)) return "wt::PortableStreamSum";
   if (rows_weight_layout::serves(config)) return "wt::RowsWeightSum";
   if (weight_part::serves(config)) return "wt::TmaWeightSum";
-  if (config.gemm.split_k == SplitK::kWorkspace) return "wt::SplitSum";
+  if (config.gemm.split_k == SplitK::kWorkspace || config.gemm.split_k == SplitK::kAtomic) return "wt::SplitSum";
   if (config.gemm.stream_k != StreamK::kOff) return "wt::StreamSum";
   if (config.family == Family::kDirect && config.direction == Direction::kBackwardWeight) return "wt::DirectSum";
   return {};

@@ -4,8 +4,8 @@
 //   workspace (splits, elements) fp32 --sum, epilogue--> output (elements)
 //
 // Where outputs are few and parts many, the threads of a block share the parts of their outputs.
-// The second launch of every kernel with split_k=workspace; partials lie in the output's own order, or in that of the
-// filter of merged groups.
+// The second launch of every kernel with split_k=workspace, and of split_k=atomic with one part; partials lie in the
+// output's own order, or in that of the filter of merged groups.
 #pragma once
 
 #include "kernel/direct/overlap.h"

@@ -441,6 +441,10 @@ constexpr Shape kWeightShapes[] = {
     {256, 64, false, kSearch, kSearch},
 };
 
+// Where bits need not repeat: blocks add to one sum.
+constexpr Shape kAtomicWeightShapes[] = {
+    {128, 128, false, kSearch, kSearch}, {64, 128, false, kSearch, kSearch}, {64, 64, false, kSearch, kSearch}};
+
 // Both operands lie across their channels, in blocks of 64; k runs over pixels.
 bool propose_weight_shape(const KernelConfig& base, const Shape& shape, SplitK split, unsigned char groups,
                           std::vector<KernelConfig>& configs) {
@@ -513,6 +517,7 @@ void propose_weight(const KernelConfig& base, Breadth breadth, std::vector<Kerne
     }
   }
   if (least != kSearch || !is_16_bit(base.x)) return;
+  for (const Shape& shape : kAtomicWeightShapes) propose_weight_shape(base, shape, SplitK::kAtomic, 1, configs);
   for (const short columns : {64, 128, 192, 256}) {
     propose_weight_shape(base, {64, columns, false, kSearch, kSearch}, SplitK::kWorkspace, 1, configs);
     configs.back().gemm.vector_a = kWholeVector;

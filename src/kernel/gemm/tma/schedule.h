@@ -98,14 +98,15 @@ WT_DEVICE void for_work_in_turns(const Params& p, Body&& body) {
   const u32 tiles_m = static_cast<u32>(p.tiles_m) / kM, tiles_n = static_cast<u32>(p.tiles_n) / kN;
   const u32 tiles = tiles_m * tiles_n * static_cast<u32>(p.groups);
   u32 items = tiles;
-  if constexpr (kGemm.split_k == SplitK::kWorkspace) items *= static_cast<u32>(p.splits);
+  constexpr bool kParts = kGemm.split_k == SplitK::kWorkspace || kGemm.split_k == SplitK::kAtomic;
+  if constexpr (kParts) items *= static_cast<u32>(p.splits);
   const auto of_round = [&](u32 round) { return round * step + (kSnake && round % 2 != 0 ? step - 1 - first : first); };
   int order = 0;
   for (u32 index = first; index < items; index = of_round(static_cast<u32>(++order))) {
     const u32 round = static_cast<u32>(order);
     Work work{{}, 0, order, of_round(round + 1) >= items, of_round(round + kGemm.wave_groups) >= items};
     u32 at = index;
-    if constexpr (kGemm.split_k == SplitK::kWorkspace) {
+    if constexpr (kParts) {
       work.part = static_cast<i32>(index / tiles);
       at = index - static_cast<u32>(work.part) * tiles;
     }

@@ -6,7 +6,8 @@
 //
 // GEMM rows are output channels, columns are blocks of 64 input channels of a tap, k runs over the pixels of all
 // images. Of 32-bit types blocks have 32 channels, and warps beside the producer turn them round (turn.h). With
-// split_k=workspace the pixels are divided among blocks and the partial sums added by part_sum.h, with
+// split_k=workspace the pixels are divided among blocks and the partial sums added by part_sum.h, with split_k=atomic
+// the blocks add them to one sum in no fixed order, which split_sum.h finishes, with
 // split_k=cluster among the blocks of a cluster, which add their sums themselves (exchange.h); else the gradient leaves
 // in pairs from registers, or by bulk stores of 64 channels of a tap. Two blocks of a cluster may share the tiles of dy
 // or of x: each loads every other block of 64 channels for both.
@@ -37,7 +38,7 @@ struct TmaWeightGemm {
 
   WT_DEVICE static void run(const Params& p) {
     const Shared shared = layout();
-    if constexpr (kSplit || kStream) let_sum_start<kConfig>();
+    if constexpr (kSplit || kAtomic || kStream) let_sum_start<kConfig>();
     run_roles<kConfig>(
         [&] {
           if (p.pixels > 0) {
@@ -72,6 +73,7 @@ struct TmaWeightGemm {
   static constexpr int kABytes = kBlocksM * kBlockBytes, kBBytes = kBlocksN * kBlockBytes;
   static constexpr bool kSplit = kConfig.gemm.split_k == SplitK::kWorkspace, kParts = weight_part::serves(kConfig);
   static constexpr bool kClusterSum = kConfig.gemm.split_k == SplitK::kCluster;
+  static constexpr bool kAtomic = kConfig.gemm.split_k == SplitK::kAtomic;
   static constexpr int kLow = kStages * (kABytes + kBBytes);  // from a slot's tiles to their low parts
   static_assert(kConsumers <= 2 && kTileN % 64 == 0 && kTileM % 64 == 0);
   static_assert(!kTurns || kBlockBytes == kTurnedBoxBytes);
@@ -394,7 +396,7 @@ struct TmaWeightGemm {
     steps.finish(p.epilogue);
   }
 
-  // One fragment of 64 rows to dw or, of merged groups, to the partial sums.
+  // One fragment of 64 rows to dw or, of merged groups and atomic sums, to the workspace.
   WT_DEVICE static void store(const Params& p, const Item& item, int first_row, const float (&d)[kTileN / 2]) {
     Steps steps;
     const int thread = device::thread_index() % 128, lane = thread % 32;
@@ -413,7 +415,7 @@ struct TmaWeightGemm {
         }
       }
     }
-    if constexpr (!kSplit) steps.finish(p.epilogue);  // parts are finished by split_sum.h
+    if constexpr (!kSplit && !kAtomic) steps.finish(p.epilogue);  // parts are finished by split_sum.h
   }
 };
 

@@ -2,6 +2,7 @@
 // kernel/gemm/tma/weight_store.h - the sums of a weight gradient leave the registers.
 //
 //   two sums --epilogue--> dw, or of merged groups as they are --> one part of the workspace
+//   two sums added to what other blocks have added --> the one sum of the workspace (split_k=atomic)
 //   four sums as they are --> one part of the workspace, in the order of registers (weight_part.h)
 #pragma once
 
@@ -18,6 +19,7 @@ struct WeightStore {
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
   using Element = typename Steps::Element;
   static constexpr bool kSplit = kConfig.gemm.split_k == SplitK::kWorkspace;
+  static constexpr bool kAtomic = kConfig.gemm.split_k == SplitK::kAtomic;
 
   // Channels `column` and the next of a tap whose first channel lies at `offset`; `channel` is the output's.
   template <class Params>
@@ -26,7 +28,10 @@ struct WeightStore {
     if (column >= p.channels) return;
     const bool both = column + 1 < p.channels;
     const i64 at = offset + column;
-    if constexpr (kSplit) {
+    if constexpr (kAtomic) {
+      device::atomic_add(p.partials + at, low);
+      if (both) device::atomic_add(p.partials + at + 1, high);
+    } else if constexpr (kSplit) {
       float* out = p.partials + part * p.elements + at;
       if (both && (part * p.elements + at) % 2 == 0) {
         device::store_global(reinterpret_cast<Vector<float, 2>*>(out), Vector<float, 2>{{low, high}});

@@ -191,10 +191,16 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
       store = dense_map(problem.output_type(), {channels, problem.in[2], problem.n}, 128);
       store.box = {64, 1, 64};
     }
-    if (gemm.tile.n >= 64) launch.maps.push_back({offsetof(Arguments, out), out, 0, store});
+    constexpr uint32_t kResidualAt = sizeof(Arguments);
+    const bool residual = tma_layout::copies_residual(config);
+    if (gemm.tile.n >= 64) {
+      launch.maps.push_back({offsetof(Arguments, out), out, 0, store});
+      if (residual) launch.maps.push_back({kResidualAt, Tensor::kResidual, 0, store});
+    }
     if (gemm.tile.n % 64 != 0) {
       store.box[0] = static_cast<uint32_t>(gemm.tile.n % 64);
       launch.maps.push_back({offsetof(Arguments, out_tail), out, 0, store});
+      if (residual) launch.maps.push_back({kResidualAt + sizeof(TensorMap), Tensor::kResidual, 0, store});
     }
   }
   launch.pointers.push_back({offsetof(Arguments, y), parts ? Tensor::kWorkspace : out, 0});
@@ -220,7 +226,11 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   }
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
-  set_params(launch, arguments);
+  if (tma_layout::copies_residual(config)) {
+    set_params(launch, TmaResidualArguments<kRegions>{arguments, {}, {}});
+  } else {
+    set_params(launch, arguments);
+  }
   if (turned) binding.launches.push_back(turn_filter_launch(config, problem, device, filter_at));
   binding.launches.push_back(std::move(launch));
   if (parts) binding.launches.push_back(split_sum_launch(config, problem, device, arguments.splits));

@@ -70,4 +70,21 @@ struct TmaArguments {
   EpilogueArguments epilogue;
 };
 
+// Of kernels that copy their residual (layout.h): its maps, which are alike the output's, lie behind the others.
+template <int kRegions>
+struct TmaResidualArguments : TmaArguments<kRegions> {
+  TensorMap residual;
+  TensorMap residual_tail;
+};
+static_assert(sizeof(TmaResidualArguments<1>) == sizeof(TmaArguments<1>) + 2 * sizeof(TensorMap));
+
+template <int kRegions, bool kResidual>
+struct TmaArgumentsOf {
+  using Type = TmaArguments<kRegions>;
+};
+template <int kRegions>
+struct TmaArgumentsOf<kRegions, true> {
+  using Type = TmaResidualArguments<kRegions>;
+};
+
 }  // namespace wt

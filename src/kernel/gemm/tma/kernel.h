@@ -7,7 +7,8 @@
 // one multiplies while the other stores. Work is a list of regions (arguments.h); weight gradients are weight_kernel.h.
 // Where tiles are few, their sums are divided: over a cluster (exchange.h), or through the workspace
 // (kernel/split_sum.h). Two blocks of a cluster may share the tiles of an operand: each loads half of them for both.
-// Pixels that no tap reaches are written by warps that have nothing else to do (zeros.h).
+// Pixels that no tap reaches are written by warps that have nothing else to do (zeros.h). A residual is copied to
+// where the tile's results will be staged, while they are summed.
 #pragma once
 
 #include "kernel/direct/overlap.h"
@@ -27,7 +28,8 @@ namespace wt {
 template <KernelConfig kConfig>
 struct TmaGemm {
   static constexpr int kRegions = tma_layout::regions(kConfig);
-  using Params = TmaArguments<kRegions>;
+  static constexpr bool kResidual = tma_layout::copies_residual(kConfig);
+  using Params = typename TmaArgumentsOf<kRegions, kResidual>::Type;
   static constexpr int kThreads = tma_layout::threads(kConfig);
   static constexpr int kMinBlocks = kConfig.min_blocks;
 
@@ -43,6 +45,7 @@ struct TmaGemm {
           shared.ring.init(1, 4 * (kPingPong ? 1 : kConsumers) * tma_layout::sharing_blocks(kConfig));
           if constexpr (kClusterSum) shared.sum().init();
           shared.peer().init();
+          for (int i = 0; kResidual && i < kConsumers; ++i) device::mbarrier_init(shared.residual(i), 1);
         },
         [&](int warp) {
           if (warp == 0) {
@@ -94,6 +97,9 @@ struct TmaGemm {
     SharedAddress cluster;  // barriers: of exchange.h, or the one of peer.h
     WT_DEVICE ClusterSum<kConfig> sum() const { return {exchange, cluster}; }
     WT_DEVICE Peer<kConfig> peer() const { return {cluster}; }
+    WT_DEVICE SharedAddress residual(int consumer) const {
+      return cluster + tma_layout::cluster_barrier_bytes(kConfig) + 8 * consumer;
+    }
     // From a slot's tiles to their low parts.
     static constexpr int kLow = kStages * (tma_layout::a_bytes(kConfig) + tma_layout::b_bytes(kConfig));
     WT_DEVICE SharedAddress a_box(int slot, int box) const {
@@ -216,6 +222,7 @@ struct TmaGemm {
 
   WT_DEVICE static void consume(const Params& p, const Shared& shared, int consumer) {
     Cursor slot;
+    u32 residual_phase = 0;
     if (kPingPong && consumer == 1 && has_work(p)) pass_turn(0);
     for_work<kConfig>(p, [&](const Work& work) {
       const TmaRegion& region = region_of(p, work.tile.m);
@@ -224,6 +231,7 @@ struct TmaGemm {
         slot.skip(range.count);
       } else {
         float d[kFragments][kWidth / 2];
+        if constexpr (kResidual) fetch_residual(p, shared, region, work.tile, consumer);
         if (kPingPong) await_turn(consumer);
         multiply(p, shared, slot, range, kPingPong ? 0 : consumer, d);
         if (kPingPong && !work.last) pass_turn(consumer ^ 1);
@@ -232,7 +240,7 @@ struct TmaGemm {
         } else if constexpr (kParts) {
           store_part(p, region, work, consumer, d);
         } else {
-          store(p, shared, region, work.tile, consumer, d, work.own_last);
+          store(p, shared, region, work.tile, consumer, d, work.own_last, residual_phase);
         }
       }
       if (work.last) shared.peer().meet();
@@ -346,22 +354,49 @@ struct TmaGemm {
     }
   }
 
+  // Of an odd number of tiles that blocks share, the last one's columns.
+  WT_DEVICE static bool past_edge(const Params& p, i64 column) {
+    return kConfig.gemm.cluster_n > 1 && column >= p.columns;
+  }
+
+  WT_DEVICE static SharedAddress staging_of(const Shared& shared, int consumer) {
+    return shared.out + consumer * kFragments * Output::kFragmentBytes;
+  }
+
+  // Starts the copies of the tile's residual; store() waits for them.
+  WT_DEVICE static void fetch_residual(const Params& p, const Shared& shared, const TmaRegion& region,
+                                       const TileIndex& tile, int consumer) {
+    if (device::thread_index() % 128 != 0 || past_edge(p, tile.n * kTileN)) return;
+    device::bulk_wait_read<0>();  // the tile before has left the staging buffer
+    const SharedAddress full = shared.residual(consumer), to = staging_of(shared, consumer);
+    device::mbarrier_arrive_expect(full, kFragments * Output::kResidualBytes);
+    const i64 row = first_row(region, tile, consumer);
+    WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+      Output::fetch_residual(p, row + 64 * i, {tile.n * kTileN, tile.group}, to + i * Output::kFragmentBytes, full);
+    }
+  }
+
   WT_DEVICE static void store(const Params& p, const Shared& shared, const TmaRegion& region, const TileIndex& tile,
-                              int consumer, const float (&d)[kFragments][kWidth / 2], bool last) {
+                              int consumer, const float (&d)[kFragments][kWidth / 2], bool last, u32& residual_phase) {
     typename Output::Steps steps;
     // Fragments lie one after the other along the rows of A, or along the columns.
     const i64 column = tile.n * kTileN + (kCrosswise ? along_tile(consumer) : 0);
     const i64 row = first_row(region, tile, consumer);
-    if (kConfig.gemm.cluster_n > 1 && column >= p.columns) return;  // of an odd number of tiles, the last one's
+    if (past_edge(p, column)) return;
     const auto place = [&](int fragment) {
       return typename Output::Place{column + (kCrosswise ? 64 * fragment : 0), tile.group};
     };
     const auto rows = [&](int fragment) { return RegionRows{region, row + (kCrosswise ? 0 : 64 * fragment)}; };
     if constexpr (kConfig.gemm.staging == Staging::kTmaStore) {
-      const SharedAddress staging = shared.out + consumer * kFragments * Output::kFragmentBytes;
+      const SharedAddress staging = staging_of(shared, consumer);
       const bool sends = device::thread_index() % 128 == 0;
-      if (sends) device::bulk_wait_read<0>();  // the tile before has left the staging buffer
-      device::sync_named(3 + consumer, 128);
+      if constexpr (kResidual) {
+        device::mbarrier_wait(shared.residual(consumer), residual_phase);
+        residual_phase ^= 1;
+      } else {
+        if (sends) device::bulk_wait_read<0>();  // the tile before has left the staging buffer
+        device::sync_named(3 + consumer, 128);
+      }
       WT_UNROLL for (int i = 0; i < kFragments; ++i) {
         Output::stage(p, rows(i), place(i), d[i], steps, staging + i * Output::kFragmentBytes);
       }

@@ -210,13 +210,25 @@ constexpr int along_bytes(const KernelConfig& config) {
 // Barriers beside those of the ring.
 constexpr int cluster_barrier_bytes(const KernelConfig& config) { return in_clusters(config) ? 16 : 0; }
 
+// Whether a consumer's tile of the residual is copied to where its results will be staged, while it multiplies. Not of
+// patches, which may be stored by another map.
+constexpr bool copies_residual(const KernelConfig& config) {
+  return config.epilogue.residual && config.gemm.staging == Staging::kTmaStore && !is_halo(config) &&
+         !crosswise(config) && config.direction != Direction::kBackwardWeight &&
+         config.gemm.specialization != Specialization::kPatch;
+}
+// One barrier a consumer.
+constexpr int residual_barrier_bytes(const KernelConfig& config) {
+  return copies_residual(config) ? 8 * consumers(config) : 0;
+}
+
 constexpr int shared_bytes(const KernelConfig& config) {
   if (is_halo(config))
     return halo_patches(config) * (aligned(patch_bytes(config)) + 16) + config.gemm.stages * (b_bytes(config) + 16) +
            out_bytes(config) + exchange_bytes(config) + along_bytes(config) + cluster_barrier_bytes(config) + 1024;
   const int buffers = three_products(config) ? 2 : 1, rings = changes_tiles(config) ? 2 : 1;
   return config.gemm.stages * (buffers * (a_bytes(config) + b_bytes(config)) + 16 * rings) + out_bytes(config) +
-         exchange_bytes(config) + cluster_barrier_bytes(config) + 1024;
+         exchange_bytes(config) + cluster_barrier_bytes(config) + residual_barrier_bytes(config) + 1024;
 }
 
 // Whether inputs whose rows of channels are not whole 16 bytes are copied to rows that are (kernel/whole_rows.h). The
@@ -279,8 +291,10 @@ constexpr bool divides_by_taps(const KernelConfig& config) {
   return config.gemm.loader_a == Loader::kTmaIm2col && config.gemm.staging == Staging::kShared &&
          config.gemm.split_k == SplitK::kNone;
 }
+// WHY one with a residual that is copied: bulk stores write one region, and its maps take the others' place.
 constexpr int regions(const KernelConfig& config) {
-  return config.direction == Direction::kForward && !divides_by_taps(config) ? 1 : kMaxRegions;
+  return (config.direction == Direction::kForward && !divides_by_taps(config)) || copies_residual(config) ? 1
+                                                                                                          : kMaxRegions;
 }
 // Kernels of several regions, whose tiles take different times, are told which block takes which
 // (dispatch/tile_runs.h).

@@ -143,7 +143,27 @@ struct TmaOutput {
     store_neighbours(p.epilogue, p.y, d, left, offset, channel, 1, steps);
   }
 
-  // Writes the fragment into `staging` (64 rows, boxes of 64 columns, 128-byte swizzle). 16-bit outputs.
+  // The steps but for a residual that comes by copies, which need no place.
+  static constexpr EpilogueConfig placed_steps(EpilogueConfig steps) {
+    if (tma_layout::copies_residual(kConfig)) steps.residual = false;
+    return steps;
+  }
+
+  // The residual of the places that packed pairs go to, in the same order: four matrices, or two of an odd number.
+  template <bool kOdd>
+  WT_DEVICE static void load_staged(u32 (&to)[4], SharedAddress address, bool four) {
+    if (!kOdd || four) {
+      device::load_matrix<false>(to, address);
+    } else {
+      u32 two[2];
+      device::load_matrix<false>(two, address);
+      to[0] = two[0];
+      to[1] = two[1];
+    }
+  }
+
+  // Writes the fragment into `staging` (64 rows, boxes of 64 columns, 128-byte swizzle), in the place of the residual
+  // where that was copied there. 16-bit outputs.
   template <class Rows>
   WT_DEVICE static void stage(const Arguments& p, const Rows& rows, const Place& place, const float (&d)[kColumns / 2],
                               Steps& steps, SharedAddress staging) {
@@ -151,7 +171,8 @@ struct TmaOutput {
     constexpr EpilogueConfig kSteps = kConfig.epilogue;
     // WHY: scale, bias and residual end with the tensor, and amax counts what is stored; bulk stores drop what lies
     // outside the tensor, so nothing else cares.
-    constexpr bool kBounded = kSteps.scale || kSteps.bias || kSteps.placed() || kSteps.amax;
+    constexpr bool kPlaced = placed_steps(kSteps).placed();
+    constexpr bool kBounded = kSteps.scale || kSteps.bias || kPlaced || kSteps.amax;
     const int thread = device::thread_index() % 128, lane = thread % 32, warp = thread / 32;
     const i32 columns = columns_left(p, place);
     const i64 channel = first_channel(p, place);
@@ -169,19 +190,32 @@ struct TmaOutput {
     const SharedAddress row_address = staging + matrix_row * 128;
     WT_UNROLL for (int j = 0; j < kColumns / 8; j += 2) {
       constexpr int kBlocks = kColumns / 8;
+      const int matrix = j + 1 < kBlocks ? j + lane / 16 : j;
+      const SharedAddress address = row_address + (matrix / 8) * (64 * 128) + (((matrix % 8) ^ (matrix_row % 8)) * 16);
       u32 packed[4] = {0, 0, 0, 0};
+      if constexpr (tma_layout::copies_residual(kConfig))
+        load_staged<(kBlocks % 2 != 0)>(packed, address, j + 1 < kBlocks);
       WT_UNROLL for (int quarter = 0; quarter < 4; ++quarter) {
         const int block = j + quarter / 2, half = quarter % 2;
         const i32 column = 8 * block + 2 * (lane % 4);
         if (block >= kBlocks || (kBounded && (!inside[half] || column >= columns))) continue;
+        const int sum = 4 * block + 2 * half;
+        const i64 at = offset[half] + column, at_channel = channel + column;
         Vector<Element, 2> pair;
-        pair.at[0] = steps.apply(p.epilogue, d[4 * block + 2 * half], offset[half] + column, channel + column);
-        pair.at[1] =
-            steps.apply(p.epilogue, d[4 * block + 2 * half + 1], offset[half] + column + 1, channel + column + 1);
+        if constexpr (tma_layout::copies_residual(kConfig)) {
+          const auto residual = __builtin_bit_cast(Vector<Element, 2>, packed[quarter]);
+          WT_UNROLL for (int i = 0; i < 2; ++i) {
+            float scale = 1, bias = 0;
+            if constexpr (kSteps.scale) scale = device::load_global(p.epilogue.scale + at_channel + i);
+            if constexpr (kSteps.bias) bias = device::load_global(p.epilogue.bias + at_channel + i);
+            pair.at[i] = steps.apply(p.epilogue, d[sum + i], scale, bias, device::to_float(residual.at[i]), at + i);
+          }
+        } else {
+          pair.at[0] = steps.apply(p.epilogue, d[sum], at, at_channel);
+          pair.at[1] = steps.apply(p.epilogue, d[sum + 1], at + 1, at_channel + 1);
+        }
         packed[quarter] = __builtin_bit_cast(u32, pair);
       }
-      const int block = j + 1 < kBlocks ? j + lane / 16 : j;
-      const SharedAddress address = row_address + (block / 8) * (64 * 128) + (((block % 8) ^ (matrix_row % 8)) * 16);
       if (j + 1 < kBlocks) {
         device::store_matrix<false>(address, packed);
       } else {
@@ -228,6 +262,18 @@ struct TmaOutput {
                         static_cast<i32>(row));
     }
     device::bulk_commit();
+  }
+
+  // Copies the residual of 64 rows to where they will be staged; by one thread. `full` gets kResidualBytes.
+  static constexpr u32 kResidualBytes = 64 * kColumns * sizeof(Element);
+  WT_DEVICE static void fetch_residual(const Arguments& p, i64 row, const Place& place, SharedAddress staging,
+                                       SharedAddress full) {
+    const i32 column = static_cast<i32>(static_cast<i64>(place.group) * p.columns + place.column);
+    WT_UNROLL for (int box = 0; box < tma_layout::out_boxes(kConfig); ++box) {
+      const bool tail = kColumns % 64 != 0 && box == kColumns / 64;
+      device::tma_load(staging + box * (64 * 128), tail ? p.residual_tail : p.residual, full, column + 64 * box,
+                       static_cast<i32>(row));
+    }
   }
 
   // The same of 64 patches in one column of them, `first` and those below it; the map ends with the last one.

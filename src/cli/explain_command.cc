@@ -75,6 +75,7 @@ Result<Explanation> find_out(const ExplainOptions& options) {
   Explanation explanation;
   WT_TRY_ASSIGN(explanation.problem, parse_problem(options.problem));
   explanation.plan.strict_nonfinite = options.strict_nonfinite;
+  explanation.plan.deterministic = options.deterministic;
   if (options.target.empty()) {
     WT_TRY_ASSIGN(explanation.device, open_device(options.device.empty() ? "auto" : options.device));
     const DeviceInfo& info = explanation.device->info();

@@ -11,6 +11,7 @@ struct ExplainOptions {
   std::string device;             // empty: auto, and where that is the CPU, also the kernels of a GPU target
   std::string target;             // a GPU target to explain without having one
   bool strict_nonfinite = false;  // leave out kernels that are finite_only
+  bool deterministic = true;      // and those whose bits may differ from run to run
   bool all = false;               // every kernel that a search would try, not only those that a choice picks from
   bool json = false;
 };

@@ -122,9 +122,10 @@ Result<std::vector<Target>> wanted_targets(const std::vector<std::string>& names
 }
 
 // Of all kernels, as a plan chooses.
-Answer answer_of(const Row& row, Target target, bool strict_nonfinite) {
+Answer answer_of(const Row& row, Target target, const ExplainSuiteOptions& options) {
   PlanOptions plan;
-  plan.strict_nonfinite = strict_nonfinite;
+  plan.strict_nonfinite = options.strict_nonfinite;
+  plan.deterministic = options.deterministic;
   Answer answer{row, rank_candidates(row.problem, target, plan, Candidates::kAll)};
   answer.accepting = static_cast<size_t>(
       std::ranges::count_if(answer.candidates, [](const RankedCandidate& c) { return c.accepts(); }));
@@ -146,7 +147,7 @@ int run_explain_suite(const ExplainSuiteOptions& options) {
     const TargetInfo& info = info_of(target);
     if (!options.json) fmt::print("{} ({})\n\n", info.name, info.hardware);
     for (const Row& row : *rows) {
-      const Answer answer = answer_of(row, target, options.strict_nonfinite);
+      const Answer answer = answer_of(row, target, options);
       all_taken = all_taken && answer.accepting > 0;
       count(chosen, answer.accepting > 0 ? kind_text(answer.candidates.front().config) : "nothing");
       if (options.json) {

@@ -13,6 +13,7 @@ struct ExplainSuiteOptions {
   std::string filter;                // over names of layers
   std::string direction;             // as bench has it
   bool strict_nonfinite = false;
+  bool deterministic = true;
   bool json = false;
 };
 

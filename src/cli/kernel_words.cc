@@ -34,6 +34,7 @@ void add_explain(CLI::App& app, Action& action) {
       ->type_name("NAME")
       ->excludes(device);
   command->add_flag("--strict-nonfinite", options.strict_nonfinite, kStrictHelp);
+  command->add_flag("!--nondeterministic", options.deterministic, kRepeatHelp);
   command->add_flag("--all", options.all,
                     "list every kernel that an exhaustive search would try; a suite always has them");
   command->add_option("--filter", suite.filter, "of a suite, only rows whose name matches, with * ? and [...]")
@@ -52,6 +53,7 @@ void add_explain(CLI::App& app, Action& action) {
         suite.what = words;
         suite.json = options.json;
         suite.strict_nonfinite = options.strict_nonfinite;
+        suite.deterministic = options.deterministic;
         return run_explain_suite(suite);
       }
       if (suite.targets.size() > 1 || !suite.filter.empty() || !suite.direction.empty())

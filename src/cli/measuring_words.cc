@@ -35,6 +35,7 @@ void add_plan_options(CLI::App& command, PlanOptions& plan) {
       ->type_name("BYTES")
       ->check(kNotNegative);
   command.add_flag("--strict-nonfinite", plan.strict_nonfinite, kStrictHelp);
+  command.add_flag("!--nondeterministic", plan.deterministic, kRepeatHelp);
 }
 
 }  // namespace
@@ -89,6 +90,7 @@ void add_search(CLI::App& app, Action& action) {
   command->add_option("--kernels", options.kernels, "only kernels whose name contains this")->type_name("TEXT");
   command->add_flag("--few", options.few, "only the kernels that a choice without tuning picks from");
   command->add_flag("--strict-nonfinite", options.strict_nonfinite, kStrictHelp);
+  command->add_flag("!--nondeterministic", options.deterministic, kRepeatHelp);
   command->add_option("--best", options.best, "only so many with the least predicted times; 0: all")
       ->type_name("N")
       ->check(kNotNegative);

@@ -68,6 +68,7 @@ Preview Previewer::preview(const ConvProblem& problem, const TrialOptions& asked
   Preview preview;
   PlanOptions plan;
   plan.strict_nonfinite = asked.plan.strict_nonfinite;
+  plan.deterministic = asked.plan.deterministic;
   const std::vector<RankedCandidate> ranked = rank_candidates(problem, simulator_->info().target, plan);
   if (ranked.empty() || !ranked.front().accepts()) {
     preview.status = unsupported("no kernel for {} accepts '{}'", target_, to_text(problem));

@@ -24,6 +24,7 @@ std::string command_text(const SearchCommandOptions& options) {
   if (!options.kernels.empty()) text += fmt::format(" --kernels '{}'", options.kernels);
   if (options.few) text += " --few";
   if (options.strict_nonfinite) text += " --strict-nonfinite";
+  if (!options.deterministic) text += " --nondeterministic";
   if (options.best > 0) text += fmt::format(" --best {}", options.best);
   if (options.exact) text += " --exact";
   if (options.same > 1) text += fmt::format(" --same {}", options.same);
@@ -73,6 +74,7 @@ int run_search(const SearchCommandOptions& options) {
   search_options.filter = options.kernels;
   search_options.best = static_cast<size_t>(options.best);
   search_options.trial.plan.strict_nonfinite = options.strict_nonfinite;
+  search_options.trial.plan.deterministic = options.deterministic;
   search_options.trial.exact = options.exact;
   search_options.trial.same = options.same;
   search_options.trial.seed = options.seed;

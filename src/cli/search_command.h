@@ -16,6 +16,7 @@ struct SearchCommandOptions {
   std::string kernels;    // part of a kernel's name
   bool few = false;       // only what a choice without tuning picks from
   bool strict_nonfinite = false;
+  bool deterministic = true;
   int best = 0;      // only so many with the least predicted times; 0: all
   int top = 5;       // rows shown of each problem
   std::string json;  // file, "-" for standard output, empty: none

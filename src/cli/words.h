@@ -23,6 +23,7 @@ inline constexpr const char* kDeviceHelp =
 
 inline constexpr const char* kStrictHelp =
     "leave out kernels in which a NaN or infinity may reach outputs that do not depend on it";
+inline constexpr const char* kRepeatHelp = "take kernels, too, whose bits may differ from run to run";
 
 // measuring_words.cc
 void add_run(CLI::App& app, Action& action);

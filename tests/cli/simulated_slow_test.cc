@@ -61,6 +61,19 @@ TEST(SimulatedBench, ShowsTheStrictChoiceBesideOneForFiniteInputs) {
   EXPECT_THAT(alone.out, AllOf(HasSubstr(strict["kernel"].get<std::string>()), Not(HasSubstr("    strict"))));
 }
 
+// Blocks that add to one sum do so in any order.
+TEST(SimulatedRun, TakesAtomicSumsOnRequestAlone) {
+  const std::string problem = "bwd_weight bf16 n4 c64 k64 i8x8 f1x1";
+  const Outcome declined = wavetile({"search", problem, "--device", "sim:sm_90a", "--kernels", "split_atomic"});
+  EXPECT_EQ(declined.exit_code, 3) << declined.out;
+  const Outcome outcome = wavetile({"search", problem, "--device", "sim:sm_90a", "--kernels", "split_atomic", "--best",
+                                    "1", "--nondeterministic", "--exact", "--json", "-"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json kernel = Json::parse(outcome.out)["problems"][0]["kernels"][0];
+  EXPECT_EQ(kernel["verification"]["verified"], true);
+  EXPECT_THAT(kernel["kernel"].get<std::string>(), HasSubstr("split_atomic"));
+}
+
 TEST(Preview, ShowsTheGpuKernelOfEveryDirectionAndSimulatesIt) {
   const Outcome outcome = wavetile({"bench", "fwd bf16 n4 c64 k64 i56x56 f3x3 p1", "--direction", "all", "--device",
                                     "cpu", "--repeat", "1", "--json", "-"});

@@ -172,6 +172,23 @@ TEST_F(TuningTuner, GoesOnWhereItWasStopped) {
   EXPECT_GT(launches_[names_[1]], 1);
 }
 
+TEST_F(TuningTuner, AShortRunDoesNotReplaceAFasterKernel) {
+  times_[names_[7]] = 20.5;
+  tune();
+  TuneOptions one;
+  one.stop = [] { return true; };  // after the model's pick
+  const TuneReport report = tune(one);
+  ASSERT_TRUE(report.entry);
+  EXPECT_EQ(report.entry->best.kernel, names_[7]);
+  EXPECT_EQ((*plan())->description().kernel, names_[7]);
+  one.again = true;
+  EXPECT_EQ(tune(one).entry->best.kernel, names_[0]) << "asked to start anew";
+  tune();
+  write_pack("2");  // other machine code: what was known of it is worth nothing
+  one.again = false;
+  EXPECT_EQ(tune(one).entry->best.kernel, names_[0]);
+}
+
 TEST_F(TuningTuner, KeepsToItsTimeAndTriesAtLeastTheModelsPick) {
   TuneOptions options;
   options.seconds = 1e-9;

@@ -278,8 +278,26 @@ class Tuner {
                 report_.complete && report_.not_compiled == 0,
                 std::string(kVersion)};
     entry.best.saved_at = 0;
+    report_.entry = faster_known(entry);
+    if (report_.entry) return;
     if (database_) keep(database_->save(entry));
     report_.entry = std::move(entry);
+  }
+
+  // The entry of before, where its kernel is as it was, was not tried this time, and is faster than the best that was:
+  // there was too little time, or it is not compiled.
+  std::optional<Entry> faster_known(const Entry& entry) {
+    if (!database_ || options_.again) return std::nullopt;
+    Result<std::optional<Entry>> found = database_->find(report_.key);
+    if (!found.ok() || !*found) return std::nullopt;
+    const Measurement& known = (*found)->best;
+    if (indices_.contains(known.kernel) || known.median_us >= entry.best.median_us) return std::nullopt;
+    const Result<KernelConfig> config = config_from_json(known.config);
+    if (!config.ok() || name_of(*config) != known.kernel) return std::nullopt;
+    if (!quarantine_reason(quarantined_now(info_), info_, *config).empty()) return std::nullopt;
+    const Result<std::string> key = content_key_of(info_, *config);
+    if (!key.ok() || *key != known.content_key) return std::nullopt;
+    return std::move(*found);
   }
 
   // Small kernels whose spreads overlap are told apart by graph replay.

@@ -11,6 +11,7 @@
 
 #include "kernel/gemm/portable/output.h"
 #include "kernel/gemm/portable/stream_arguments.h"
+#include "kernel/gemm/tree_sum.h"
 
 namespace wt {
 
@@ -68,37 +69,18 @@ struct PortableStreamSum {
   WT_DEVICE static Four load(const Params& p, i64 first, i64 block, int element) {
     return device::load_global(reinterpret_cast<const Four*>(part_of<kConfig>(p, block, block == first) + element));
   }
-  WT_DEVICE static void add(Four& to, const Four& value) {
-    WT_UNROLL for (int i = 0; i < 4; ++i) to.at[i] += value.at[i];
-  }
 
   WT_DEVICE static Four add_parts(const Params& p, i64 first, i64 last, int element) {
     if constexpr (kConfig.gemm.stream_k == StreamK::kLinear) {
       Four sum = load(p, first, first, element);
-      for (i64 block = first + 1; block <= last; ++block) add(sum, load(p, first, block, element));
+      for (i64 block = first + 1; block <= last; ++block) {
+        const Four part = load(p, first, block, element);
+        WT_UNROLL for (int i = 0; i < 4; ++i) sum.at[i] += part.at[i];
+      }
       return sum;
     } else {
-      // As one counts in binary: two sums of 2^i parts become one of 2^(i+1).
-      Four waiting[kStreamTreeLevels];
-      const u32 parts = static_cast<u32>(last - first + 1);
-      for (u32 i = 0; i < parts; ++i) {
-        Four sum = load(p, first, first + i, element);
-        bool carried = true;
-        WT_UNROLL for (int level = 0; level < kStreamTreeLevels; ++level) {
-          if (!carried) continue;
-          if (i >> level & 1) {
-            add(sum, waiting[level]);
-          } else {
-            waiting[level] = sum;
-            carried = false;
-          }
-        }
-      }
-      Four sum{};
-      WT_UNROLL for (int level = 0; level < kStreamTreeLevels; ++level) {
-        if (parts >> level & 1) add(sum, waiting[level]);
-      }
-      return sum;
+      return add_in_tree<Four, 4, kStreamTreeLevels>(static_cast<u32>(last - first + 1),
+                                                     [&](u32 i) { return load(p, first, first + i, element); });
     }
   }
 };

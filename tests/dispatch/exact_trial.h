@@ -23,6 +23,22 @@ inline ConvProblem problem_of(const std::string& text) {
   return *problem;
 }
 
+// The simulated Hopper that these tests run on.
+inline std::shared_ptr<Device> simulated_hopper() {
+  const auto device = open_device("sim:sm_90a");
+  EXPECT_TRUE(device.ok()) << device.status().message();
+  return device.ok() ? *device : nullptr;
+}
+
+// The accepting kernel for Hopper that comes first of those wanted.
+template <class Wanted>
+KernelConfig first_kernel(const ConvProblem& problem, Wanted wanted, const PlanOptions& options = {}) {
+  for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, options, Candidates::kAll))
+    if (c.accepts() && wanted(c.config)) return c.config;
+  ADD_FAILURE() << "no such kernel for " << to_text(problem);
+  return {};
+}
+
 // WAVETILE_SPLITS for a scope; 0: as predicted.
 class Splits {
  public:

@@ -25,47 +25,29 @@ constexpr Form kForms[] = {
 };
 
 TEST(RawPatches, AreExact) {
-  const auto device = open_device("sim:sm_90a");
-  ASSERT_TRUE(device.ok()) << device.status().message();
+  const auto device = simulated_hopper();
   for (const Form& form : kForms) {
     const ConvProblem problem = problem_of(form.problem);
-    auto kernels = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
-    std::erase_if(kernels, [&](const RankedCandidate& c) {
-      const GemmConfig& gemm = c.config.gemm;
-      return !c.accepts() || !tma_layout::raw_patches(c.config) || gemm.tile.m != form.rows ||
-             gemm.tile.n != form.columns || gemm.multicast_b != form.shared;
-    });
-    ASSERT_FALSE(kernels.empty()) << form.problem;
-    expect_exact(*device, problem, kernels.front().config);
+    expect_exact(device, problem, first_kernel(problem, [&](const KernelConfig& c) {
+                   return tma_layout::raw_patches(c) && c.gemm.tile.m == form.rows && c.gemm.tile.n == form.columns &&
+                          c.gemm.multicast_b == form.shared;
+                 }));
   }
 }
 
 // Weight gradients pack patches into rows first: pairs of numbers, odd runs, one dimension, gradients that are copied.
 TEST(PackedPatches, AreExact) {
-  const auto device = open_device("sim:sm_90a");
-  ASSERT_TRUE(device.ok()) << device.status().message();
+  const auto device = simulated_hopper();
   for (const char* text : {"bwd_weight bf16 n3 c3 k72 i28x42 f14x14 s14", "bwd_weight bf16 n2 c5 k36 i10x20 f5x5 s5",
                            "bwd_weight fp16 n5 c3 k64 i21 f7 s7", "bwd_weight bf16 n4 c3 k64 i32x32 f4x4 s4"}) {
     const ConvProblem problem = problem_of(text);
-    auto kernels = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
-    std::erase_if(kernels,
-                  [](const RankedCandidate& c) { return !c.accepts() || !tma_layout::packs_patches(c.config); });
-    ASSERT_FALSE(kernels.empty()) << text;
-    expect_exact(*device, problem, kernels.front().config);
+    expect_exact(device, problem, first_kernel(problem, tma_layout::packs_patches));
   }
 }
 
 // Zeros of the filter meet neighbouring patches.
 TEST(RawPatches, AreLeftOutWhereNonFiniteValuesMatter) {
-  for (const bool strict : {false, true}) {
-    PlanOptions options;
-    options.strict_nonfinite = strict;
-    int accepting = 0;
-    for (const RankedCandidate& c :
-         rank_candidates(problem_of("fwd bf16 n8 c3 k64 i28x56 f14x14 s14"), Target::kSm90a, options, Candidates::kAll))
-      accepting += c.accepts() && tma_layout::raw_patches(c.config);
-    EXPECT_EQ(accepting > 0, !strict);
-  }
+  expect_finite_only(problem_of("fwd bf16 n8 c3 k64 i28x56 f14x14 s14"), tma_layout::raw_patches);
 }
 
 #if WT_HAVE_NVRTC

@@ -12,19 +12,12 @@ bool is_atomic(const KernelConfig& config) {
   return config.family == Family::kGemm && config.gemm.split_k == SplitK::kAtomic;
 }
 
-std::shared_ptr<Device> hopper() {
-  const auto device = open_device("sim:sm_90a");
-  EXPECT_TRUE(device.ok()) << device.status().message();
-  return *device;
-}
-
 KernelConfig atomic_kernel(const ConvProblem& problem, int m, int n) {
   PlanOptions options;
   options.deterministic = false;
-  for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, options, Candidates::kAll))
-    if (c.accepts() && is_atomic(c.config) && c.config.gemm.tile.m == m && c.config.gemm.tile.n == n) return c.config;
-  ADD_FAILURE() << "no such kernel for " << to_text(problem);
-  return {};
+  return first_kernel(
+      problem, [&](const KernelConfig& c) { return is_atomic(c) && c.gemm.tile.m == m && c.gemm.tile.n == n; },
+      options);
 }
 
 // Parts that do not divide the pixels, several tiles, rows, channels and taps that end in a tile, groups, beta.
@@ -39,7 +32,7 @@ TEST(TmaWeightAtomic, IsExact) {
     const ConvProblem problem = problem_of(at.problem);
     const KernelConfig config = atomic_kernel(problem, at.m, at.n);
     const Splits splits(at.splits);
-    const auto device = hopper();
+    const auto device = simulated_hopper();
     const Binding binding = bind(config, problem, device->info());
     EXPECT_EQ(binding.parts, at.splits) << at.problem;
     EXPECT_EQ(binding.workspace_bytes, problem.w_elements() * 4) << at.problem;
@@ -56,7 +49,7 @@ TEST(TmaWeightAtomic, RunsByNameOnRequestAlone) {
   options.same = 2;
   options.plan.kernel = name_of(atomic_kernel(problem, 64, 64));
   const Splits splits(3);
-  const auto device = hopper();
+  const auto device = simulated_hopper();
   const TrialResult declined = run_trial(device, problem, options);
   EXPECT_FALSE(declined.status.ok());
   EXPECT_NE(declined.status.message().find("deterministic=false"), std::string::npos) << declined.status.message();

@@ -15,12 +15,6 @@
 namespace wt {
 namespace {
 
-std::shared_ptr<Device> hopper() {
-  const auto device = open_device("sim:sm_90a");
-  EXPECT_TRUE(device.ok()) << device.status().message();
-  return *device;
-}
-
 // A kernel of patches with such a split and tile, warpgroups along k, and stages: few, so that the ring goes round.
 KernelConfig kernel_for(const ConvProblem& problem, SplitK split, const Extent3& tile, int groups = 1, int stages = 4) {
   for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll)) {
@@ -66,13 +60,13 @@ TEST(TmaHaloSplit, EveryCountIsExact) {
     for (const short k : {64, 192}) {
       const KernelConfig cluster = kernel_for(problem, SplitK::kCluster, {64, 40, k}, 2);
       ASSERT_EQ(planned_splits(cluster, problem, 132), count);
-      expect_exact(hopper(), problem, cluster);
+      expect_exact(simulated_hopper(), problem, cluster);
     }
   }
   for (const int count : {3, 13}) {
     const Splits splits(count);
-    expect_exact(hopper(), problem, kernel_for(problem, SplitK::kWorkspace, {64, 64, 192}));
-    expect_exact(hopper(), problem, kernel_for(problem, SplitK::kWorkspace, {128, 64, 64}));
+    expect_exact(simulated_hopper(), problem, kernel_for(problem, SplitK::kWorkspace, {64, 64, 192}));
+    expect_exact(simulated_hopper(), problem, kernel_for(problem, SplitK::kWorkspace, {128, 64, 64}));
   }
 }
 
@@ -89,7 +83,7 @@ TEST(TmaHaloSplit, SmallImagesShareATile) {
       const KernelConfig config = kernel_for(problem, split, tile);
       const Spatial out = problem.direction == Direction::kForward ? problem.out() : problem.in;
       EXPECT_EQ(tma_layout::halo_stacked(config, out[1], problem.n), tile.m / 64);
-      expect_exact(hopper(), problem, config);
+      expect_exact(simulated_hopper(), problem, config);
     }
   }
 }
@@ -104,7 +98,7 @@ TEST(TmaHaloSplit, GroupsEdgesAndSeveralTiles) {
     const ConvProblem problem = problem_of(text);
     const Splits splits(count);
     for (const SplitK split : {SplitK::kCluster, SplitK::kWorkspace})
-      expect_exact(hopper(), problem, kernel_for(problem, split, tile, tile.m == 64 ? 2 : 1, 3));
+      expect_exact(simulated_hopper(), problem, kernel_for(problem, split, tile, tile.m == 64 ? 2 : 1, 3));
   }
 }
 
@@ -117,7 +111,7 @@ TEST(TmaHaloGroups, AreExact) {
         std::pair{"bwd_data bf16 n1 c136 k72 i2x9x7 f2x3x3 p1", Extent3{64, 128, 64}}}) {
     const ConvProblem problem = problem_of(text);
     for (const int stages : {3, 6})
-      expect_exact(hopper(), problem, kernel_for(problem, SplitK::kNone, tile, 2, stages));
+      expect_exact(simulated_hopper(), problem, kernel_for(problem, SplitK::kNone, tile, 2, stages));
   }
 }
 

@@ -31,22 +31,14 @@ constexpr Form kForms[] = {
 };
 
 TEST(TmaResidual, IsExact) {
-  const auto device = open_device("sim:sm_90a");
-  ASSERT_TRUE(device.ok()) << device.status().message();
+  const auto device = simulated_hopper();
   for (const Form& form : kForms) {
     ConvProblem problem = problem_of(form.problem);
     problem.epilogue.beta = -3;
-    auto kernels = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
-    std::erase_if(kernels, [&](const RankedCandidate& c) {
-      return !c.accepts() || c.config.gemm.pipeline != Pipeline::kTma || !tma_layout::copies_residual(c.config) ||
-             !form.wanted(c.config);
-    });
-    if (kernels.empty()) {
-      ADD_FAILURE() << form.what << ": no kernel for " << form.problem;
-      continue;
-    }
     SCOPED_TRACE(form.what);
-    expect_exact(*device, problem, kernels.front().config);
+    expect_exact(device, problem, first_kernel(problem, [&](const KernelConfig& c) {
+                   return c.gemm.pipeline == Pipeline::kTma && tma_layout::copies_residual(c) && form.wanted(c);
+                 }));
   }
 }
 

@@ -170,16 +170,13 @@ constexpr Form kForms[] = {
 };
 
 TEST(TmaForms, AreExact) {
-  const auto device = open_device("sim:sm_90a");
-  ASSERT_TRUE(device.ok()) << device.status().message();
+  const auto device = simulated_hopper();
   for (const Form& form : kForms) {
     const ConvProblem problem = problem_of(form.problem);
-    auto kernels = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
-    std::erase_if(kernels, [&](const RankedCandidate& c) {
-      return !c.accepts() || c.config.gemm.pipeline != Pipeline::kTma || !form.wanted(c.config);
-    });
-    ASSERT_FALSE(kernels.empty()) << form.what << ": no kernel for " << form.problem;
-    expect_exact(*device, problem, kernels.front().config);
+    SCOPED_TRACE(form.what);
+    expect_exact(device, problem, first_kernel(problem, [&](const KernelConfig& c) {
+                   return c.gemm.pipeline == Pipeline::kTma && form.wanted(c);
+                 }));
   }
 }
 

@@ -14,19 +14,11 @@
 namespace wt {
 namespace {
 
-std::shared_ptr<Device> hopper() {
-  const auto device = open_device("sim:sm_90a");
-  EXPECT_TRUE(device.ok()) << device.status().message();
-  return *device;
-}
-
 // The accepting kernel of pipeline tma that comes first of those wanted.
 template <class Wanted>
 KernelConfig kernel_for(const ConvProblem& problem, Wanted wanted) {
-  for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll))
-    if (c.accepts() && c.config.gemm.pipeline == Pipeline::kTma && wanted(c.config.gemm)) return c.config;
-  ADD_FAILURE() << "no such kernel for " << to_text(problem);
-  return {};
+  return first_kernel(problem,
+                      [&](const KernelConfig& c) { return c.gemm.pipeline == Pipeline::kTma && wanted(c.gemm); });
 }
 
 KernelConfig split_kernel(const ConvProblem& problem, SplitK split, int m, int n) {
@@ -40,12 +32,12 @@ TEST(TmaSplit, EveryCountIsExact) {
   for (int count = 2; count <= 8; ++count) {
     const Splits splits(count);
     ASSERT_EQ(planned_splits(cluster, problem, 132), count);
-    expect_exact(hopper(), problem, cluster);
+    expect_exact(simulated_hopper(), problem, cluster);
   }
   const KernelConfig workspace = split_kernel(problem, SplitK::kWorkspace, 128, 64);
   for (const int count : {2, 3, 4, 5, 6, 7, 8, 13}) {
     const Splits splits(count);
-    expect_exact(hopper(), problem, workspace);
+    expect_exact(simulated_hopper(), problem, workspace);
   }
 }
 
@@ -54,10 +46,10 @@ TEST(TmaSplit, ClustersTakeSeveralTiles) {
   const ConvProblem problem = problem_of("fwd bf16 n1 c192 k96 i65x40 f1x1 +bias");
   for (const int count : {3, 8}) {
     const Splits splits(count);
-    expect_exact(hopper(), problem, split_kernel(problem, SplitK::kCluster, 64, 32));
+    expect_exact(simulated_hopper(), problem, split_kernel(problem, SplitK::kCluster, 64, 32));
   }
   const Splits splits(4);
-  expect_exact(hopper(), problem, split_kernel(problem, SplitK::kWorkspace, 64, 64));
+  expect_exact(simulated_hopper(), problem, split_kernel(problem, SplitK::kWorkspace, 64, 64));
 }
 
 // Phases with one, two, four and no taps; odd edges; groups; other types.
@@ -69,7 +61,8 @@ TEST(TmaSplit, PhasesGroupsAndTypes) {
     const ConvProblem problem = problem_of(text);
     const Splits splits(3);
     for (const SplitK split : {SplitK::kCluster, SplitK::kWorkspace})
-      expect_exact(hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) { return g.split_k == split; }));
+      expect_exact(simulated_hopper(), problem,
+                   kernel_for(problem, [&](const GemmConfig& g) { return g.split_k == split; }));
   }
 }
 
@@ -81,7 +74,7 @@ TEST(TmaSplit, PartsShareOperands) {
     const ConvProblem problem = problem_of(text);
     const Splits splits(4);
     for (const int clusters : {1, 2})
-      expect_exact(hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
+      expect_exact(simulated_hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
                      return g.split_k == SplitK::kWorkspace && g.cluster_m == clusters && g.cluster_n == 3 - clusters;
                    }));
   }
@@ -114,7 +107,7 @@ TEST(TmaStream, CutsAreExact) {
         "bwd_weight fp16 n3 g2 c144 k144 i17x15 f3x3 s2 p1 +residual+amax", "bwd_weight bf16 n0 c64 k64 i8x8 f1x1"}) {
     const ConvProblem problem = problem_of(text);
     for (const int n : {64, 128})
-      expect_exact(hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
+      expect_exact(simulated_hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
                      return g.stream_k == StreamK::kLinear && g.tile.n == n;
                    }));
   }
@@ -126,7 +119,7 @@ TEST(TmaStream, TreesAreExact) {
                            "bwd_weight fp16 n3 g2 c144 k144 i17x15 f3x3 s2 p1 +residual+amax"}) {
     const ConvProblem problem = problem_of(text);
     for (const int n : {64, 128})
-      expect_exact(hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
+      expect_exact(simulated_hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
                      return g.stream_k == StreamK::kTree && g.tile.n == n;
                    }));
   }
@@ -160,7 +153,7 @@ TEST(TmaSharing, IsExact) {
     const ConvProblem problem = problem_of(text);
     for (const bool share_a : {false, true}) {
       for (const bool in_turns : {false, true}) {
-        expect_exact(hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
+        expect_exact(simulated_hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
                        return (share_a ? g.multicast_a : g.multicast_b) && g.ping_pong == in_turns;
                      }));
       }
@@ -172,7 +165,7 @@ TEST(TmaSharing, IsExact) {
 TEST(TmaSharing, PairsTakeSeveralTiles) {
   const ConvProblem problem = problem_of("fwd bf16 n1 c128 k264 i101x100 f1x1");
   for (const bool in_turns : {false, true}) {
-    expect_exact(hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
+    expect_exact(simulated_hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
                    return g.multicast_b && g.ping_pong == in_turns && g.tile.n == 128 && g.tile.m == 128;
                  }));
   }

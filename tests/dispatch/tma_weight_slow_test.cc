@@ -10,18 +10,9 @@
 namespace wt {
 namespace {
 
-std::shared_ptr<Device> hopper() {
-  const auto device = open_device("sim:sm_90a");
-  EXPECT_TRUE(device.ok()) << device.status().message();
-  return *device;
-}
-
 template <class Wanted>
 KernelConfig kernel_for(const ConvProblem& problem, Wanted wanted) {
-  for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll))
-    if (c.accepts() && c.config.gemm.pipeline == Pipeline::kTma && wanted(c.config)) return c.config;
-  ADD_FAILURE() << "no such kernel for " << to_text(problem);
-  return {};
+  return first_kernel(problem, [&](const KernelConfig& c) { return c.gemm.pipeline == Pipeline::kTma && wanted(c); });
 }
 
 struct Parts {
@@ -44,7 +35,7 @@ TEST(TmaWeightParts, EveryCountIsExact) {
     });
     for (const int count : at.counts) {
       const Splits splits(count);
-      expect_exact(hopper(), problem, config);
+      expect_exact(simulated_hopper(), problem, config);
     }
   }
 }
@@ -56,7 +47,7 @@ TEST(TmaWeightUnit, IsExact) {
     const ConvProblem asked =
         staging == Staging::kDirect ? problem : problem_of("bwd_weight bf16 n5 c136 k200 i9x11 f1x1");
     const Splits splits(3);
-    expect_exact(hopper(), asked, kernel_for(asked, [&](const KernelConfig& c) {
+    expect_exact(simulated_hopper(), asked, kernel_for(asked, [&](const KernelConfig& c) {
                    return c.gemm.loader_b == Loader::kTmaTiled && c.gemm.staging == staging && c.gemm.tile.m == 64 &&
                           c.gemm.cluster_m * c.gemm.cluster_n == 1;
                  }));
@@ -90,7 +81,7 @@ TEST(TmaWeightSharing, WholeGradientsAreExact) {
   for (const char* text : {"bwd_weight bf16 n3 c136 k192 i9x9 f3x3 p1", "bwd_weight fp16 n5 c264 k136 i7x7 f1x1"}) {
     const ConvProblem problem = problem_of(text);
     for (const bool share_a : {false, true}) {
-      expect_exact(hopper(), problem, kernel_for(problem, [&](const KernelConfig& c) {
+      expect_exact(simulated_hopper(), problem, kernel_for(problem, [&](const KernelConfig& c) {
                      return (share_a ? c.gemm.multicast_a : c.gemm.multicast_b) &&
                             c.gemm.staging == Staging::kTmaStore && c.gemm.tile.m == (share_a ? 128 : 64);
                    }));

@@ -25,19 +25,15 @@ constexpr Form kForms[] = {
 };
 
 TEST(WeightFew, IsExact) {
-  const auto device = open_device("sim:sm_90a");
-  ASSERT_TRUE(device.ok()) << device.status().message();
+  const auto device = simulated_hopper();
   for (const Form& form : kForms) {
     const ConvProblem problem = problem_of(form.problem);
-    auto kernels = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
-    std::erase_if(kernels, [&](const RankedCandidate& c) {
-      return !c.accepts() || !weight_few::serves(c.config) ||
-             c.config.gemm.tile != Extent3{form.rows, 128, form.pixels} ||
-             weight_few::tap_rows(c.config) != form.tap_rows;
+    const KernelConfig config = first_kernel(problem, [&](const KernelConfig& c) {
+      return weight_few::serves(c) && c.gemm.tile == Extent3{form.rows, 128, form.pixels} &&
+             weight_few::tap_rows(c) == form.tap_rows;
     });
-    ASSERT_FALSE(kernels.empty()) << form.problem;
     const Splits splits(form.splits);
-    expect_exact(*device, problem, kernels.front().config);
+    expect_exact(device, problem, config);
   }
 }
 

@@ -42,20 +42,15 @@ constexpr Form kForms[] = {
 };
 
 TEST(WeightHalo, IsExact) {
-  const auto device = open_device("sim:sm_90a");
-  ASSERT_TRUE(device.ok()) << device.status().message();
+  const auto device = simulated_hopper();
   for (const Form& form : kForms) {
     const ConvProblem problem = problem_of(form.problem);
-    auto kernels = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
-    std::erase_if(kernels, [&](const RankedCandidate& c) {
-      const GemmConfig& gemm = c.config.gemm;
-      return !c.accepts() || !weight_halo::serves(c.config) ||
-             gemm.tile != Extent3{form.rows, form.columns, form.pixels} || gemm.split_k != form.split ||
-             weight_halo::pairs_planes(c.config) != form.pairs;
+    const KernelConfig config = first_kernel(problem, [&](const KernelConfig& c) {
+      return weight_halo::serves(c) && c.gemm.tile == Extent3{form.rows, form.columns, form.pixels} &&
+             c.gemm.split_k == form.split && weight_halo::pairs_planes(c) == form.pairs;
     });
-    ASSERT_FALSE(kernels.empty()) << form.problem;
     const Splits splits(form.splits);
-    expect_exact(*device, problem, kernels.front().config);
+    expect_exact(device, problem, config);
   }
 }
 

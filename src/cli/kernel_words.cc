@@ -172,6 +172,10 @@ void add_pack(CLI::App& app, Action& action) {
   build->add_option("--problems", build_options.problems, "instead, what tuning would try for these suites or problems")
       ->type_name("SUITE|PROBLEM...")
       ->excludes(rule_set);
+  build
+      ->add_option("--names", build_options.names,
+                   "of problems: the kernels whose names stand in this file, one a line, and no others")
+      ->type_name("FILE");
   build->add_option("--within", build_options.within, "of problems: up to so many times the least predicted time")
       ->type_name("TIMES")
       ->check(CLI::Range(1.0, 1e9))

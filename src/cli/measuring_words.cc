@@ -88,6 +88,8 @@ void add_search(CLI::App& app, Action& action) {
       ->type_name("GLOB");
   command->add_option("--direction", options.direction, "fwd, bwd_data, bwd_weight or all")->type_name("WHICH");
   command->add_option("--kernels", options.kernels, "only kernels whose name contains this")->type_name("TEXT");
+  command->add_option("--names", options.names, "only kernels whose names stand in this file, one a line")
+      ->type_name("FILE");
   command->add_flag("--few", options.few, "only the kernels that a choice without tuning picks from");
   command->add_flag("--strict-nonfinite", options.strict_nonfinite, kStrictHelp);
   command->add_flag("!--nondeterministic", options.deterministic, kRepeatHelp);
@@ -98,6 +100,7 @@ void add_search(CLI::App& app, Action& action) {
   command->add_option("--json", options.json, "write every row to this file (- for standard output)")
       ->type_name("FILE");
   command->add_flag("--exact", options.exact, "small-integer data, compared bit for bit");
+  command->add_flag("!--no-time", options.time, "verify, and time nothing");
   command->add_option("--same", options.same, "execute so many times and require the same bits each time")
       ->type_name("N")
       ->check(CLI::Range(1, 100000));

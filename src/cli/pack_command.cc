@@ -7,10 +7,12 @@
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/files.h"
 #include "base/parallel.h"
 #include "cli/exit_code.h"
+#include "cli/kernel_names.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "cli/selection.h"
@@ -23,6 +25,7 @@
 #include "config/fields.h"
 #include "config/rules.h"
 #include "config/targets.h"
+#include "dispatch/candidates.h"
 #include "dispatch/tuning/contenders.h"
 #include "generate/source.h"
 
@@ -53,12 +56,30 @@ Backend backend_for(const TargetName& name) {
   return name.simulated ? Backend::kHost : compile::backend_of(name.target);
 }
 
+// Those of the names that accept one of the problems. A name that is left over is an error: it would be missed later.
+Result<std::vector<KernelConfig>> kernels_of_names(const std::string& file, const std::vector<ConvProblem>& problems,
+                                                   Target target) {
+  WT_TRY_ASSIGN(std::set<std::string> names, read_kernel_names(file));
+  PlanOptions any;
+  any.deterministic = false;
+  std::vector<KernelConfig> kernels;
+  for (const ConvProblem& problem : problems) {
+    if (names.empty()) break;
+    for (const RankedCandidate& candidate : rank_candidates(kernel_problem(problem), target, any))
+      if (candidate.accepts() && names.erase(candidate.name) > 0) kernels.push_back(candidate.config);
+  }
+  if (names.empty()) return kernels;
+  return unsupported("{} of the kernels in {} accept none of the {} problems, the first {}", names.size(), file,
+                     problems.size(), *names.begin());
+}
+
 Result<std::vector<KernelConfig>> kernels_of_problems(const PackBuildOptions& options, Target target) {
   if (!options.variants.empty() || !options.datatypes.empty() || !options.dims.empty())
     return bad_input("--variant, --datatype and --ndim take a part of a rule set; --problems names the problems");
   WT_TRY_ASSIGN(const std::vector<Row> rows, select_rows(options.problems, "", ""));
   std::vector<ConvProblem> problems;
   for (const Row& row : rows) problems.push_back(row.problem);
+  if (!options.names.empty()) return kernels_of_names(options.names, problems, target);
   std::vector<KernelConfig> kernels = tuning::contenders(problems, target, {options.within, options.most});
   if (kernels.empty()) {
     return unsupported("no kernel for {} accepts any of the {} problems; wavetile explain says why", options.target,
@@ -114,7 +135,8 @@ std::string command_of(const PackBuildOptions& options) {
   std::string command = fmt::format("wavetile pack build --target {} -o {}", options.target, options.output);
   if (options.problems.empty()) command += " --rule-set " + options.rule_set;
   for (const std::string& word : options.problems) command += fmt::format(" --problems '{}'", word);
-  if (!options.problems.empty()) command += fmt::format(" --within {}", options.within);
+  if (!options.names.empty()) command += " --names " + options.names;
+  if (!options.problems.empty() && options.names.empty()) command += fmt::format(" --within {}", options.within);
   if (options.most > 0) command += fmt::format(" --most {}", options.most);
   if (options.seconds > 0) command += fmt::format(" --seconds {}", options.seconds);
   for (const std::string& variant : options.variants) command += " --variant " + variant;
@@ -236,6 +258,8 @@ Result<Built> build(const PackBuildOptions& options) {
   WT_TRY(compile::available(backend, name.target));
   if (options.seconds > 0 && options.problems.empty())
     return bad_input("--seconds is for --problems; a rule set is compiled as a whole");
+  if (!options.names.empty() && options.problems.empty())
+    return bad_input("--names is for --problems, which the kernels are looked up for");
   WT_TRY_ASSIGN(const Compiled compiled, compile_kernels(options, backend, name.target));
   const std::vector<PackInput>& inputs = compiled.inputs;
   WT_TRY_ASSIGN(PackInfo info, compile::write_pack(options.output, backend, name.target,

@@ -13,6 +13,7 @@ struct PackBuildOptions {
   std::string target;  // sm_90a, or sim:sm_90a
   std::string rule_set = "default";
   std::vector<std::string> problems;   // suites, files, problem texts: what tuning would try for them, no rule set
+  std::string names;                   // of problems: file of the kernels that are taken instead, of those that accept
   double within = 1.3;                 // of problems: times the least predicted time
   size_t most = 0;                     // of problems: kernels in all; 0: no limit
   double seconds = 0;                  // of problems: after which no further kernel is begun; 0: no limit

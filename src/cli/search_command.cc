@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "cli/exit_code.h"
+#include "cli/kernel_names.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "cli/selection.h"
@@ -22,11 +23,13 @@ std::string command_text(const SearchCommandOptions& options) {
   if (!options.filter.empty()) text += fmt::format(" --filter '{}'", options.filter);
   if (!options.direction.empty()) text += fmt::format(" --direction {}", options.direction);
   if (!options.kernels.empty()) text += fmt::format(" --kernels '{}'", options.kernels);
+  if (!options.names.empty()) text += fmt::format(" --names '{}'", options.names);
   if (options.few) text += " --few";
   if (options.strict_nonfinite) text += " --strict-nonfinite";
   if (!options.deterministic) text += " --nondeterministic";
   if (options.best > 0) text += fmt::format(" --best {}", options.best);
   if (options.exact) text += " --exact";
+  if (!options.time) text += " --no-time";
   if (options.same > 1) text += fmt::format(" --same {}", options.same);
   return text;
 }
@@ -40,7 +43,7 @@ void print_report(const std::string& name, const SearchReport& report, int top) 
       fmt::print("  {:>10}  {:>8} GFLOP/s  {}\n", time_text(timing.median_us), rate_text(row.result.gigaflops()),
                  row.result.plan.kernel);
       ++shown;
-    } else if (row.result.verified && !row.result.timing && shown < top) {  // in the simulator
+    } else if (row.result.verified && !row.result.timing && shown < top) {  // in the simulator, or as asked
       fmt::print("  right       {}\n", row.result.plan.kernel);
       ++shown;
     } else if (row.result.status.code() == Code::kVerificationFailed) {
@@ -72,11 +75,17 @@ int run_search(const SearchCommandOptions& options) {
   SearchOptions search_options;
   search_options.candidates = options.few ? Candidates::kFew : Candidates::kAll;
   search_options.filter = options.kernels;
+  if (!options.names.empty()) {
+    Result<std::set<std::string>> names = read_kernel_names(options.names);
+    if (!names.ok()) return report_failure(names.status());
+    search_options.names = std::move(*names);
+  }
   search_options.best = static_cast<size_t>(options.best);
   search_options.trial.plan.strict_nonfinite = options.strict_nonfinite;
   search_options.trial.plan.deterministic = options.deterministic;
   search_options.trial.exact = options.exact;
   search_options.trial.same = options.same;
+  search_options.trial.time = options.time;
   search_options.trial.seed = options.seed;
   TimerOptions timer;
   timer.budget_seconds = options.budget;
@@ -94,10 +103,10 @@ int run_search(const SearchCommandOptions& options) {
     const Result<SearchReport> report = search(*device, row.problem, search_options, progress);
     bar.reset();
     if (!report.ok()) {
-      code = report_failure(report.status().with_context(row.name));
+      code = graver(code, report_failure(report.status().with_context(row.name)));
       continue;
     }
-    if (report->wrong > 0) code = kExitVerificationFailed;
+    if (report->wrong > 0) code = graver(code, kExitVerificationFailed);
     if (options.json != "-") print_report(row.name, *report, options.top);
     json["problems"].push_back(report_json(row.name, *report));
   }

@@ -14,6 +14,7 @@ struct SearchCommandOptions {
   std::string filter;     // glob over row names
   std::string direction;  // as for bench
   std::string kernels;    // part of a kernel's name
+  std::string names;      // file of whole names; empty: all kernels
   bool few = false;       // only what a choice without tuning picks from
   bool strict_nonfinite = false;
   bool deterministic = true;
@@ -21,6 +22,7 @@ struct SearchCommandOptions {
   int top = 5;       // rows shown of each problem
   std::string json;  // file, "-" for standard output, empty: none
   bool exact = false;
+  bool time = true;
   int same = 1;
   uint64_t seed = 1;
   double budget = 0.1;  // seconds of timing a kernel

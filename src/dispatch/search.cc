@@ -57,13 +57,15 @@ Result<SearchReport> search(const std::shared_ptr<Device>& device, const ConvPro
   std::vector<RankedCandidate> candidates =
       rank_candidates(problem, device->info().target, options.trial.plan, options.candidates);
   std::erase_if(candidates, [&](const RankedCandidate& candidate) {
-    return !candidate.accepts() || candidate.name.find(options.filter) == std::string::npos;
+    return !candidate.accepts() || candidate.name.find(options.filter) == std::string::npos ||
+           (!options.names.empty() && !options.names.contains(candidate.name));
   });
   if (candidates.empty()) {
-    return options.filter.empty()
-               ? unsupported("no kernel accepts '{}'", to_text(problem))
-               : unsupported("no kernel with '{}' in its name accepts '{}'; 'wavetile explain' lists them",
-                             options.filter, to_text(problem));
+    if (options.filter.empty() && options.names.empty()) return unsupported("no kernel accepts '{}'", to_text(problem));
+    return unsupported("no kernel {}{}accepts '{}'; 'wavetile explain' lists them",
+                       options.names.empty() ? "" : fmt::format("of the {} that were named ", options.names.size()),
+                       options.filter.empty() ? "" : fmt::format("with '{}' in its name ", options.filter),
+                       to_text(problem));
   }
   if (options.best > 0 && candidates.size() > options.best) candidates.resize(options.best);  // they come ranked
   WT_TRY(compile_ahead(device->info(), candidates));

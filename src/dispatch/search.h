@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,9 @@ namespace wt {
 struct SearchOptions {
   TrialOptions trial;
   Candidates candidates = Candidates::kAll;
-  std::string filter;  // part of a kernel's name; empty: all
-  size_t best = 0;     // only so many with the least predicted times; 0: all
+  std::string filter;           // part of a kernel's name; empty: all
+  std::set<std::string> names;  // of kernels; empty: all
+  size_t best = 0;              // only so many with the least predicted times; 0: all
 };
 
 struct SearchRow {

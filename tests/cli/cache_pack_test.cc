@@ -2,6 +2,7 @@
 // The cache and pack commands, from building to damage, with the host compiler.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -11,8 +12,10 @@
 #include "cli/exit_code.h"
 #include "cli/pack_command.h"
 #include "compile/cache.h"
+#include "compile/pack.h"
 #include "config/fields.h"
 #include "config/rules.h"
+#include "dispatch/candidates.h"
 #include "dispatch/tuning/contenders.h"
 #include "generate/source.h"
 #include "tests/compile/scratch.h"
@@ -150,6 +153,46 @@ TEST_F(CachePack, PackOfProblemsHoldsWhatTuningWouldTry) {
   build.problems = {};
   EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitBadInput),
               HasSubstr("--seconds is for --problems"));
+}
+
+TEST_F(CachePack, PackOfNamesHoldsTheseAlone) {
+  const std::string text = "bwd_weight bf16 n8 c64 k64 i28x28 f3x3 p1";
+  const std::string names = (folder / "names.txt").string();
+  PackBuildOptions build{.target = "sim:sm_90a",
+                         .problems = {text},
+                         .names = names,
+                         .output = (folder / "p.wtpack").string(),
+                         .progress = false};
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitBadInput), HasSubstr("names.txt"));
+  ASSERT_TRUE(write_file(names, "# none\n").ok());
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitBadInput), HasSubstr("names no kernel"));
+
+  // The last of those that accept, which no prediction would bring, and one that plans take on request alone.
+  PlanOptions any;
+  any.deterministic = false;
+  std::vector<RankedCandidate> ranked = rank_candidates(*parse_problem(text), Target::kSm90a, any);
+  std::erase_if(ranked, [](const RankedCandidate& candidate) { return !candidate.accepts(); });
+  const auto atomic = std::ranges::find_if(
+      ranked, [](const RankedCandidate& candidate) { return candidate.config.gemm.split_k == SplitK::kAtomic; });
+  ASSERT_NE(atomic, ranked.end());
+  const std::vector<KernelConfig> wanted = {ranked.back().config, atomic->config};
+  for (const KernelConfig& config : wanted) {
+    compile::Module module{.backend = compile::Backend::kHost, .target = Target::kSm90a, .name = name_of(config)};
+    module.image = "as if compiled";
+    module.key = *compile::content_key(module.backend, {module.name, *generate_source(config), Target::kSm90a});
+    ASSERT_TRUE(compile::Cache::open()->store(module).ok());
+  }
+  ASSERT_TRUE(write_file(names, fmt::format("{}  # one\n{}\n", name_of(wanted[0]), name_of(wanted[1]))).ok());
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitGood), HasSubstr("2 kernels for sim:sm_90a"));
+  const auto pack = compile::Pack::read(build.output);
+  ASSERT_TRUE(pack.ok());
+  for (const KernelConfig& config : wanted)
+    EXPECT_TRUE(std::ranges::any_of((*pack)->entries(), [&](const auto& e) { return e.name == name_of(config); }));
+
+  ASSERT_TRUE(write_file(names, name_of(wanted[0]) + "\nwt_unheard_of\n").ok());
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitUnsupported), HasSubstr("the first wt_unheard_of"));
+  build.problems = {};
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitBadInput), HasSubstr("--names is for --problems"));
 }
 
 TEST_F(CachePack, ImpossibleRequestsAreNamed) {

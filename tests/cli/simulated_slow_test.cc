@@ -2,9 +2,13 @@
 // The command with generated kernels, which the simulator runs: each test compiles some with the host compiler.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
+#include "base/format.h"
 #include "tests/cli/subprocess.h"
 
 namespace wt::cli::testing {
@@ -72,6 +76,27 @@ TEST(SimulatedRun, TakesAtomicSumsOnRequestAlone) {
   const Json kernel = Json::parse(outcome.out)["problems"][0]["kernels"][0];
   EXPECT_EQ(kernel["verification"]["verified"], true);
   EXPECT_THAT(kernel["kernel"].get<std::string>(), HasSubstr("split_atomic"));
+}
+
+TEST(SimulatedRun, SearchesTheNamedKernelsAlone) {
+  const std::string problem = "fwd bf16 n1 c32 k24 i6x6 f3x3 p1";
+  const Json all = Json::parse(wavetile({"explain", problem, "--target", "sm_90a", "--json", "--all"}).out);
+  std::vector<std::string> accepting;
+  for (const Json& candidate : all["candidates"])
+    if (candidate["accepts"]) accepting.push_back(candidate["name"]);
+  ASSERT_GT(accepting.size(), 2u);
+  const std::filesystem::path names = std::filesystem::temp_directory_path() / fmt::format("names.{}", ::getpid());
+  ASSERT_TRUE(write_file(names, accepting.back() + "\n").ok());
+  const Outcome outcome = wavetile({"search", "fwd bf16 n1 c1 k1 i4 f1", problem, "--device", "sim:sm_90a", "--names",
+                                    names.string(), "--exact", "--no-time", "--json", "-"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.err;  // the first problem has none of them
+  EXPECT_THAT(outcome.err, HasSubstr("of the 1 that were named accepts"));
+  const Json problems = Json::parse(outcome.out)["problems"];
+  ASSERT_EQ(problems.size(), 1u);
+  ASSERT_EQ(problems[0]["kernels"].size(), 1u);
+  EXPECT_EQ(problems[0]["kernels"][0]["kernel"], accepting.back());
+  EXPECT_EQ(problems[0]["kernels"][0]["verification"]["verified"], true);
+  std::filesystem::remove(names);
 }
 
 TEST(Preview, ShowsTheGpuKernelOfEveryDirectionAndSimulatesIt) {

@@ -9,6 +9,7 @@ namespace wt {
 std::span<const Constraint> shape_rows();          // constraints_target.cc: kernel, tile, resources
 std::span<const Constraint> feature_rows();        // constraints_features.cc: loaders, pipelines, clusters, splits
 std::span<const Constraint> tma_rows();            // constraints_tma.cc: the Hopper kernels
+std::span<const Constraint> tma_fold_rows();       // constraints_tma_fold.cc: taps side by side
 std::span<const Constraint> weight_few_rows();     // constraints_weight_few.cc: few output channels
 std::span<const Constraint> weight_halo_rows();    // constraints_weight_halo.cc: patches for weight gradients
 std::span<const Constraint> four_wave_rows();      // constraints_four_wave.cc: CDNA
@@ -22,6 +23,7 @@ std::span<const Constraint> direct_matrix_rows();  // constraints_direct_matrix.
 
 std::span<const Constraint> general_problem_rows();        // constraints_problem.cc
 std::span<const Constraint> tma_problem_rows();            // constraints_tma.cc
+std::span<const Constraint> tma_fold_problem_rows();       // constraints_tma_fold.cc
 std::span<const Constraint> weight_few_problem_rows();     // constraints_weight_few.cc
 std::span<const Constraint> weight_halo_problem_rows();    // constraints_weight_halo.cc
 std::span<const Constraint> four_wave_problem_rows();      // constraints_four_wave.cc

@@ -46,17 +46,18 @@ auto with_case(const KernelConfig& config, const ConvProblem& problem, const Req
 
 std::span<const Constraint> target_rows() {
   static const std::vector<Constraint> rows =
-      join({shape_rows(), feature_rows(), tma_rows(), weight_halo_rows(), weight_few_rows(), wavelet_rows(),
-            four_wave_rows(), portable_rows(), taps_rows(), rows_rows(), rows_weight_rows(), direct_rows(),
-            direct_matrix_rows()});
+      join({shape_rows(), feature_rows(), tma_rows(), tma_fold_rows(), weight_halo_rows(), weight_few_rows(),
+            wavelet_rows(), four_wave_rows(), portable_rows(), taps_rows(), rows_rows(), rows_weight_rows(),
+            direct_rows(), direct_matrix_rows()});
   return rows;
 }
 
 std::span<const Constraint> problem_rows() {
   static const std::vector<Constraint> rows =
-      join({general_problem_rows(), tma_problem_rows(), weight_halo_problem_rows(), weight_few_problem_rows(),
-            wavelet_problem_rows(), four_wave_problem_rows(), portable_problem_rows(), taps_problem_rows(),
-            rows_problem_rows(), rows_weight_problem_rows(), direct_problem_rows(), direct_matrix_problem_rows()});
+      join({general_problem_rows(), tma_problem_rows(), tma_fold_problem_rows(), weight_halo_problem_rows(),
+            weight_few_problem_rows(), wavelet_problem_rows(), four_wave_problem_rows(), portable_problem_rows(),
+            taps_problem_rows(), rows_problem_rows(), rows_weight_problem_rows(), direct_problem_rows(),
+            direct_matrix_problem_rows()});
   return rows;
 }
 

@@ -104,7 +104,8 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   arguments.box_channels = tma_layout::copied_depth(config, arguments.depth);
   arguments.stage_bytes =
       tma_layout::boxes(config) * arguments.box_channels *
-      (gemm.tile.m * size_of(operand_a(config)) + tma_layout::b_copied_bytes(config) / tma_layout::box_k(config));
+      (gemm.tile.m * size_of(operand_a(config)) +
+       tma_layout::tap_columns(config) * tma_layout::b_copied_bytes(config) / tma_layout::box_k(config));
   arguments.columns = static_cast<i32>(forward ? problem.k_per_group() : problem.c_per_group());
   arguments.group_filter = static_cast<i32>(tma_layout::turns_filter(config)    ? pixels(problem.filter)
                                             : tma_layout::b_is_mn_major(config) ? arguments.depth
@@ -139,7 +140,7 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
       continue;
     }
     region.first_tile = arguments.tiles_m;
-    arguments.tiles_m += ceil_div(region.rows, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m;
+    arguments.tiles_m += ceil_div(region.rows, tma_layout::tile_rows(config) * gemm.cluster_m) * gemm.cluster_m;
     arguments.regions[i] = region;
     ++arguments.region_count;
     if (!regions[i].has_taps) continue;

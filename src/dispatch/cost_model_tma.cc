@@ -41,8 +41,9 @@ double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem
   // Of a tile that two blocks share, each fetches half. It was seen to gain only where rows cross lines.
   const double crossed = facts.crossed, shared_tile = crossed > 1 ? 0.7 : 1;
   const double rows_a = gemm.tile.m * narrow * crossed * (gemm.multicast_a ? shared_tile : 1);
-  const double rows_b =
-      gemm.tile.n * (tma_layout::b_is_mn_major(config) ? parts.copied : narrow) * (gemm.multicast_b ? shared_tile : 1);
+  const double rows_b = gemm.tile.n * tma_layout::tap_columns(config) *
+                        (tma_layout::b_is_mn_major(config) ? parts.copied : narrow) *
+                        (gemm.multicast_b ? shared_tile : 1);
   const double bytes = (rows_a + rows_b) * deep;
   const double fill = bytes / std::min(kFillBytesPerCycle, kFillBytesPerCycleAll / std::max(1.0, blocks));
   const double crosswise = gemm.tile.n > 128 ? kWideCrosswise : 1;
@@ -63,6 +64,13 @@ struct Tiles {
   double last = 0;  // the shortest of a list that begins with the longest; 0: all are as deep
 };
 
+// Where taps lie side by side, the pixels that they read.
+int64_t rows_of(const KernelConfig& config, const ConvProblem& problem, const Rows& rows) {
+  if (!tma_layout::folds_taps(config)) return rows.count;
+  const int64_t wide = std::max<int64_t>(1, problem.out()[2]);
+  return rows.count / wide * (wide + tma_layout::fold_reach(config));
+}
+
 Tiles tiles_of(const KernelConfig& config, const ConvProblem& problem) {
   const GemmConfig& gemm = config.gemm;
   const int box = tma_layout::box_k(config), boxes = tma_layout::boxes(config);
@@ -80,11 +88,12 @@ Tiles tiles_of(const KernelConfig& config, const ConvProblem& problem) {
   for (const Rows& rows : divides ? facts.divided : facts.rows) {
     // Pixels without taps are memory traffic, beside the products.
     if (rows.taps == 0 && tma_layout::writes_zeros(config)) continue;
-    const int64_t along_m = tma_layout::raw_patches(config)
-                                ? problem.in[2] * ceil_div(problem.n, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m
-                                : ceil_div(rows.count, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m;
+    const int64_t along_m =
+        tma_layout::raw_patches(config)
+            ? problem.in[2] * ceil_div(problem.n, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m
+            : ceil_div(rows_of(config, problem, rows), tma_layout::tile_rows(config) * gemm.cluster_m) * gemm.cluster_m;
     const int64_t part = along_m * tiles_n;
-    const auto deep = static_cast<double>(ceil_div(rows.taps * depth_blocks, boxes));
+    const auto deep = static_cast<double>(ceil_div(rows.taps / tma_layout::tap_columns(config) * depth_blocks, boxes));
     tiles.count += part;
     stages += static_cast<double>(part) * deep;
     if (part == 0) continue;

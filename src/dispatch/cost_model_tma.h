@@ -86,7 +86,8 @@ double crossed_lines(int64_t channels, DataType type);
 inline double mma_cycles(const KernelConfig& config, double bytes_deep) {
   const GemmConfig& gemm = config.gemm;
   const bool crosswise = tma_layout::crosswise(config);
-  const double rows = crosswise ? gemm.tile.n : gemm.tile.m, columns = crosswise ? gemm.tile.m : gemm.tile.n;
+  const double rows = crosswise ? gemm.tile.n : gemm.tile.m;
+  const double columns = crosswise ? gemm.tile.m : gemm.tile.n * tma_layout::tap_columns(config);
   return rows / 64.0 * (bytes_deep / 32) * std::max(columns / 2.0, 16 + columns / 4.0);
 }
 

@@ -40,6 +40,16 @@ std::vector<HostRegion> forward_regions(const ConvProblem& problem) {
   return {host};
 }
 
+// All pixels that a filter row reads, padding included, whose taps lie side by side (kernel/gemm/tma/fold_kernel.h).
+std::vector<HostRegion> folded_regions(const KernelConfig& config, const ConvProblem& problem) {
+  std::vector<HostRegion> regions = forward_regions(problem);
+  TmaRegion& region = regions.front().region;
+  region.size[2] += tma_layout::fold_reach(config);
+  region.rows = problem.n * region.size[0] * region.size[1] * region.size[2];
+  region.taps.count[2] = 1;
+  return regions;
+}
+
 // Patches of one column, below each other in all images, lie as far apart as the rows of patches, so that a tile of
 // them is one box: its GEMM rows are the columns' whole tiles, one column after the other.
 std::vector<HostRegion> raw_patch_regions(const KernelConfig& config, const ConvProblem& view) {
@@ -173,9 +183,10 @@ void place_patches(TmaRegion& region, const ConvProblem& patches) {
 
 std::vector<HostRegion> tma_regions(const KernelConfig& config, const ConvProblem& problem, const ConvProblem& asked) {
   const bool forward = problem.direction == Direction::kForward;
-  std::vector<HostRegion> regions = tma_layout::raw_patches(config) ? raw_patch_regions(config, problem)
-                                    : forward                       ? forward_regions(problem)
-                                                                    : backward_regions(config, problem);
+  std::vector<HostRegion> regions = tma_layout::raw_patches(config)  ? raw_patch_regions(config, problem)
+                                    : tma_layout::folds_taps(config) ? folded_regions(config, problem)
+                                    : forward                        ? forward_regions(problem)
+                                                                     : backward_regions(config, problem);
   if (tma_layout::divides_by_taps(config)) {
     const std::vector<TapRegion> rectangles = tap_regions(problem);
     if (!rectangles.empty()) regions = divided(regions.front(), rectangles, problem.n);

@@ -126,6 +126,16 @@ const RowCase kTargetCases[] = {
      "filter_rows=0 specialization=filter3x3 stages=2"},
     {"tma-halo-registers", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.filter_rows = 3; }); },
      "filter_rows=3 with loader_a=tma_im2col tile=128x128x64 staging=tma_store"},
+    {"tma-fold", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.direct.filter_w = 3; }); },
+     "filter_w=3 with direction=fwd loader_a=tma_im2col tile=128x128x64"},
+    {"tma-fold-tile",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.tile.n = t.gemm.mma.n = 40;
+         t.direct.filter_w = 3;
+       });
+     },
+     "groups_per_tile=1 vector_a=1 staging=tma_store"},
     {"tma-weight-store",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {
@@ -209,6 +219,15 @@ const RowCase kProblemCases[] = {
        });
      },
      "64 channels are summed over; loader_a=tma_halo with tile.k=32 takes 32", "fwd bf16 n1 c64 k64 i8x8 f3x3 p1"},
+    {"tma-fold-filter",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.tile.n = t.gemm.mma.n = 40;
+         t.gemm.staging = Staging::kDirect;
+         t.direct.filter_w = 3;
+       });
+     },
+     "filter=1x3x3 stride=2 dilation=1 along w: the kernel folds 3 taps", "fwd bf16 n1 c64 k40 i8x8 f3x3 s2 p1"},
     {"tma-raw-rows",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // config/kernels/gemm_tma.cc - Hopper's implicit GEMM: bulk tensor copies and wgmma; all three directions.
 #include "config/kernels.h"
+#include "config/kernels/gemm_tma_fold.h"
 #include "config/kernels/gemm_tma_halo.h"
 #include "config/kernels/gemm_tma_shapes.h"
 #include "config/kernels/gemm_tma_weight.h"
@@ -20,7 +21,7 @@ constexpr std::string_view kReadFields[] = {
     "gemm.swizzle_b",      "gemm.raster",      "gemm.block_swizzle", "gemm.persistent",  "gemm.staging",
     "gemm.specialization", "gemm.load_warps",  "gemm.split_k",       "gemm.vector_c",    "gemm.groups_per_tile",
     "gemm.cluster_m",      "gemm.cluster_n",   "gemm.multicast_a",   "gemm.multicast_b", "gemm.stream_k",
-    "gemm.vector_a",       "gemm.filter_rows", "finite_only"};
+    "gemm.vector_a",       "gemm.filter_rows", "direct.filter_w",    "finite_only"};
 
 constexpr Shape kShapes[] = {
     {128, 128, false, kCore, kCommon},     {128, 256, false, kCore, kSearch},     {256, 128, false, kSearch, kCommon},
@@ -269,6 +270,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
     }
   }
   propose_columns(base, breadth, configs);
+  propose_folds(base, breadth, configs);
   propose_splits(base, breadth, configs);
   propose_sharing(base, breadth, configs);
   propose_crosswise(base, breadth, configs);

@@ -41,6 +41,28 @@ constexpr bool turns_tiles(const KernelConfig& config) {
   return config.direction == Direction::kBackwardWeight && size_of(operand_a(config)) == 4;
 }
 
+// Taps of a filter row that lie side by side as columns, so that a tile's products have so many times its columns
+// (fold_kernel.h); 1: none do, as in kernels without whole warpgroups along m.
+constexpr int tap_columns(const KernelConfig& config) {
+  const bool folds = config.gemm.pipeline == Pipeline::kTma && config.gemm.warps.m >= 4;
+  return folds && config.direct.filter_w > 0 ? config.direct.filter_w : 1;
+}
+constexpr bool folds_taps(const KernelConfig& config) { return tap_columns(config) > 1; }
+// Rows of a consumer that have no outputs, and those of a tile that have.
+constexpr int fold_reach(const KernelConfig& config) { return tap_columns(config) - 1; }
+constexpr int tile_rows(const KernelConfig& config) {
+  if (!folds_taps(config)) return config.gemm.tile.m;
+  return config.gemm.tile.m / rows_of_consumer(config) * (rows_of_consumer(config) - fold_reach(config));
+}
+// What a consumer's warps give to each other, of which there are two: of one tile and of the next.
+constexpr int fold_edge_bytes(const KernelConfig& config) {
+  const int warps = rows_of_consumer(config) / 16, lanes = 4 * fold_reach(config);
+  return warps * lanes * (config.gemm.tile.n / 4) * fold_reach(config) * 4;
+}
+constexpr int fold_bytes(const KernelConfig& config) {
+  return folds_taps(config) ? 2 * consumers(config) * fold_edge_bytes(config) : 0;
+}
+
 // Registers of a thread: at launch the same for all, then the producers, which need few, give to the consumers. A lone
 // consumer has all it can use anyway.
 constexpr int launch_registers(const KernelConfig& config) {
@@ -120,7 +142,7 @@ constexpr int aligned(int bytes) { return (bytes + 1023) / 1024 * 1024; }
 constexpr int a_bytes(const KernelConfig& config) { return aligned(boxes(config) * a_box_bytes(config)); }
 constexpr int b_bytes(const KernelConfig& config) {
   const bool halo = config.gemm.loader_a == Loader::kTmaHalo;
-  return aligned((halo ? halo_stage_taps(config) : boxes(config)) * b_box_bytes(config));
+  return aligned((halo ? halo_stage_taps(config) : boxes(config) * tap_columns(config)) * b_box_bytes(config));
 }
 
 // Staging of the output: boxes of 64 columns of 16-bit numbers, 128 bytes a row. Bulk stores read it while the next
@@ -185,7 +207,9 @@ constexpr bool in_clusters(const KernelConfig& config) {
   return config.gemm.split_k == SplitK::kCluster || sharing_blocks(config) > 1;
 }
 // Rows of a copy of A, and of B where it is read along k.
-constexpr int a_box_rows(const KernelConfig& config) { return config.gemm.tile.m / config.gemm.cluster_n; }
+constexpr int a_box_rows(const KernelConfig& config) {
+  return folds_taps(config) ? rows_of_consumer(config) : config.gemm.tile.m / config.gemm.cluster_n;
+}
 constexpr int b_box_rows(const KernelConfig& config) { return config.gemm.tile.n / config.gemm.cluster_m; }
 
 // A sum divided over a cluster: each block finishes some of the tile's rows and holds all parts of them.
@@ -228,7 +252,8 @@ constexpr int shared_bytes(const KernelConfig& config) {
            out_bytes(config) + exchange_bytes(config) + along_bytes(config) + cluster_barrier_bytes(config) + 1024;
   const int buffers = three_products(config) ? 2 : 1, rings = changes_tiles(config) ? 2 : 1;
   return config.gemm.stages * (buffers * (a_bytes(config) + b_bytes(config)) + 16 * rings) + out_bytes(config) +
-         exchange_bytes(config) + cluster_barrier_bytes(config) + residual_barrier_bytes(config) + 1024;
+         exchange_bytes(config) + cluster_barrier_bytes(config) + residual_barrier_bytes(config) + fold_bytes(config) +
+         1024;
 }
 
 // Whether inputs whose rows of channels are not whole 16 bytes are copied to rows that are (kernel/whole_rows.h). The
@@ -289,7 +314,7 @@ constexpr int kMaxRegions = 9;  // 3x3 rectangles, or the eight phases of a cube
 // by rows, which may lie anywhere.
 constexpr bool divides_by_taps(const KernelConfig& config) {
   return config.gemm.loader_a == Loader::kTmaIm2col && config.gemm.staging == Staging::kShared &&
-         config.gemm.split_k == SplitK::kNone;
+         config.gemm.split_k == SplitK::kNone && !folds_taps(config);
 }
 // WHY one with a residual that is copied: bulk stores write one region, and its maps take the others' place.
 constexpr int regions(const KernelConfig& config) {

@@ -2,6 +2,7 @@
 // kernel/gemm/tma/select.h - which Hopper kernel serves a direction.
 #pragma once
 
+#include "kernel/gemm/tma/fold_kernel.h"
 #include "kernel/gemm/tma/halo_kernel.h"
 #include "kernel/gemm/tma/kernel.h"
 #include "kernel/gemm/tma/stream_sum.h"
@@ -17,8 +18,10 @@ namespace wt {
 
 template <KernelConfig kConfig, bool kGradient = kConfig.direction == Direction::kBackwardWeight,
           bool kHalo = tma_layout::is_halo(kConfig) || weight_halo::serves(kConfig),
-          bool kFew = weight_few::serves(kConfig)>
+          bool kFew = weight_few::serves(kConfig) || tma_layout::folds_taps(kConfig)>
 struct TmaKernel : TmaGemm<kConfig> {};
+template <KernelConfig kConfig>
+struct TmaKernel<kConfig, false, false, true> : TmaFoldGemm<kConfig> {};
 template <KernelConfig kConfig>
 struct TmaKernel<kConfig, true, false, false> : TmaWeightGemm<kConfig> {};
 template <KernelConfig kConfig>

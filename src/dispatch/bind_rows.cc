@@ -14,10 +14,10 @@ namespace wt {
 namespace {
 
 // `problem` as the forward convolution that the kernel computes.
-RowsArguments rows_arguments(const ConvProblem& problem, const RowsView& view) {
+RowsArguments rows_arguments(const KernelConfig& config, const ConvProblem& problem, const RowsView& view) {
   RowsArguments arguments{};
   arguments.columns = problem.k;
-  arguments.tiles_n = static_cast<i32>(view.tiles_n);
+  arguments.tiles_n = make_divider(view.tiles_n);
   arguments.patches = static_cast<u32>(view.patches);
   arguments.strips = make_divider(view.strips);
   arguments.row_blocks = make_divider(view.row_blocks);
@@ -25,7 +25,7 @@ RowsArguments rows_arguments(const ConvProblem& problem, const RowsView& view) {
   arguments.tile_rows = static_cast<i32>(view.tile_rows);
   arguments.classes = static_cast<i32>(view.classes);
   arguments.class_strip = make_divider(view.class_strip);
-  arguments.spread = rows_spread(view, problem.stride[1]);
+  arguments.spread = rows_layout::may_spread(config) ? rows_spread(view, problem.stride[1]) : 0;
   set_image_rows(arguments, problem, view);
   arguments.lead = static_cast<i32>(view.lead);
   arguments.pitch = static_cast<i32>(view.pitch);
@@ -57,7 +57,7 @@ Binding bind_rows(const KernelConfig& config, const ConvProblem& problem, const 
   launch.shape.grid[0] = static_cast<uint32_t>(rows_blocks(config, view, device.multiprocessors) * view.tiles_n);
   launch.shape.threads = static_cast<uint32_t>(rows_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(rows_shared_bytes(config, view));
-  RowsArguments arguments = rows_arguments(forward, view);
+  RowsArguments arguments = rows_arguments(config, forward, view);
   arguments.epilogue = epilogue_arguments(problem);
   set_params(launch, arguments);
   binding.launches.push_back(std::move(launch));

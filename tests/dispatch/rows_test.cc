@@ -35,6 +35,10 @@ INSTANTIATE_TEST_SUITE_P(
                       RowsCase{"fwd bf16 n1 c7 k8 i5x7 f3x3 p1", 4},
                       RowsCase{"fwd bf16 n1 c16 k136 i9x19 f3x3 p1", 1},  // whole vectors, filter by four numbers
                       RowsCase{"fwd bf16 n1 c18 k36 i8x8 f3x3 p1", 4},    // filter by two
+                      RowsCase{"fwd bf16 n1 c15 k21 i7x9 f3x3 p1", 4},    // number by number, two classes, spread
+                      RowsCase{"fwd bf16 n2 c20 k50 i9x10 f5x5", 1},      // pairs of outputs, spread
+                      RowsCase{"fwd bf16 n1 c3 k104 i24x40 f8x8 s8", 1},  // patches by four numbers, columns left over
+                      RowsCase{"fwd bf16 n1 c3 k21 i9x9 f7x7 s2 p3", 4},  // an odd number of numbers in all
                       RowsCase{"fwd bf16 n800 c1 k8 i5x8 f3x3 p1", 1}));  // slots that are used again
 
 // What is read beside a window meets zeros of the filter, which would not stop a NaN: outputs are NaN where their

@@ -17,14 +17,15 @@ struct RowsArguments {
   const void* filter;
   void* y;
   i64 columns;  // output channels
-  i32 tiles_n;
+  Divider tiles_n;
   u32 patches;
   Divider strips, row_blocks;  // patches of an image, along w and h
   i32 strip, tile_rows;
   // Outputs of a row whose windows start at elements of the same parity: all of them, or every other one.
   i32 classes;
   Divider class_strip;  // outputs of a strip's row in a class
-  i32 spread;           // eight rows of a matrix instruction are outputs 1 << spread apart, which share fewer banks
+  i32 spread;           // eight rows of a matrix instruction are outputs 1 << spread apart, which share fewer banks;
+                        // of kernels that may_spread
   i32 out[2], in_rows;
   i32 row_elements;  // of the image
   i32 stride_h, pad_h;

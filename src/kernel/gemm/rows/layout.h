@@ -32,6 +32,18 @@ constexpr int steps(const KernelConfig& config) { return config.gemm.tile.k / 16
 // WHY the division: an odd number of octets leaves half of the last step empty. Of one row the number is even.
 constexpr int octets_of_row(const KernelConfig& config) { return config.gemm.tile.k / kOctet / filter_rows(config); }
 
+// Whether a filter's rows may be whole vectors: of more than 8 channels, and of patches with an even side. WHY no
+// others: code for what does not come makes the start of every block longer.
+constexpr bool may_have_vectors(const KernelConfig& config) {
+  return octets_of_row(config) > filter_rows(config) || filter_rows(config) % 2 == 0;
+}
+// Whether outputs may be spread over banks. WHY of long sums alone: their places take some twenty instructions more of
+// every fragment, which fewer loads do not make good.
+inline constexpr int kLeastSpreadOctets = 48;
+constexpr bool may_spread(const KernelConfig& config) {
+  return filter_rows(config) * octets_of_row(config) >= kLeastSpreadOctets;
+}
+
 constexpr int groups(const KernelConfig& config) { return config.gemm.warps.m / 4; }
 constexpr int load_threads(const KernelConfig& config) { return 32 * config.gemm.load_warps; }
 constexpr int threads(const KernelConfig& config) { return 128 * groups(config) + load_threads(config); }
@@ -76,7 +88,7 @@ constexpr bool stores_octets(const KernelConfig& config) {
   return config.gemm.staging == Staging::kDirect && config.gemm.vector_c == kOctet;
 }
 // Where a column lies: of 32 columns a lane has pairs in four blocks of 8, and shall have 8 neighbours.
-constexpr int place_of(const KernelConfig& config, int column) {
+constexpr unsigned place_of(const KernelConfig& config, unsigned column) {
   return stores_octets(config) ? column / 32 * 32 + column % 8 / 2 * 8 + column % 32 / 8 * 2 + column % 2 : column;
 }
 constexpr int out_bytes(const KernelConfig& config) {

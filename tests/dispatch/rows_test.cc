@@ -41,6 +41,40 @@ INSTANTIATE_TEST_SUITE_P(
                       RowsCase{"fwd bf16 n1 c3 k21 i9x9 f7x7 s2 p3", 4},  // an odd number of numbers in all
                       RowsCase{"fwd bf16 n800 c1 k8 i5x8 f3x3 p1", 1}));  // slots that are used again
 
+// Four warpgroups: those of a first layer whose outputs are spread over two classes, and of long sums.
+TEST(RowsGroups, FourTakeFragmentsInTurns) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  for (const char* text : {"fwd bf16 n2 c1 k32 i28x28 f5x5 p2", "fwd bf16 n3 c20 k50 i12x12 f5x5"}) {
+    const ConvProblem problem = problem_of(text);
+    auto kernels = rows_kernels(problem);
+    std::erase_if(kernels, [](const RankedCandidate& c) { return c.config.gemm.warps.m != 16; });
+    ASSERT_FALSE(kernels.empty()) << text;
+    expect_exact(*device, problem, kernels.front().config);
+  }
+}
+
+// Filters that no proposed kernel has: more chunks of 16 bytes than threads, and more than half as many in two classes.
+TEST(RowsFilter, MoreChunksThanThreads) {
+  const auto device = open_device("sim:sm_90a");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  const ConvProblem known = problem_of("fwd bf16 n1 c3 k13 i16x16 f7x7 s2 p3");
+  auto kernels = rows_kernels(known);
+  std::erase_if(kernels, [](const RankedCandidate& c) { return c.config.gemm.load_warps != 4; });
+  ASSERT_FALSE(kernels.empty());
+  KernelConfig config = kernels.front().config;
+  config.gemm.stages = 2;
+  config.gemm.staging = Staging::kDirect;
+  config.gemm.vector_c = 1;
+  config.gemm.filter_rows = 11;
+  config.gemm.tile = {64, 16, 1056};
+  config.gemm.mma.n = 16;
+  config.gemm.warps.m = 4;
+  expect_exact(*device, problem_of("fwd bf16 n1 c8 k13 i12x16 f11x12"), config);
+  config.gemm.tile.k = 976;
+  expect_exact(*device, problem_of("fwd bf16 n1 c7 k13 i12x16 f11x12"), config);
+}
+
 // What is read beside a window meets zeros of the filter, which would not stop a NaN: outputs are NaN where their
 // window holds the poisoned element, and nowhere else.
 TEST(RowsNonFinite, StaysInItsReceptiveField) {

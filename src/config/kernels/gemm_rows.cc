@@ -55,10 +55,11 @@ struct Shape {
 };
 // WHY three groups: with them and the load warps, a thread has 128 registers. Two blocks of two have more that overlap,
 // and fewer registers.
-constexpr Shape kShapes[] = {{64, 3, 1, 4}, {32, 3, 1, 4}, {96, 3, 1, 4}, {128, 3, 1, 3},
-                             {16, 3, 1, 4}, {64, 2, 2, 3}, {32, 2, 2, 3}, {128, 2, 1, 3}};
+// Four groups have fewer registers still, and take eight fragments in two rounds where three take three.
+constexpr Shape kShapes[] = {{64, 3, 1, 4}, {32, 3, 1, 4}, {96, 3, 1, 4},  {128, 3, 1, 3}, {16, 3, 1, 4},
+                             {64, 2, 2, 3}, {32, 2, 2, 3}, {128, 2, 1, 3}, {32, 4, 1, 4}};
 // Five rows of many octets, 5x5 over up to 52 channels that are no vectors: their filters leave room for few patches.
-constexpr Shape kFiveRowShapes[] = {{32, 3, 1, 2}, {32, 3, 1, 4}, {64, 3, 1, 2}};
+constexpr Shape kFiveRowShapes[] = {{32, 3, 1, 2}, {32, 3, 1, 4}, {64, 3, 1, 2}, {32, 4, 1, 4}};
 
 // An epilogue that loads or computes much wants more registers.
 constexpr Shape kLoadedShapes[] = {{64, 2, 1, 4}, {32, 2, 1, 4}, {96, 2, 1, 4}};
@@ -83,7 +84,8 @@ bool is_guess(Direction direction, const Filter& filter, const Shape& shape, int
       direction == Direction::kForward ? std::span<const Guess>(kGuesses) : std::span<const Guess>(kDataGuesses);
   for (const Guess& guess : guesses) {
     if (guess.filter.rows == filter.rows && guess.filter.octets == filter.octets && guess.columns == shape.columns &&
-        shape.min_blocks == 1 && (shape.columns != 128 || shape.groups == 3) && guess.load_warps == load_warps)
+        shape.min_blocks == 1 && shape.groups < 4 && (shape.columns != 128 || shape.groups == 3) &&
+        guess.load_warps == load_warps)
       return true;
   }
   return false;
@@ -114,6 +116,7 @@ void propose(const KernelConfig& base, const Filter& filter, Breadth breadth, st
   for (const Shape& shape : shapes_for(base.epilogue)) {
     const bool wide = is_wide(filter) && (shape.columns == 32 || shape.columns == 128);
     if (!common && ((shape.columns != 64 && !wide) || shape.min_blocks > 1)) continue;
+    if (shape.groups == 4 && !common) continue;
     // Long sums alone are worth more registers for fragments than a third group leaves.
     if (shape.columns == 128 && shape.groups == 2 && !(wide && filter.octets > 8)) continue;
     for (const int load_warps : {1, 4}) {

@@ -49,14 +49,8 @@ struct RowsFilter {
   static constexpr int kRows = rows_layout::filter_rows(kConfig), kOctets = rows_layout::octets_of_row(kConfig);
   static constexpr int kOctet = rows_layout::kOctet;
   static constexpr int kFilterChunks = rows_layout::steps(kConfig) * 2;  // of a column
-  static constexpr int kChunks = kFilterChunks * kColumns;               // of a class
   static constexpr bool kTurned = kConfig.direction == Direction::kBackwardData;
   using Element = Storage<operand_b(kConfig)>;
-
-  // Batches of equal size. WHY up to four: the addresses of more spill, and one after the other they take as long as
-  // so many waits.
-  static constexpr int kOfThread = (kChunks + kMathThreads - 1) / kMathThreads, kRounds = (kOfThread + 3) / 4;
-  static constexpr int kBatch = (kOfThread + kRounds - 1) / kRounds;
 
   WT_DEVICE const Element* source() const { return static_cast<const Element*>(p.filter); }
 
@@ -66,78 +60,93 @@ struct RowsFilter {
            (chunk % 8 ^ place % 8) * 16;
   }
 
-  // 16 bytes of the packed filter: where they are among all, and in which.
-  struct Chunk {
-    int chunk, column, of_class;
+  // A thread's chunks of the filter as it lies, 16 bytes each: the same chunk of every `step`th column. WHY: what they
+  // have in common, and that is nearly all, is computed once, and neighbouring lanes read and fill neighbouring chunks.
+  struct Share {
+    int chunk, column, step;  // the first column
+    i32 start, left;          // numbers of the filter row before the chunk, and from there to the row's end
+    const Element* from;
+    i64 stride;  // to the next column
 
-    // WHY chunks inside: a warp's loads then lie in a few lines, and eight stores fill a row of the filter. Turned
-    // round, neighbouring columns are neighbours. There are two classes at most.
-    WT_DEVICE explicit Chunk(int index) : of_class(index >= kChunks) {
-      const auto rest = static_cast<u32>(index - of_class * kChunks);  // WHY: divisions without signs are shorter
-      chunk = static_cast<int>(kTurned ? rest / kColumns : rest % kFilterChunks);
-      column = static_cast<int>(kTurned ? rest % kColumns : rest / kFilterChunks);
+    // Chunks next to each other; of two classes each half of the threads has one, where so many are enough.
+    static constexpr int kAcross = kFilterChunks < kMathThreads ? kFilterChunks : kMathThreads;
+    static constexpr bool kHalves = kFilterChunks <= kMathThreads / 2;
+
+    WT_DEVICE Share(const RowsFilter& filter, int of_class, int first_chunk) {
+      const RowsArguments& p = filter.p;
+      const bool half = kHalves && p.classes == 2;
+      const auto thread = static_cast<u32>(device::thread_index()) % (half ? kMathThreads / 2 : kMathThreads);
+      chunk = first_chunk + static_cast<int>(thread % kAcross);
+      column = static_cast<int>(thread / kAcross);
+      step = (half ? kMathThreads / 2 : kMathThreads) / kAcross;
+      if (column >= step || chunk >= kFilterChunks) column = kColumns;  // threads that are left over
+      const u32 row = static_cast<u32>(chunk) / kOctets;
+      start = static_cast<i32>(static_cast<u32>(chunk) % kOctets * kOctet) - lead_of(p, of_class);
+      // Behind the last row there may be half a step.
+      left = kFilterChunks == kRows * kOctets || row < kRows ? p.run - start : 0;
+      const u32 rows = static_cast<u32>(filter.first_column + column) * kRows + row;
+      from = filter.source() + static_cast<u64>(rows) * static_cast<u32>(p.run) + start;
+      stride = static_cast<i64>(static_cast<u64>(static_cast<u32>(step * kRows)) * static_cast<u32>(p.run));
     }
-    WT_DEVICE i32 row() const { return static_cast<i32>(static_cast<u32>(chunk) / kOctets); }
-    WT_DEVICE i32 start() const { return static_cast<i32>(static_cast<u32>(chunk) % kOctets * kOctet); }
   };
 
-  // Whether a chunk of the filter is one: behind the last row there may be half a step.
-  WT_DEVICE bool exists(const Chunk& at) const {
-    return (kFilterChunks == kRows * kOctets || at.row() < kRows) &&
-           first_column + at.column < static_cast<i32>(p.columns);
-  }
-  WT_DEVICE const Element* start_of_row(const Chunk& at) const {
-    const auto row = static_cast<u32>((first_column + at.column) * kRows + at.row());
-    return source() + static_cast<u64>(row) * static_cast<u32>(p.run);
+  // Chunks of a thread in batches of equal size, up to `most`. WHY no more: their numbers and addresses spill. WHY
+  // batches: one after the other, chunks take as long as so many waits.
+  static constexpr int batch(int most) {
+    const int step = kMathThreads / Share::kAcross, all = (kColumns + step - 1) / step,
+              rounds = (all + most - 1) / most;
+    return (all + rounds - 1) / rounds;
   }
 
-  // Any rows, number by number.
-  WT_DEVICE void load_numbers() const {
-    const int all = p.classes * kChunks;
-    for (int first = device::thread_index(); first < all; first += kBatch * kMathThreads) {
-      Vector<Element, kOctet> part[kBatch];
-      SharedAddress address[kBatch];
-      WT_UNROLL for (int i = 0; i < kBatch; ++i) {
-        const Chunk at(first + i * kMathThreads);
-        const i32 start = at.start() - lead_of(p, at.of_class), left = exists(at) ? p.run - start : 0;
-        const Element* from = start_of_row(at) + start;
-        address[i] = address_of(at.of_class, at.chunk, at.column);
-        part[i] = {};
-        WT_UNROLL for (int j = 0; j < kOctet; ++j) {
-          if (j < left && (j > 0 || start >= 0)) part[i].at[j] = device::load_global(from + j);
+  // `load` has a place and how many numbers lie before and behind it in their row.
+  template <int kBatch, class Chunk, class Load>
+  WT_DEVICE void load_shares(const Load& load) const {
+    const i32 columns = static_cast<i32>(p.columns) - first_column;  // that exist
+    const int own = Share::kHalves && p.classes == 2 ? device::thread_index() / (kMathThreads / 2) : 0;
+    const int passes = (kFilterChunks + Share::kAcross - 1) / Share::kAcross;
+    for (int at = own * passes; at < p.classes * passes; at += Share::kHalves ? 2 : 1) {
+      const int of_class = at / passes;
+      Share share(*this, of_class, at % passes * Share::kAcross);
+      for (; share.column < kColumns; share.column += kBatch * share.step) {
+        Chunk chunk[kBatch];
+        WT_UNROLL for (int i = 0; i < kBatch; ++i) {
+          chunk[i] = load(share.from, share.start, share.column + i * share.step < columns ? share.left : 0);
+          share.from += share.stride;
+        }
+        WT_UNROLL for (int i = 0; i < kBatch; ++i) {
+          const int column = share.column + i * share.step;
+          if (column < kColumns) device::store_shared(address_of(of_class, share.chunk, column), chunk[i]);
         }
       }
-      WT_UNROLL for (int i = 0; i < kBatch; ++i) {
-        if (first + i * kMathThreads < all) device::store_shared(address[i], part[i]);
-      }
     }
+  }
+
+  // Any rows, number by number: eight registers a chunk.
+  WT_DEVICE void load_numbers() const {
+    using Chunk = Vector<Element, kOctet>;
+    load_shares<batch(4), Chunk>([](const Element* from, i32 start, i32 left) {
+      Chunk chunk{};
+      WT_UNROLL for (int i = 0; i < kOctet; ++i) {
+        if (i < left && (i > 0 || start >= 0)) chunk.at[i] = device::load_global(from + i);
+      }
+      return chunk;
+    });
   }
 
   // Rows that are whole vectors of `kWords` pairs, at the start of which windows start.
   template <int kWords>
   WT_DEVICE void load_vectors() const {
-    constexpr int kParts = 4 / kWords;
     using Part = Vector<u32, kWords>;
-    for (int first = device::thread_index(); first < kChunks; first += kBatch * kMathThreads) {
-      Part parts[kBatch][kParts];
-      SharedAddress address[kBatch];
-      WT_UNROLL for (int i = 0; i < kBatch; ++i) {
-        const Chunk at(first + i * kMathThreads);
-        const i32 left = exists(at) ? p.run - at.start() : 0;
-        const Element* from = start_of_row(at) + at.start();
-        address[i] = address_of(0, at.chunk, at.column);
-        WT_UNROLL for (int part = 0; part < kParts; ++part) {
-          parts[i][part] = {};
-          if (2 * kWords * part < left)
-            parts[i][part] = device::load_global(reinterpret_cast<const Part*>(from + 2 * kWords * part));
-        }
+    using Chunk = Vector<u32, 4>;
+    load_shares<batch(8), Chunk>([](const Element* from, i32, i32 left) {
+      Chunk chunk{};
+      WT_UNROLL for (int first = 0; first < 4; first += kWords) {
+        if (2 * first >= left) continue;
+        const Part part = device::load_global(reinterpret_cast<const Part*>(from + 2 * first));
+        WT_UNROLL for (int i = 0; i < kWords; ++i) chunk.at[first + i] = part.at[i];
       }
-      WT_UNROLL for (int i = 0; i < kBatch; ++i) {
-        Vector<u32, 4> whole;
-        WT_UNROLL for (int word = 0; word < 4; ++word) whole.at[word] = parts[i][word / kWords].at[word % kWords];
-        if (first + i * kMathThreads < kChunks) device::store_shared(address[i], whole);
-      }
-    }
+      return chunk;
+    });
   }
 
   // The numbers of a row of the filter turned round, each with all its columns. Number i is channel i % step of the
@@ -162,26 +171,30 @@ struct RowsFilter {
     }
   };
 
-  // The filter turned round, number by number.
+  // The filter turned round, number by number; neighbouring columns are neighbours.
   WT_DEVICE void load_turned() const {
+    constexpr int kBatch = 4, kChunks = kFilterChunks * kColumns;
     const int all = p.classes * kChunks;
     for (int first = device::thread_index(); first < all; first += kBatch * kMathThreads) {
       Vector<Element, kOctet> part[kBatch];
       WT_UNROLL for (int i = 0; i < kBatch; ++i) {
-        const Chunk at(first + i * kMathThreads);
+        const int index = first + i * kMathThreads, chunk = index / kColumns % kFilterChunks;
+        const i32 column = first_column + index % kColumns, row = chunk / kOctets;
+        const i32 start = chunk % kOctets * kOctet - lead_of(p, index / kChunks);
         part[i] = {};
-        if (first + i * kMathThreads >= all || !exists(at)) continue;
-        const i32 start = at.start() - lead_of(p, at.of_class);
-        TurnedNumbers from(p, kRows - 1 - at.row(), start);
+        if (index >= all || row >= kRows || column >= p.columns) continue;
+        TurnedNumbers from(p, kRows - 1 - row, start);
         WT_UNROLL for (int j = 0; j < kOctet; ++j) {
           if (start + j >= 0 && start + j < p.run)
-            part[i].at[j] = device::load_global(source() + from.offset(p) + first_column + at.column);
+            part[i].at[j] = device::load_global(source() + from.offset(p) + column);
           from.next(p, start + j >= 0);
         }
       }
       WT_UNROLL for (int i = 0; i < kBatch; ++i) {
-        const Chunk at(first + i * kMathThreads);
-        if (first + i * kMathThreads < all) device::store_shared(address_of(at.of_class, at.chunk, at.column), part[i]);
+        const int index = first + i * kMathThreads;
+        if (index < all)
+          device::store_shared(address_of(index / kChunks, index / kColumns % kFilterChunks, index % kColumns),
+                               part[i]);
       }
     }
   }

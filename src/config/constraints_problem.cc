@@ -8,9 +8,11 @@
 #include "config/pipelines.h"
 #include "config/signature.h"
 #include "kernel/gemm/portable/layout.h"
+#include "kernel/gemm/tma/arguments.h"
 #include "kernel/gemm/tma/layout.h"
 #include "problem/gemm_view.h"
 #include "problem/im2col_limits.h"
+#include "problem/image_phases.h"
 #include "problem/patch_view.h"
 
 namespace wt {
@@ -57,6 +59,8 @@ bool fits_specialization(const ConvProblem& problem, Specialization specializati
       return problem.filter[1] == 3 && problem.filter[2] == 3;
     case Specialization::kPatch:
       return is_patch(problem);
+    case Specialization::kPhases:
+      return image_phase_bound(problem) > 1 && image_phase_bound(problem) <= kMaxPhases;
   }
   return false;
 }
@@ -126,12 +130,19 @@ struct Corner {
   int64_t least, most;  // of the lower corner and of the upper one
   int64_t offset, step;
 };
-int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -ceil_div(-a, b); }
-Corner im2col_corner(const ConvProblem& p, size_t i) {
-  const int64_t reach = (p.filter[i] - 1) * p.dilation[i];
+Corner im2col_corner(const Case& at, size_t i) {
+  const ConvProblem& p = *at.problem;
+  const int64_t reach = (p.filter[i] - 1) * p.dilation[i], last = p.out()[i] - 1;
+  if (tma_layout::walks_phases(at.config)) {
+    // Each phase has as many pixels as there are whole strides in the image, or one more.
+    const int64_t lower = image_phase_start(p, static_cast<int>(i)), upper = lower + last + 1;
+    const int64_t least = upper - ceil_div(p.in[i], p.stride[i]), most = upper - p.in[i] / p.stride[i];
+    return {std::min(lower, least), std::max(lower, most), floor_div(reach - p.pad_lower[i], p.stride[i]) - lower, 1};
+  }
   if (p.direction != Direction::kBackwardData) {
-    const int64_t lower = -p.pad_lower[i], upper = p.pad_upper[i] - reach;
-    return {std::min(lower, upper), std::max(lower, upper), reach, p.stride[i]};
+    const ImageLine line = image_line(p, static_cast<int>(i));
+    const int64_t lower = line.start, upper = line.start + last * line.step - (line.count - 1);
+    return {std::min(lower, upper), std::max(lower, upper), (p.filter[i] - 1) * line.tap_step, line.step};
   }
   // Every phase of a stride walks over dy from its own corner: bounds of all of them, without asking for each.
   const int64_t stride = p.stride[i], out = p.out()[i], first = p.pad_lower[i] - reach;
@@ -139,10 +150,10 @@ Corner im2col_corner(const ConvProblem& p, size_t i) {
   const int64_t fewest = p.in[i] / stride - out, longest = ceil_div(p.in[i], stride) - out;
   return {low + std::min<int64_t>(0, fewest), high + std::max<int64_t>(0, longest), reach / stride, 1};
 }
-bool corners_fit(const ConvProblem& p) {
-  const Im2colLimits range = im2col_limits(p.dims);
-  return each_dim(p, [&](size_t i) {
-    const Corner corner = im2col_corner(p, i);
+bool corners_fit(const Case& at) {
+  const Im2colLimits range = im2col_limits(at.problem->dims);
+  return each_dim(*at.problem, [&](size_t i) {
+    const Corner corner = im2col_corner(at, i);
     return corner.least >= range.low && corner.most <= range.high;
   });
 }
@@ -251,15 +262,15 @@ constexpr Constraint kRows[] = {
 
     {"tma-element-stride", "TMA steps over at most 8 elements", has_im2col,
      [](const Case& at) {
-       return each_dim(*at.problem, [&](size_t i) { return im2col_corner(*at.problem, i).step <= kMaxElementStride; });
+       return each_dim(*at.problem, [&](size_t i) { return im2col_corner(at, i).step <= kMaxElementStride; });
      },
      [](const Case& at) {
-       return fmt::format("stride={} exceeds {}, the largest element stride of TMA; use pipeline wavelet",
-                          text(*at.problem, at.problem->stride), kMaxElementStride);
+       return fmt::format(
+           "stride={} exceeds {}, the largest element stride of TMA, under several taps; use pipeline wavelet",
+           text(*at.problem, at.problem->stride), kMaxElementStride);
      }},
 
-    {"tma-corner", "corners of an im2col box fit their bits", has_im2col,
-     [](const Case& at) { return corners_fit(*at.problem); },
+    {"tma-corner", "corners of an im2col box fit their bits", has_im2col, corners_fit,
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
        const Im2colLimits range = im2col_limits(p.dims);
@@ -273,7 +284,7 @@ constexpr Constraint kRows[] = {
     {"tma-offset", "offsets of taps fit their bits", has_im2col,
      [](const Case& at) {
        const int64_t limit = im2col_limits(at.problem->dims).offsets;
-       return each_dim(*at.problem, [&](size_t i) { return im2col_corner(*at.problem, i).offset < limit; });
+       return each_dim(*at.problem, [&](size_t i) { return im2col_corner(at, i).offset < limit; });
      },
      [](const Case& at) {
        const ConvProblem& p = *at.problem;

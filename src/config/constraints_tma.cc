@@ -295,6 +295,17 @@ constexpr Constraint kTargetRows[] = {
            text_of(gemm.staging));
      }},
 
+    {"tma-phases", "forward walks over the phases of a strided image by im2col",
+     [](const Case& at) { return is_tma_kernel(at) && tma_layout::walks_phases(at.config); },
+     [](const Case& at) {
+       return is_forward(at) && at.config.gemm.loader_a == Loader::kTmaIm2col && !tma_layout::folds_taps(at.config);
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "specialization=phases with direction={} loader_a={} filter_w={}: it is for fwd, tma_im2col and 0",
+           text_of(at.config.direction), text_of(at.config.gemm.loader_a), at.config.direct.filter_w);
+     }},
+
     {"tma-store-type", "16-bit outputs are staged in shared memory", stages_output,
      [](const Case& at) { return size_of(output_type(at.config)) == 2; },
      [](const Case& at) {

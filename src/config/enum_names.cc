@@ -41,7 +41,8 @@ constexpr EnumName kSpecializations[] = {{"default", "kDefault"},
                                          {"filter1x1_pad0", "kFilter1x1Pad0"},
                                          {"filter1x1_stride1_pad0", "kFilter1x1Stride1Pad0"},
                                          {"filter3x3", "kFilter3x3"},
-                                         {"patch", "kPatch"}};
+                                         {"patch", "kPatch"},
+                                         {"phases", "kPhases"}};
 constexpr EnumName kSplitKs[] = {
     {"none", "kNone"}, {"cluster", "kCluster"}, {"workspace", "kWorkspace"}, {"atomic", "kAtomic"}};
 constexpr EnumName kStreamKs[] = {{"off", "kOff"}, {"linear", "kLinear"}, {"tree", "kTree"}};
@@ -62,7 +63,7 @@ static_assert(reaches(kDirections, Direction::kBackwardWeight) && reaches(kDataT
 static_assert(reaches(kLayouts, Layout::kChannelsFirst) && reaches(kActivations, Activation::kTanh));
 static_assert(reaches(kTargets, Target::kGfx1250) && reaches(kFamilies, Family::kDirect));
 static_assert(reaches(kPipelines, Pipeline::kRows) && reaches(kSchedulers, Scheduler::kInterwave));
-static_assert(reaches(kLoaders, Loader::kBufferLane) && reaches(kSpecializations, Specialization::kPatch));
+static_assert(reaches(kLoaders, Loader::kBufferLane) && reaches(kSpecializations, Specialization::kPhases));
 static_assert(reaches(kSplitKs, SplitK::kAtomic) && reaches(kStreamKs, StreamK::kTree));
 static_assert(reaches(kRasters, Raster::kAlongN) && reaches(kStagings, Staging::kTmaStore));
 static_assert(reaches(kDirectDesigns, DirectDesign::kStacked));

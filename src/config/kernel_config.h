@@ -67,7 +67,8 @@ enum class Specialization : unsigned char {
   kFilter1x1Pad0,
   kFilter1x1Stride1Pad0,
   kFilter3x3,
-  kPatch,  // stride = filter, no padding
+  kPatch,   // stride = filter, no padding
+  kPhases,  // taps that read several phases of a strided image
 };
 
 enum class SplitK : unsigned char { kNone, kCluster, kWorkspace, kAtomic };

@@ -13,8 +13,6 @@ constexpr int64_t kSharedBytesOfUnit = 228 * 1024, kReservedBytes = 1024;
 constexpr int64_t kThreadsOfUnit = 2048;
 constexpr int64_t kStartRows = 12;  // that the filter's way into shared memory takes as long as
 
-int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -ceil_div(-a, b); }
-
 TapsDim dim_of(const ConvProblem& p, size_t i) {
   const bool forward = p.direction == Direction::kForward;
   const int64_t span = (p.filter[i] - 1) * p.dilation[i];

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/integers.h"
 #include "kernel/gemm/wavelet/layout.h"
 #include "problem/choice.h"
 #include "problem/gemm_view.h"
@@ -13,8 +14,6 @@
 namespace wt {
 
 namespace {
-
-int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
 bool is_patch(const ConvProblem& p) {
   // Scale and bias of dx run over its channels, which the other view has more of.
@@ -41,13 +40,11 @@ WalkDim backward_dim(const ConvProblem& p, size_t i) {
   return dim;
 }
 
-int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
-
 // Every phase at once: points of the stride's lattice, under every shift of dy that any of them sees.
 WalkDim lattice_dim(const ConvProblem& p, size_t i) {
   const int64_t stride = p.stride[i], pad = p.pad_lower[i];
-  const int64_t first = -floor_divide(p.filter[i] - 1 - pad, stride);  // pixel 0 under the last tap, rounded up
-  const int64_t last = floor_divide(stride - 1 + pad, stride);
+  const int64_t first = -floor_div(p.filter[i] - 1 - pad, stride);  // pixel 0 under the last tap, rounded up
+  const int64_t last = floor_div(stride - 1 + pad, stride);
   return {{{(p.in[i] + stride - 1) / stride, first, last - first + 1, 0, 0}}, 1, 1, 1, stride};
 }
 

@@ -26,9 +26,9 @@ namespace wt {
 namespace {
 
 // The image that operand A walks over: x forward, dy backward.
-Image image_of(const ConvProblem& problem) {
-  if (problem.direction == Direction::kForward) return {problem.x, problem.c, problem.in};
-  return {problem.y, problem.k, problem.out()};
+Image image_of(const ConvProblem& problem, const Lattice& seen) {
+  if (problem.direction == Direction::kForward) return {problem.x, problem.c, problem.in, seen};
+  return {problem.y, problem.k, problem.out(), seen};
 }
 
 constexpr int64_t kMapAlignment = 256;  // of what a map starts at; 16 bytes suffice
@@ -87,6 +87,47 @@ void set_zeros(TmaArguments<kRegions>& arguments, const KernelConfig& config, co
   arguments.zero_vectors = make_divider(pixel_bytes / tma_layout::zero_bytes(config, pixel_bytes));
 }
 
+// Where the phases lie in the parameter block of a kernel that walks over them.
+template <int kRegions>
+size_t phases_at(const KernelConfig& config) {
+  return tma_layout::copies_residual(config) ? sizeof(TmaResidualArguments<kRegions>) : sizeof(TmaArguments<kRegions>);
+}
+
+// The maps of phases, which are all that the kernel has of its image.
+template <int kRegions>
+void bind_phases(const KernelConfig& config, const ConvProblem& problem, const HostRegion& host, int channels,
+                 Launch& launch) {
+  WT_CHECK(host.phases.size() <= kMaxPhases, "{} phases in room for {}", host.phases.size(), kMaxPhases);
+  const TmaRegion& region = host.region;
+  size_t at = phases_at<kRegions>(config) + offsetof(TmaPhase, a);
+  for (const HostPhase& phase : host.phases) {
+    const Image image = image_of(problem, phase.seen);
+    launch.maps.push_back({static_cast<uint32_t>(at), Tensor::kX, first_byte(image),
+                           im2col_map(problem, image, Walk{region.size, region.start, region.step},
+                                      config.gemm.swizzle_a, channels, tma_layout::a_box_rows(config))});
+    at += sizeof(TmaPhase);
+  }
+}
+
+template <class Others>
+void set_phase_params(Launch& launch, const Others& others, const std::vector<HostPhase>& phases) {
+  TmaPhaseArguments<Others> arguments{others, {}, static_cast<i32>(phases.size())};
+  for (size_t i = 0; i < phases.size(); ++i) arguments.phases[i].taps = phases[i].taps;
+  set_params(launch, arguments);
+}
+
+template <int kRegions>
+void set_all_params(const KernelConfig& config, const TmaArguments<kRegions>& arguments, const HostRegion& front,
+                    Launch& launch) {
+  const bool phases = tma_layout::walks_phases(config);
+  if (tma_layout::copies_residual(config)) {
+    const TmaResidualArguments<kRegions> both{arguments, {}, {}};
+    phases ? set_phase_params(launch, both, front.phases) : set_params(launch, both);
+  } else {
+    phases ? set_phase_params(launch, arguments, front.phases) : set_params(launch, arguments);
+  }
+}
+
 template <int kRegions>
 Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
                      std::vector<HostRegion> regions, const PatchRuns& runs) {
@@ -126,7 +167,6 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   Launch launch;
   launch.kernel = name_of(config);
   const Tensor a = forward ? Tensor::kX : Tensor::kY, out = output_tensor(problem.direction);
-  const Image image = image_of(problem);
   int64_t image_zero_units = 0;
   for (size_t i = 0; i < regions.size(); ++i) {
     TmaRegion& region = regions[i].region;
@@ -144,6 +184,11 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
     arguments.regions[i] = region;
     ++arguments.region_count;
     if (!regions[i].has_taps) continue;
+    if (tma_layout::walks_phases(config)) {
+      bind_phases<kRegions>(config, problem, regions[i], arguments.box_channels, launch);
+      continue;
+    }
+    const Image image = image_of(problem, regions[i].seen);
     TensorMapSpec map;
     if (raw) {
       map = dense_map(image.type, {image.size[2] * image.channels, image.size[1], problem.n}, gemm.swizzle_a);
@@ -156,7 +201,7 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
                        arguments.box_channels, tma_layout::a_box_rows(config));
     }
     const size_t offset = offsetof(Arguments, regions) + i * sizeof(TmaRegion) + offsetof(TmaRegion, a);
-    launch.maps.push_back({static_cast<uint32_t>(offset), a, 0, map});
+    launch.maps.push_back({static_cast<uint32_t>(offset), a, first_byte(image), map});
   }
 
   const int64_t zero_units = problem.n * image_zero_units;
@@ -227,11 +272,7 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   }
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
-  if (tma_layout::copies_residual(config)) {
-    set_params(launch, TmaResidualArguments<kRegions>{arguments, {}, {}});
-  } else {
-    set_params(launch, arguments);
-  }
+  set_all_params(config, arguments, regions.front(), launch);
   if (turned) binding.launches.push_back(turn_filter_launch(config, problem, device, filter_at));
   binding.launches.push_back(std::move(launch));
   if (parts) binding.launches.push_back(split_sum_launch(config, problem, device, arguments.splits));

@@ -18,6 +18,7 @@
 #include "kernel/gemm/tma/weight_arguments.h"
 #include "kernel/gemm/tma/weight_part.h"
 #include "kernel/split_sum_arguments.h"
+#include "problem/image_phases.h"
 
 namespace wt {
 namespace {
@@ -47,10 +48,11 @@ TmaWeightArguments weight_arguments(const KernelConfig& config, const ConvProble
   arguments.taps = static_cast<i32>(pixels(problem.filter));
   for (size_t i = 0; i < 3; ++i) {
     arguments.filter[i] = static_cast<i32>(problem.filter[i]);
-    arguments.dilation[i] = static_cast<i32>(problem.dilation[i]);
+    const ImageLine line = image_line(problem, static_cast<int>(i));
+    arguments.dilation[i] = static_cast<i32>(line.tap_step);
     arguments.size[i] = static_cast<i32>(problem.out()[i]);
-    arguments.start[i] = static_cast<i32>(-problem.pad_lower[i]);
-    arguments.step[i] = static_cast<i32>(problem.stride[i]);
+    arguments.start[i] = static_cast<i32>(line.start);
+    arguments.step[i] = static_cast<i32>(line.step);
   }
   set_advance(arguments, gemm.tile.k);
   arguments.tiles_m = ceil_div(arguments.rows, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m;
@@ -60,6 +62,16 @@ TmaWeightArguments weight_arguments(const KernelConfig& config, const ConvProble
   arguments.elements = problem.w_elements();
   arguments.epilogue = epilogue_arguments(problem);
   return arguments;
+}
+
+Image image_of(const ConvProblem& problem) {
+  Image image{problem.x, problem.c, problem.in};
+  for (size_t i = 0; i < 3; ++i) {
+    const ImageLine line = image_line(problem, static_cast<int>(i));
+    image.seen.first[i] = line.first;
+    image.seen.apart[i] = line.apart;
+  }
+  return image;
 }
 
 // The launch that adds the pieces of tiles: it has the parameters of the one that makes them.
@@ -101,12 +113,13 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
   if (problem.n > 0) {
     launch.maps.push_back({offsetof(TmaWeightArguments, dy), Tensor::kY, 0, dy});
     const Walk walk{arguments.size, arguments.start, arguments.step};
-    TensorMapSpec x = gemm.loader_b == Loader::kTmaTiled ? dense_map(problem.x, {problem.c, arguments.pixels}, 128)
-                                                         : im2col_map(problem, {problem.x, problem.c, problem.in}, walk,
-                                                                      128, arguments.copied_channels, gemm.tile.k);
+    const Image image = image_of(problem);
+    TensorMapSpec x = gemm.loader_b == Loader::kTmaTiled
+                          ? dense_map(problem.x, {problem.c, arguments.pixels}, 128)
+                          : im2col_map(problem, image, walk, 128, arguments.copied_channels, gemm.tile.k);
     if (gemm.loader_b == Loader::kTmaTiled)
       x.box = {static_cast<uint32_t>(arguments.copied_channels), static_cast<uint32_t>(gemm.tile.k)};
-    launch.maps.push_back({offsetof(TmaWeightArguments, x), Tensor::kX, 0, x});
+    launch.maps.push_back({offsetof(TmaWeightArguments, x), Tensor::kX, first_byte(image), x});
   }
   const int64_t most = int64_t{device.multiprocessors} * config.min_blocks;
   const bool stream = gemm.stream_k != StreamK::kOff;

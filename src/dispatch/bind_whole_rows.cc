@@ -108,11 +108,14 @@ Binding with_whole_rows(const KernelConfig& config, const ConvProblem& problem, 
       for (Launch::Map& map : launch.maps) {
         if (map.tensor != rows.tensor) continue;
         map.tensor = Tensor::kWorkspace;
-        map.byte_offset += static_cast<uint64_t>(at);
         // Every outer distance is whole rows.
+        const auto copied = [&](uint64_t bytes) {
+          return bytes / static_cast<uint64_t>(rows.row_bytes) * static_cast<uint64_t>(rows.whole_bytes);
+        };
+        map.byte_offset = copied(map.byte_offset) + static_cast<uint64_t>(at);
         for (int rank = 1; rank < map.spec.rank; ++rank) {
           uint64_t& stride = map.spec.stride[static_cast<size_t>(rank)];
-          stride = stride / static_cast<uint64_t>(rows.row_bytes) * static_cast<uint64_t>(rows.whole_bytes);
+          stride = copied(stride);
         }
       }
     }

@@ -30,6 +30,7 @@ constexpr double kWideCrosswise = 1.15;      // and of crosswise tiles of 256 ch
 constexpr double kPingPongCrosswise = 0.88;  // of crosswise tiles in turns, one or two a block: medians of 203 runs
 constexpr double kPingPongWaves = 1.06;      // of consumers in turns over more tiles: medians of 342
 constexpr double kShortCrossed = 1.15;  // of tiles of up to 128 rows, and of crosswise ones, whose rows cross lines
+constexpr double kSteppedRows = 1.8;    // of rows that im2col copies step over pixels for: 39 bytes a clock, not 66
 constexpr double kRaggedColumns = 1.1;  // and of columns read across, where the last block of 64 is not full
 
 // One stage of the ring: products against copies, whichever takes longer.
@@ -40,7 +41,8 @@ double stage_cycles(const KernelConfig& config, double blocks, const ConvProblem
   const double narrow = std::max(parts.copied, kLeastRowBytes / gemm.swizzle_a);
   // Of a tile that two blocks share, each fetches half. It was seen to gain only where rows cross lines.
   const double crossed = facts.crossed, shared_tile = crossed > 1 ? 0.7 : 1;
-  const double rows_a = gemm.tile.m * narrow * crossed * (gemm.multicast_a ? shared_tile : 1);
+  const double stepped = facts.stepped && !tma_layout::walks_phases(config) ? kSteppedRows : 1;
+  const double rows_a = gemm.tile.m * narrow * crossed * stepped * (gemm.multicast_a ? shared_tile : 1);
   const double rows_b = gemm.tile.n * tma_layout::tap_columns(config) *
                         (tma_layout::b_is_mn_major(config) ? parts.copied : narrow) *
                         (gemm.multicast_b ? shared_tile : 1);

@@ -39,6 +39,7 @@ struct Facts {
   std::vector<Rows> rows;
   std::vector<Rows> divided;  // of kernels that leave out taps which miss the image; empty: there are none
   double crossed = 1;         // see crossed_lines
+  bool stepped = false;       // im2col copies step over pixels: taps of several phases of a strided image
   bool whole_boxes = false;   // of 64 channels that are summed over
   double memory_power = 0;    // cycles that the whole device's memory takes, to the power of kOverlap
 };

@@ -9,6 +9,7 @@
 #include "dispatch/tma_maps.h"
 #include "problem/choice.h"
 #include "problem/gemm_view.h"
+#include "problem/image_phases.h"
 #include "problem/tap_regions.h"
 
 namespace wt::tma_model {
@@ -37,6 +38,7 @@ Facts make_facts(const ConvProblem& problem) {
   Facts facts;
   if (problem.direction == Direction::kForward) {
     facts.rows.push_back({problem.n * pixels(problem.out()), pixels(problem.filter)});
+    for (int i = 0; i < kMaxDims; ++i) facts.stepped = facts.stepped || image_line(problem, i).step > 1;
   } else if (problem.direction == Direction::kBackwardData) {
     for (const StridePhase& phase : stride_phases(problem)) {
       int64_t taps = 1;

@@ -37,6 +37,12 @@ TensorMapSpec dense_map(DataType type, std::initializer_list<int64_t> sizes, uin
   return spec;
 }
 
+uint64_t first_byte(const Image& image) {
+  int64_t pixel = 0;
+  for (size_t i = 0; i < kMaxDims; ++i) pixel = pixel * image.size[i] + image.seen.first[i];
+  return static_cast<uint64_t>(pixel * image.channels * size_of(image.type));
+}
+
 TensorMapSpec im2col_map(const ConvProblem& problem, const Image& image, const Walk& walk, uint32_t swizzle,
                          int channels_per_pixel, int pixels_per_column) {
   TensorMapSpec spec;
@@ -51,11 +57,12 @@ TensorMapSpec im2col_map(const ConvProblem& problem, const Image& image, const W
   uint64_t stride = spec.size[0] * spec.stride[0];
   size_t at = 1;
   for (int i = 2; i >= kMaxDims - problem.dims; --i, ++at) {
-    const int64_t size = image.size[static_cast<size_t>(i)];
+    const int64_t all = image.size[static_cast<size_t>(i)], apart = image.seen.apart[static_cast<size_t>(i)];
+    const int64_t size = ceil_div(all - image.seen.first[static_cast<size_t>(i)], apart);
     spec.size[at] = static_cast<uint64_t>(size);
-    spec.stride[at] = stride;
+    spec.stride[at] = stride * static_cast<uint64_t>(apart);
     spec.element_stride[at] = static_cast<uint32_t>(walk.step[i]);
-    stride *= spec.size[at];
+    stride *= static_cast<uint64_t>(all);
     // The walk's last pixel is size - 1 + upper.
     const int64_t last = walk.start[i] + (int64_t{walk.size[i]} - 1) * walk.step[i];
     spec.lower[at - 1] = walk.start[i];

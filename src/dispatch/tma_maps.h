@@ -15,14 +15,22 @@ inline int64_t pixels(const Spatial& size) { return size[0] * size[1] * size[2];
 // A dense tensor of the given sizes, innermost first. The caller sets the box.
 TensorMapSpec dense_map(DataType type, std::initializer_list<int64_t> sizes, uint32_t swizzle);
 
-// A channels-last tensor that an im2col map walks over.
+// Pixels first, first + apart, ... of an image, in each dimension (d, h, w).
+struct Lattice {
+  Spatial first{0, 0, 0}, apart{1, 1, 1};
+};
+
+// A channels-last tensor, and the pixels of it that an im2col map walks over: to the map, they are all that there is.
 struct Image {
   DataType type;
   int64_t channels;
   Spatial size;
+  Lattice seen = {};
 };
+// From the tensor's first byte to the first pixel that is seen.
+uint64_t first_byte(const Image& image);
 
-// Pixel i of the walk, in each dimension (d, h, w), is start + i * step, for i in [0, size).
+// Pixel i of the walk, in each dimension (d, h, w), is start + i * step, for i in [0, size), counted in pixels seen.
 struct Walk {
   const int32_t (&size)[3];
   const int32_t (&start)[3];

@@ -8,6 +8,7 @@
 #include "dispatch/tma_maps.h"
 #include "kernel/gemm/tma/layout.h"
 #include "problem/gemm_view.h"
+#include "problem/image_phases.h"
 #include "problem/tap_regions.h"
 
 namespace wt {
@@ -28,11 +29,14 @@ std::vector<HostRegion> forward_regions(const ConvProblem& problem) {
   TmaRegion& region = host.region;
   const std::array<int64_t, 3> taps = tap_strides(problem);
   for (size_t i = 0; i < 3; ++i) {
+    const ImageLine line = image_line(problem, static_cast<int>(i));
+    host.seen.first[i] = line.first;
+    host.seen.apart[i] = line.apart;
     region.size[i] = static_cast<i32>(problem.out()[i]);
-    region.start[i] = static_cast<i32>(-problem.pad_lower[i]);
-    region.step[i] = static_cast<i32>(problem.stride[i]);
+    region.start[i] = static_cast<i32>(line.start);
+    region.step[i] = static_cast<i32>(line.step);
     region.taps.count[i] = static_cast<i32>(problem.filter[i]);
-    region.taps.step[i] = static_cast<i32>(problem.dilation[i]);
+    region.taps.step[i] = static_cast<i32>(line.tap_step);
     region.taps.filter_step[i] = static_cast<i32>(taps[i]);
   }
   region.rows = problem.n * pixels(problem.out());
@@ -47,6 +51,39 @@ std::vector<HostRegion> folded_regions(const KernelConfig& config, const ConvPro
   region.size[2] += tma_layout::fold_reach(config);
   region.rows = problem.n * region.size[0] * region.size[1] * region.size[2];
   region.taps.count[2] = 1;
+  return regions;
+}
+
+// All taps in phases of the image, each of which is walked over with a unit step.
+std::vector<HostRegion> phase_regions(const ConvProblem& problem) {
+  std::vector<HostRegion> regions = forward_regions(problem);
+  HostRegion& host = regions.front();
+  const std::array<int64_t, 3> taps = tap_strides(problem);
+  i32 all = 0;
+  for (const ImagePhase& dim : image_phases(problem)) {
+    HostPhase phase;
+    i32 count = 1;
+    for (size_t i = 0; i < 3; ++i) {
+      phase.seen.first[i] = dim[i].offset;
+      phase.seen.apart[i] = dim[i].step;
+      phase.taps.count[i] = static_cast<i32>(dim[i].tap_count);
+      phase.taps.offset[i] = static_cast<i32>(-dim[i].shift_first - image_phase_start(problem, static_cast<int>(i)));
+      phase.taps.step[i] = static_cast<i32>(-dim[i].shift_step);
+      phase.taps.filter += static_cast<i32>(dim[i].tap_first * taps[i]);
+      phase.taps.filter_step[i] = static_cast<i32>(dim[i].tap_step * taps[i]);
+      count *= phase.taps.count[i];
+    }
+    all += count;
+    host.phases.push_back(phase);
+  }
+  TmaRegion& region = host.region;
+  region.taps = {};
+  for (size_t i = 0; i < 3; ++i) {
+    region.start[i] = static_cast<i32>(image_phase_start(problem, static_cast<int>(i)));
+    region.step[i] = 1;
+    region.taps.count[i] = i == 0 ? all : 1;
+  }
+  host.has_taps = all > 0;
   return regions;
 }
 
@@ -183,10 +220,11 @@ void place_patches(TmaRegion& region, const ConvProblem& patches) {
 
 std::vector<HostRegion> tma_regions(const KernelConfig& config, const ConvProblem& problem, const ConvProblem& asked) {
   const bool forward = problem.direction == Direction::kForward;
-  std::vector<HostRegion> regions = tma_layout::raw_patches(config)  ? raw_patch_regions(config, problem)
-                                    : tma_layout::folds_taps(config) ? folded_regions(config, problem)
-                                    : forward                        ? forward_regions(problem)
-                                                                     : backward_regions(config, problem);
+  std::vector<HostRegion> regions = tma_layout::raw_patches(config)    ? raw_patch_regions(config, problem)
+                                    : tma_layout::folds_taps(config)   ? folded_regions(config, problem)
+                                    : tma_layout::walks_phases(config) ? phase_regions(problem)
+                                    : forward                          ? forward_regions(problem)
+                                                                       : backward_regions(config, problem);
   if (tma_layout::divides_by_taps(config)) {
     const std::vector<TapRegion> rectangles = tap_regions(problem);
     if (!rectangles.empty()) regions = divided(regions.front(), rectangles, problem.n);

@@ -161,6 +161,14 @@ const RowCase kTargetCases[] = {
        });
      },
      "specialization=patch with loader_a=tma_tiled finite_only=false vector_a=8 staging=tma_store"},
+    {"tma-phases",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.direction = Direction::kBackwardData;
+         t.gemm.specialization = Specialization::kPhases;
+       });
+     },
+     "specialization=phases with direction=bwd_data loader_a=tma_im2col"},
     {"tma-copy-vector",
      [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.staging = Staging::kShared; }); },
      "staging=shared copies rows by vectors of 2, 4 or 8 elements, not vector_c=1"},

@@ -236,6 +236,21 @@ void propose_raw_patches(const KernelConfig& base, Breadth breadth, std::vector<
   }
 }
 
+// Those from `first` on that walk over images by im2col, for strided ones phase by phase; packs have a few.
+void propose_phases(const KernelConfig& base, Breadth breadth, size_t first, std::vector<KernelConfig>& configs) {
+  if (base.direction != Direction::kForward) return;
+  if (breadth == Breadth::kFew && (base.dims != 2 || !is_16_bit(operand_a(base)))) return;
+  const size_t end = configs.size();
+  for (size_t i = first; i < end; ++i) {
+    const GemmConfig& gemm = configs[i].gemm;
+    if (gemm.loader_a != Loader::kTmaIm2col || gemm.specialization != Specialization::kDefault) continue;
+    if (tma_layout::folds_taps(configs[i])) continue;
+    if (gemm.swizzle_a != 128 || (breadth == Breadth::kFew && gemm.staging == Staging::kShared)) continue;
+    configs.push_back(KernelConfig(configs[i]));
+    configs.back().gemm.specialization = Specialization::kPhases;
+  }
+}
+
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (base.layout != Layout::kChannelsLast) return;
   if (base.direction == Direction::kBackwardWeight) return propose_weight(base, breadth, configs);
@@ -244,6 +259,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   if (breadth == Breadth::kFew && !usual) return;
   if (size_of(operand_a(base)) != size_of(operand_b(base))) return;
   if (size_of(operand_a(base)) != 1 && operand_a(base) != operand_b(base)) return;
+  const size_t first = configs.size();
   propose_merged(base, breadth, configs);
   const Offer least = wanted(base, breadth);
   const bool staged = is_16_bit(output_type(base));
@@ -278,6 +294,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   propose_narrow(base, breadth, configs);
   propose_patches(base, breadth, configs);
   propose_raw_patches(base, breadth, configs);
+  propose_phases(base, breadth, first, configs);
 }
 }  // namespace
 

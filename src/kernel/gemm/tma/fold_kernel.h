@@ -99,7 +99,7 @@ struct TmaFoldGemm {
         const i32 channel = at.box * p.box_channels;
         const SharedAddress a = shared.a + slot.slot * kABytes, b = shared.b + slot.slot * kBBytes;
         WT_UNROLL for (int i = 0; i < kTogether; ++i) Loads::load_a(
-            a + i * kRows * kConfig.gemm.swizzle_a, region, full, start[i], 0, at, first_channel + channel, p.policy);
+            a + i * kRows * kConfig.gemm.swizzle_a, region.a, full, start[i], 0, at, first_channel + channel, p.policy);
         WT_UNROLL for (int tap = 0; tap < kTaps; ++tap)
             Loads::load_b(b + tap * kTileN * kConfig.gemm.swizzle_a, p.b, p.b_tail, full, channel, at.filter + tap,
                           column, first_filter, p.filter_policy);

@@ -7,6 +7,7 @@
 // one multiplies while the other stores. Work is a list of regions (arguments.h); weight gradients are weight_kernel.h.
 // Where tiles are few, their sums are divided: over a cluster (exchange.h), or through the workspace
 // (kernel/split_sum.h). Two blocks of a cluster may share the tiles of an operand: each loads half of them for both.
+// The taps of a strided image are taken phase by phase (phases.h).
 // Pixels that no tap reaches are written by warps that have nothing else to do (zeros.h). A residual is copied to
 // where the tile's results will be staged, while they are summed.
 #pragma once
@@ -17,6 +18,7 @@
 #include "kernel/gemm/tma/operand.h"
 #include "kernel/gemm/tma/output_crosswise.h"
 #include "kernel/gemm/tma/peer.h"
+#include "kernel/gemm/tma/phases.h"
 #include "kernel/gemm/tma/remainder.h"
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
@@ -29,7 +31,8 @@ template <KernelConfig kConfig>
 struct TmaGemm {
   static constexpr int kRegions = tma_layout::regions(kConfig);
   static constexpr bool kResidual = tma_layout::copies_residual(kConfig);
-  using Params = typename TmaArgumentsOf<kRegions, kResidual>::Type;
+  static constexpr bool kPhases = tma_layout::walks_phases(kConfig);
+  using Params = typename TmaArgumentsOf<kRegions, kResidual, kPhases>::Type;
   static constexpr int kThreads = tma_layout::threads(kConfig);
   static constexpr int kMinBlocks = kConfig.min_blocks;
 
@@ -39,7 +42,7 @@ struct TmaGemm {
     if constexpr (kParts) let_sum_start<kConfig>();
     run_roles<kConfig>(
         [&] {
-          if (boxes_of(p, p.regions[0]) > 0) device::tma_prefetch(p.regions[0].a);
+          if (boxes_of(p, p.regions[0]) > 0) device::tma_prefetch(Sum(p, p.regions[0]).map());
           device::tma_prefetch(p.b);
           if constexpr (kThree) shared.parted.init(tma_layout::kRemainderThreads / 32, 1);
           shared.ring.init(1, 4 * (kPingPong ? 1 : kConsumers) * tma_layout::sharing_blocks(kConfig));
@@ -87,6 +90,7 @@ struct TmaGemm {
   static constexpr DataType kTypeA = wgmma_type(operand_a(kConfig)), kTypeB = wgmma_type(operand_b(kConfig));
   using Multiply = device::Wgmma<kCrosswise ? kTypeB : kTypeA, kCrosswise ? kTypeA : kTypeB, kWidth>;
   using Output = TmaOutput<kConfig, Params>;
+  using Sum = SumCursor<Params, kPhases>;
   using SlotRing = Ring<kStages>;
   using Cursor = typename SlotRing::Cursor;
 
@@ -153,9 +157,9 @@ struct TmaGemm {
         first_filter = (number & 7) * p.group_filter;
       }
       const Range range = stages_of(p, region, work.part);
-      TapCursor at(region.taps);
+      Sum at(p, region);
       if constexpr (kClusterSum || kParts) {
-        if (range.count > 0) at.seek(region.taps, p.depth_blocks, range.first * kBoxes);
+        if (range.count > 0) at.seek(range.first * kBoxes);
       }
       i32 left = boxes_of(p, region) - range.first * kBoxes;
       i32 ahead = 0;  // stages whose pixels are on their way
@@ -173,11 +177,11 @@ struct TmaGemm {
           if (kBoxes > 1 && left <= 0) at.box = kPastEnd;
           const i32 channel = at.box * p.box_channels;
           if (!kRaw || ahead <= 0)
-            Loads::load_a(shared.a_box(slot.slot, box), region, full, start, row, at, first_channel + channel,
+            Loads::load_a(shared.a_box(slot.slot, box), at.map(), full, start, row, at, first_channel + channel,
                           p.policy);
           Loads::load_b(shared.b_box(slot.slot, box), p.b, p.b_tail, full, channel, at.filter, column, first_filter,
                         p.filter_policy);
-          at.next(region.taps, p.depth_blocks);
+          at.next();
           --left;
         }
         slot.next();
@@ -194,7 +198,7 @@ struct TmaGemm {
     for (i32 slot = 0; slot < ahead; ++slot) {
       const SharedAddress full = shared.ring.full(slot);
       device::mbarrier_arrive_expect(full, static_cast<u32>(p.stage_bytes));
-      TmaLoads<kConfig>::load_a(shared.a_box(slot, 0), region, full, start, 0, at,
+      TmaLoads<kConfig>::load_a(shared.a_box(slot, 0), region.a, full, start, 0, at,
                                 first_channel + at.box * p.box_channels, p.policy);
       at.next(region.taps, p.depth_blocks);
     }
@@ -260,7 +264,8 @@ struct TmaGemm {
   WT_DEVICE static void multiply(const Params& p, const Shared& shared, Cursor& slot, const Range& range, int part,
                                  float (&d)[kFragments][kWidth / 2]) {
     const i32 stages = range.count;
-    if ((kRegions > 1 || kClusterSum || kParts) && stages == 0) {  // no tap reaches these pixels, or an empty part
+    if ((kRegions > 1 || kPhases || kClusterSum || kParts) &&
+        stages == 0) {  // no tap reaches these pixels, or an empty part
       WT_UNROLL for (int i = 0; i < kFragments; ++i) { WT_UNROLL for (int e = 0; e < kWidth / 2; ++e) d[i][e] = 0; }
       return;
     }

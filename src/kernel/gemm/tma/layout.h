@@ -308,13 +308,18 @@ constexpr int zero_bytes(const KernelConfig& config, long long row_bytes) {
   return row_bytes % 16 == 0 ? 16 : least * size_of(output_type(config));
 }
 
+// Whether the sums of a strided problem run over the phases of its image, one after the other (phases.h).
+constexpr bool walks_phases(const KernelConfig& config) {
+  return config.gemm.pipeline == Pipeline::kTma && config.gemm.specialization == Specialization::kPhases;
+}
+
 // Regions that the parameter block has room for.
 constexpr int kMaxRegions = 9;  // 3x3 rectangles, or the eight phases of a cube
 // Kernels that take a dilated problem by rectangles whose pixels see the same taps (problem/tap_regions.h); they store
 // by rows, which may lie anywhere.
 constexpr bool divides_by_taps(const KernelConfig& config) {
   return config.gemm.loader_a == Loader::kTmaIm2col && config.gemm.staging == Staging::kShared &&
-         config.gemm.split_k == SplitK::kNone && !folds_taps(config);
+         config.gemm.split_k == SplitK::kNone && !folds_taps(config) && !walks_phases(config);
 }
 // WHY one with a residual that is copied: bulk stores write one region, and its maps take the others' place.
 constexpr int regions(const KernelConfig& config) {

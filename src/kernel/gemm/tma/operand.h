@@ -103,17 +103,19 @@ struct TapCursor {
     }
   }
 
-  WT_DEVICE void next(const TapWalk& walk, i32 depth_blocks) {
-    if (++box < depth_blocks) return;
+  // False where the walk is over; the cursor then stands at its start.
+  WT_DEVICE bool next(const TapWalk& walk, i32 depth_blocks) {
+    if (++box < depth_blocks) return true;
     box = 0;
     WT_UNROLL for (int i = 2; i >= 0; --i) {
       offset[i] += walk.step[i];
       filter += walk.filter_step[i];
-      if (++tap[i] < walk.count[i]) return;
+      if (++tap[i] < walk.count[i]) return true;
       offset[i] = walk.offset[i];
       filter -= walk.filter_step[i] * walk.count[i];
       tap[i] = 0;
     }
+    return false;
   }
 };
 
@@ -132,34 +134,33 @@ struct TmaLoads {
 
   // The A box at the cursor's tap, from `channel` on; `start` and `row` are those of this block's share of the tile's
   // rows.
-  WT_DEVICE static void load_a(SharedAddress to, const TmaRegion& region, SharedAddress full, const WalkStart& start,
+  WT_DEVICE static void load_a(SharedAddress to, const TensorMap& map, SharedAddress full, const WalkStart& start,
                                i64 row, const TapCursor& at, i32 channel, CachePolicy policy) {
     const auto w = static_cast<u16>(at.offset[2]), h = static_cast<u16>(at.offset[1]),
                d = static_cast<u16>(at.offset[0]);
     if constexpr (kShareA) {
       to += share_a() * tma_layout::a_box_rows(kConfig) * kConfig.gemm.swizzle_a;
       if constexpr (kConfig.gemm.loader_a == Loader::kTmaTiled) {
-        device::tma_load_multicast(to, region.a, full, kEveryBlock, channel, static_cast<i32>(row), policy);
+        device::tma_load_multicast(to, map, full, kEveryBlock, channel, static_cast<i32>(row), policy);
       } else if constexpr (kConfig.dims == 1) {
-        device::tma_load_im2col_multicast(to, region.a, full, kEveryBlock, channel, start.at[2], start.image, w,
-                                          policy);
+        device::tma_load_im2col_multicast(to, map, full, kEveryBlock, channel, start.at[2], start.image, w, policy);
       } else if constexpr (kConfig.dims == 2) {
-        device::tma_load_im2col_multicast(to, region.a, full, kEveryBlock, channel, start.at[2], start.at[1],
-                                          start.image, w, h, policy);
+        device::tma_load_im2col_multicast(to, map, full, kEveryBlock, channel, start.at[2], start.at[1], start.image, w,
+                                          h, policy);
       } else {
-        device::tma_load_im2col_multicast(to, region.a, full, kEveryBlock, channel, start.at[2], start.at[1],
-                                          start.at[0], start.image, w, h, d, policy);
+        device::tma_load_im2col_multicast(to, map, full, kEveryBlock, channel, start.at[2], start.at[1], start.at[0],
+                                          start.image, w, h, d, policy);
       }
     } else if constexpr (tma_layout::raw_patches(kConfig)) {
-      device::tma_load(to, region.a, full, channel, at.offset[1], start.at[2], policy);
+      device::tma_load(to, map, full, channel, at.offset[1], start.at[2], policy);
     } else if constexpr (kConfig.gemm.loader_a == Loader::kTmaTiled) {
-      device::tma_load(to, region.a, full, channel, static_cast<i32>(row), policy);
+      device::tma_load(to, map, full, channel, static_cast<i32>(row), policy);
     } else if constexpr (kConfig.dims == 1) {
-      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.image, w, policy);
+      device::tma_load_im2col(to, map, full, channel, start.at[2], start.image, w, policy);
     } else if constexpr (kConfig.dims == 2) {
-      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.at[1], start.image, w, h, policy);
+      device::tma_load_im2col(to, map, full, channel, start.at[2], start.at[1], start.image, w, h, policy);
     } else {
-      device::tma_load_im2col(to, region.a, full, channel, start.at[2], start.at[1], start.at[0], start.image, w, h, d,
+      device::tma_load_im2col(to, map, full, channel, start.at[2], start.at[1], start.at[0], start.image, w, h, d,
                               policy);
     }
   }

@@ -29,9 +29,10 @@ struct TmaWeightArguments {
   // copies.
   i32 copied_rows, copied_channels, copied_bytes;
   i32 taps;
+  // Of the walk over the pixels of x that its map has, as in TmaRegion.
   i32 filter[3], dilation[3];
-  i32 size[3], start[3], step[3];  // of the walk over x, as in TmaRegion
-  i32 advance[4];                  // tile.k pixels as (n, d, h, w) steps of the walk
+  i32 size[3], start[3], step[3];
+  i32 advance[4];  // tile.k pixels as (n, d, h, w) steps of the walk
   i64 tiles_m, tiles_n;
   CachePolicy policy;  // of dy and x
   void* dw;

@@ -184,6 +184,7 @@ bool rows_weight_fits(const KernelConfig& config, const ConvProblem& problem) {
   const ConvProblem p = rows_weight_source(problem);
   RowsWeightView view = undivided(config, p);
   const Spatial out = p.out();
+  if (out[1] < 1 || out[2] < 1) return false;  // turned round with a stride, which another row declines
   divide(view, config, p, out, ceil_div(out[2], 8), 2);
   return unit_fits(config, view);
 }

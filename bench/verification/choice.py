@@ -44,6 +44,17 @@ FURTHER = (
         "bwd_weight bf16 n3 c3 k200 i42x70 f14x14 s14")),
     ("finite.*_patch", "kind", (
         "fwd bf16 n2 c1 k136 i14x56 f7x7 s7 +bias+relu", "fwd fp16 n150 c3 k40 i56 f7 s7")),
+    ("_phases", "form", (
+        "fwd bf16 n4 c72 k136 i29x31 f3x3 s2 p1", "fwd bf16 n2 c64 k264 i25x26 f5x5 s3 p2:4x1",
+        "fwd bf16 n2 c256 k72 i14x14 f3x3 s2 p1 +bias+relu", "fwd bf16 n1 c64 k64 i2x3 f5x7 s2 p3")),
+    ("_phases", "kind", (
+        "fwd bf16 n1 c64 k72 i9x10x11 f3x3x3 s2 p1", "fwd bf16 n3 c72 k80 i201 f3 s2 p1",
+        "fwd bf16 n2 c64 k64 i11x19 f3x3 s2x1 p1", "fwd bf16 n1 g2 c128 k128 i19x19 f3x3 s2 p1")),
+    ("a_tma_im2col", "kind", (
+        "fwd bf16 n2 c72 k136 i29x31 f1x1 s2", "fwd bf16 n2 c64 k64 i19x23 f1x1 s2x3 p1:0x2:1",
+        "fwd bf16 n2 c64 k64 i27x29 f3x3 s2 p2 d2")),
+    ("b_tma_im2col", "kind", (
+        "bwd_weight bf16 n2 c72 k136 i29x31 f1x1 s2", "bwd_weight bf16 n2 c64 k64 i27x29 f3x3 s2 p2 d2")),
     ("a_tma_halo.*split_|w4x1x2", "form", (
         "fwd bf16 n4 c256 k136 i7x7 f3x3 p1", "bwd_data bf16 n4 c136 k256 i7x7 f3x3 p1",
         "fwd bf16 n2 c512 k64 i13x13 f3x3 p1", "bwd_data bf16 n2 c72 k512 i13x13 f3x3 p1")),

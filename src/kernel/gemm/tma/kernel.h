@@ -44,6 +44,9 @@ struct TmaGemm {
         [&] {
           if (boxes_of(p, p.regions[0]) > 0) device::tma_prefetch(Sum(p, p.regions[0]).map());
           device::tma_prefetch(p.b);
+          if constexpr (kPhases) {
+            for (i32 i = 1; i < p.phase_count; ++i) device::tma_prefetch(p.phases[i].a);
+          }
           if constexpr (kThree) shared.parted.init(tma_layout::kRemainderThreads / 32, 1);
           shared.ring.init(1, 4 * (kPingPong ? 1 : kConsumers) * tma_layout::sharing_blocks(kConfig));
           if constexpr (kClusterSum) shared.sum().init();

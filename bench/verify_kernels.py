@@ -38,7 +38,7 @@ def main():
         command.add_argument("--choice", type=Path, required=True, help="JSON: the kernels and the problems of each")
     prepared.add_argument("--pack", type=Path, help="where to compile them into; .xz compresses; none: choose only")
     prepared.add_argument("--target", default="sm_90a")
-    prepared.add_argument("--most", type=int, default=700, help="kernels in all")
+    prepared.add_argument("--most", type=int, default=900, help="kernels in all")
     prepared.add_argument("--picks", action="store_true", help="also the kernel that a plan takes for each problem")
     prepared.add_argument("--only", default="", help="only kernels whose name contains this, to try the script out")
     ran.add_argument("--pack", type=Path, help="what `prepare` compiled; none: kernels are compiled here")

@@ -49,7 +49,8 @@ FURTHER = (
         "fwd bf16 n2 c256 k72 i14x14 f3x3 s2 p1 +bias+relu", "fwd bf16 n1 c64 k64 i2x3 f5x7 s2 p3")),
     ("_phases", "kind", (
         "fwd bf16 n1 c64 k72 i9x10x11 f3x3x3 s2 p1", "fwd bf16 n3 c72 k80 i201 f3 s2 p1",
-        "fwd bf16 n2 c64 k64 i11x19 f3x3 s2x1 p1", "fwd bf16 n1 g2 c128 k128 i19x19 f3x3 s2 p1")),
+        "fwd bf16 n2 c64 k64 i11x19 f3x3 s2x1 p1", "fwd bf16 n1 g2 c128 k128 i19x19 f3x3 s2 p1",
+        "fwd bf16 n1 c128 k128 g16 i9x10 f3x3 s2 p1", "fwd bf16 n2 c192 k72 i11x9 f3x3 s2 p1 +residual")),
     ("a_tma_im2col", "kind", (
         "fwd bf16 n2 c72 k136 i29x31 f1x1 s2", "fwd bf16 n2 c64 k64 i19x23 f1x1 s2x3 p1:0x2:1",
         "fwd bf16 n2 c64 k64 i27x29 f3x3 s2 p2 d2")),
@@ -58,16 +59,32 @@ FURTHER = (
     ("a_tma_halo.*split_|w4x1x2", "form", (
         "fwd bf16 n4 c256 k136 i7x7 f3x3 p1", "bwd_data bf16 n4 c136 k256 i7x7 f3x3 p1",
         "fwd bf16 n2 c512 k64 i13x13 f3x3 p1", "bwd_data bf16 n2 c72 k512 i13x13 f3x3 p1")),
+    (r"gemm_tma.*_fw\d", "form", (
+        "fwd bf16 n2 c64 k36 i13x13 f3x3 p1", "fwd bf16 n3 c16 k12 i9x2 f2x3 s2x1 p3x2 d2x1",
+        "fwd bf16 n140 c8 k18 i8x6 f5x5 p2", "fwd bf16 n2 c64 k40 i50x50 f3x3 p1")),
+    (r"gemm_tma.*_fw\d", "kind", (
+        "fwd fp16 n1 c72 k40 i5x140 f3x3 p0:1x1:0", "fwd bf16 n1 c64 k44 i11x17 f3x3 p1 +alpha=2+scale+bias+residual+relu+amax",
+        "fwd fp16 n1 c192 k20 i20x9 f7x7 p3", "fwd bf16 n2 c64 k36 i70 f3 p1", "fwd bf16 n1 c64 k36 i4x5x6 f3x3x3 p1")),
+    ("gemm_tma.*stream_", "form", (
+        "fwd bf16 n2 c448 k136 i7x9 f3x3 p1", "fwd bf16 n1 c264 k136 i95x97 f1x1", "fwd bf16 n4 c512 k256 i33x33 f3x3 p1",
+        "bwd_data bf16 n2 c136 k448 i7x9 f3x3 p1", "bwd_data bf16 n2 c200 k136 i9x10 f3x3 p1")),
+    ("gemm_tma.*stream_", "kind", (
+        "fwd bf16 n2 c448 k136 i7x9 f3x3 p1 +alpha=2+scale+bias+residual+relu+amax", "fwd bf16 n3 c72 k40 i67 f5 p2 +bias",
+        "fwd tf32 n1 c100 k36 i5x6 f3x3 p1 +residual", "fwd e4m3>bf16 n1 c272 k40 i5x6 f3x3 p1",
+        "bwd_data bf16 n1 c40 k64 i3x5x6 f3x3x3 p1", "bwd_data tf32 n1 c36 k68 i9x7 f3x3 p1 +alpha=2",
+        "bwd_weight fp16 n3 c144 k144 g2 i17x15 f3x3 s2 p1 +residual+amax", "bwd_weight bf16 n5 c72 k136 i31x29 f1x1 +alpha=2")),
     ("gemm_tma", "kind", (
         "bwd_data bf16 n2 c512 k72 i14x14 f1x1 s2", "bwd_data bf16 n2 c72 k200 i27x29 f3x3 s2 p1",
         "bwd_data bf16 n2 c72 k136 i21x21 f3x3 s2 p1 +residual",
         "fwd bf16 n1 c64 k72 i33x33 f3x3 p12 d12", "bwd_data bf16 n1 c64 k72 i33x33 f3x3 p12 d12")),
 )
 
-# What of a name is size and not form: warps, instruction, stages, swizzles, vectors, blocks, epilogue steps.
-SIZES = re.compile(r"(i\d+x\d+x\d+|st\d+|wg\d+|s[abc]\d+|bs\d+|pers|v[bcio]\d+|mb\d+|lw\d+|om\d+|on\d+|kg\d+|block\d+|[tu][hw]\d+"
-                   r"|[fsdp][hw]\d+|scale|bias|amax|relu|leaky|clamp|silu|gelu|sigmoid|tanh|stride\d+|pad\d+|mc[ab]|"
-                   r"filter\d+x\d+(?:x\d+)?)")
+# What of a name is size and not form: instruction, stages, swizzles, vectors, blocks, epilogue steps; of some kinds the
+# filter, too.
+SIZES = re.compile(r"i\d+x\d+x\d+|st\d+|wg\d+|s[abc]\d+|bs\d+|pers|v[bcio]\d+|mb\d+|lw\d+|om\d+|on\d+|kg\d+|block\d+|[tu][hw]\d+"
+                   r"|scale|bias|amax|relu|leaky|clamp|silu|gelu|sigmoid|tanh|stride\d+|pad\d+|mc[ab]"
+                   r"|filter\d+x\d+(?:x\d+)?")
+FILTER = re.compile(r"[fsdp][hw]\d+|pf\d+")
 
 
 def form_of(kernel):
@@ -95,13 +112,13 @@ def form_of(kernel):
             keep += ["res"] * copied
         elif re.fullmatch(r"(gt|img)\d+", tag):
             keep.append(tag.rstrip("0123456789"))
-        elif tag and not SIZES.fullmatch(tag) and not (kind.startswith("direct") and re.fullmatch(r"pf\d+", tag)):
+        elif tag and not SIZES.fullmatch(tag) and not (kind.startswith(("direct", "taps")) and FILTER.fullmatch(tag)):
             keep.append(tag)
     return kind, "_".join(keep)
 
 
 def accepting(args):
-    """Problem -> kernels that accept it, the plan's pick first; of the suites in three directions, and FURTHER's own."""
+    """(problem -> kernels that accept it, the plan's pick first; FURTHER in the program's words)."""
     found = {}
 
     def ask(words):
@@ -112,10 +129,13 @@ def accepting(args):
         for target in ask([suite])["targets"]:
             for row in target["problems"]:
                 found[row["problem"]] = [item["name"] for item in row["accepting"]]
-    for problem in sorted({problem for _, _, problems in FURTHER for problem in problems}):
-        document = ask([problem, "--all"])
-        found[document["problem"]] = [item["name"] for item in document["candidates"] if item["accepts"]]
-    return {problem: [kernel for kernel in kernels if args.only in kernel] for problem, kernels in found.items()}
+    further = []
+    for pattern, by, problems in FURTHER:
+        documents = [ask([problem, "--all"]) for problem in problems]
+        further.append((pattern, by, [document["problem"] for document in documents]))  # as the program writes them
+        for document in documents:
+            found[document["problem"]] = [item["name"] for item in document["candidates"] if item["accepts"]]
+    return {problem: [kernel for kernel in kernels if args.only in kernel] for problem, kernels in found.items()}, further
 
 
 def cover(offers, taken):
@@ -157,7 +177,7 @@ def offers_of(table, further):
     return offers
 
 
-def choose(table, most, picks, further=FURTHER):
+def choose(table, most, picks, further):
     """(kernel -> problems that it accepts, kernels that --most left out: those that add least)."""
     taken = sorted({kernels[0] for kernels in table.values() if kernels}) if picks else []
     taken += cover(offers_of(table, further), taken)
@@ -170,25 +190,25 @@ def choose(table, most, picks, further=FURTHER):
     return runs, left_out
 
 
-def unmet(table, further=FURTHER):
-    """What FURTHER asks for and no kernel does."""
+def unmet(table, further):
+    """What FURTHER asks for and no kernel does: the list may be older or newer than the kernels."""
     return [(pattern, problem) for pattern, _, problems in further for problem in problems
             if not any(re.search(pattern, kernel) for kernel in table.get(problem, []))]
 
 
 def prepare(args):
     start = time.monotonic()
-    table = accepting(args)
-    for pattern, problem in [] if args.only else unmet(table):
-        print(f"no kernel that matches {pattern} accepts '{problem}'")
-        return 3
-    runs, left_out = choose(table, args.most, args.picks)
+    table, further = accepting(args)
+    gaps = [] if args.only else unmet(table, further)
+    for pattern, problem in gaps:
+        print(f"NOT MET: no kernel that matches {pattern} accepts '{problem}'")
+    runs, left_out = choose(table, args.most, args.picks, further)
     if not runs:
         print("no kernel was chosen")
         return 3
     problems = sorted(table)
     number = {problem: i for i, problem in enumerate(problems)}
-    document = {"command": args.command, "target": args.target, "suites": SUITES, "problems": problems,
+    document = {"command": args.command, "target": args.target, "suites": SUITES, "problems": problems, "not_met": gaps,
                 "kernels": {kernel: [number[p] for p in accepted] for kernel, accepted in runs.items()}}
     args.choice.parent.mkdir(parents=True, exist_ok=True)
     args.choice.write_text(json.dumps(document) + "\n")

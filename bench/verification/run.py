@@ -130,6 +130,7 @@ def run(args, execute=subprocess.run):
             result["kinds"].append(row)
         result.update(verification.documents[-1] if verification.documents else {})
         result["problems"] = len(choice["problems"])
+        result["not_met"] = choice.get("not_met", [])
         result["same_bits"] = args.same
         result["total"] = total
     args.json.parent.mkdir(parents=True, exist_ok=True)

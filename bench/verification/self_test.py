@@ -20,6 +20,8 @@ BASIC = "wt_fwd_bf16_nhwc_sm90a_gemm_basic_v1_t64x64x32"
 def test_forms():
     assert form_of(TMA) == ("tma", "a_tma_im2col_b_tma_tiled_pp_c_shared"), form_of(TMA)
     assert form_of(TMA.replace("128x96", "256x128").replace("st6", "st3")) == form_of(TMA)
+    assert form_of(TMA + "_fw3") == ("tma", "a_tma_im2col_b_tma_tiled_pp_c_shared_fw3"), "a filter's row as columns is a form"
+    assert form_of(BANDED + "_fw3") == form_of(BANDED)
     assert form_of(CROSSWISE) == ("tma", "res_crosswise_a_tma_tiled_b_tma_tiled_c_tma_store"), form_of(CROSSWISE)
     assert form_of(WAVELET) == ("wavelet", "a_async_b_async"), form_of(WAVELET)
     assert form_of(BY_WARPS) == ("wavelet_mma", "w2x1x1_a_async_b_async_c_shared"), form_of(BY_WARPS)

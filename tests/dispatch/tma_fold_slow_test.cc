@@ -50,6 +50,7 @@ TEST(TmaFoldForms, AreExact) {
       {"fwd bf16 n1 c64 k44 i11x17 f3x3 p1 +alpha=2+scale+bias+residual+relu+amax", {128, 16, true}},
       {"fwd bf16 n1 c64 k44 i11x17 f3x3 p1 +bias+clamp=-4:9", {64, 24, false}},
       {"fwd bf16 n140 c8 k18 i8x6 f5x5 p2", {64, 24, true}},
+      {"fwd bf16 n1 c64 k35 i9x21 f3x3 p1 +bias", {64, 40, true}},
       {"fwd fp16 n1 c192 k20 i20x9 f7x7 p3", {128, 24, false}},
       {"fwd bf16 n4 c128 k24 g2 i6x9 f3x3 p1", {64, 16, false}},
       {"fwd bf16 n2 c64 k36 i70 f3 p1", {64, 40, true}},

@@ -34,10 +34,12 @@ void propose_folds(const KernelConfig& base, Breadth breadth, std::vector<Kernel
   if (breadth == Breadth::kFew || base.direction != Direction::kForward) return;
   if (!is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
   for (const FoldShape& fold : kFoldShapes) {
+    KernelConfig folding = base;
+    folding.direct.filter_w = fold.taps;
+    // For odd channel counts; others are faster staged.
+    if (fold.shape.ping_pong) propose_shape(folding, fold.shape, 128, Loader::kTmaIm2col, Staging::kDirect, configs);
     for (const unsigned char stored : {4, 2}) {
-      KernelConfig folding = base;
-      folding.direct.filter_w = fold.taps;
-      if (!propose_shape(folding, fold.shape, 128, Loader::kTmaIm2col, Staging::kShared, configs)) continue;
+      propose_shape(folding, fold.shape, 128, Loader::kTmaIm2col, Staging::kShared, configs);
       configs.back().gemm.vector_c = stored;
     }
   }

@@ -13,16 +13,34 @@ namespace wt {
 // Rows of a fragment that are pixels with their padding: of an image row the first `width` have outputs, and of the
 // fragment those before `end`.
 struct FoldedRows {
-  RegionRows rows;
+  const TmaRegion& region;
+  i64 first;
   i32 width;
   int end;
 
   WT_DEVICE i64 offset(int row) const {
-    const i64 at = rows.first + row;
-    if (row >= end || at >= rows.region.rows) return -1;
-    const bool few = rows.region.rows >> 31 == 0;
-    const i64 w = few ? static_cast<u32>(at) % static_cast<u32>(rows.region.size[2]) : at % rows.region.size[2];
-    return w < width ? rows.offset(row) : -1;
+    const i64 at = first + row;
+    if (row >= end || at >= region.rows) return -1;
+    return region.rows >> 31 == 0 ? offset_of<u32>(static_cast<u32>(at)) : offset_of<i64>(at);
+  }
+
+ private:
+  template <class Index>
+  WT_DEVICE i64 offset_of(Index at) const {
+    const auto wide = static_cast<Index>(region.size[2]);
+    Index rest = at / wide;
+    const Index w = at - rest * wide;
+    if (w >= static_cast<Index>(width)) return -1;
+    i64 offset = region.out_base + static_cast<i64>(w) * region.out_stride[3];
+    // WHY not as RegionRows: without a third dimension there is a division less.
+    WT_UNROLL for (int i = 1; i >= 0; --i) {
+      if (region.size[i] == 1) continue;
+      const auto size = static_cast<Index>(region.size[i]);
+      const Index above = rest / size;
+      offset += static_cast<i64>(rest - above * size) * region.out_stride[i + 1];
+      rest = above;
+    }
+    return offset + static_cast<i64>(rest) * region.out_stride[0];
   }
 };
 

@@ -185,8 +185,8 @@ struct TmaFoldGemm {
     WT_UNROLL for (int i = 0; i < kFragments; ++i) {
       float sums[kTileN / 2];
       Folded::fold(edges, i, d[i], sums);
-      const FoldedRows rows{
-          {p.regions[0], first + 64 * i}, p.regions[0].size[2] - tma_layout::fold_reach(kConfig), kOwn - 64 * i};
+      const FoldedRows rows{p.regions[0], first + 64 * i, p.regions[0].size[2] - tma_layout::fold_reach(kConfig),
+                            kOwn - 64 * i};
       if constexpr (kConfig.gemm.staging == Staging::kShared) {
         Output::stage(p, rows, place, sums, steps, staging);
         Output::copy_rows(p, rows, place, staging);

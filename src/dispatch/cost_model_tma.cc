@@ -30,7 +30,7 @@ constexpr double kWideCrosswise = 1.15;      // and of crosswise tiles of 256 ch
 constexpr double kPingPongCrosswise = 0.88;  // of crosswise tiles in turns, one or two a block: medians of 203 runs
 constexpr double kPingPongWaves = 1.06;      // of consumers in turns over more tiles: medians of 342
 constexpr double kShortCrossed = 1.15;  // of tiles of up to 128 rows, and of crosswise ones, whose rows cross lines
-constexpr double kSteppedRows = 1.8;    // of rows that im2col copies step over pixels for: 39 bytes a clock, not 66
+constexpr double kSteppedRows = 1.02;   // of rows that im2col copies step over pixels for: the most of five layers
 constexpr double kRaggedColumns = 1.1;  // and of columns read across, where the last block of 64 is not full
 
 // One stage of the ring: products against copies, whichever takes longer.

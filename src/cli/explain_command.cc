@@ -114,6 +114,13 @@ std::string chosen_because(const RankedCandidate& candidate) {
 }
 
 std::string split_text(const SplitFacts& split) {
+  if (const StreamShares& cut = split.stream; cut.blocks > 0) {
+    const std::string rounds =
+        cut.rounds > 0 ? fmt::format("{} rounds of {} whole tiles, then ", cut.rounds, cut.blocks) : "";
+    if (cut.tiles == 0) return fmt::format("stream-K: {}none", rounds);
+    return fmt::format("stream-K: {}{} tiles of {} k-blocks cut into shares of {}{}", rounds, cut.tiles, cut.depth,
+                       cut.share, cut.rest > 0 ? fmt::format(" or {}", cut.share + 1) : "");
+  }
   return fmt::format("{} parts by predicted time, {} by occupancy alone (tiles {}, k-blocks of each {})", split.parts,
                      split.by_occupancy, split.tiles, split.blocks);
 }
@@ -253,11 +260,19 @@ void print_json(const Explanation& explanation, const std::string& command) {
   if (explanation.target) {
     json["target"] = info_of(*explanation.target).name;
     json["accepting"] = explanation.accepting();
-    if (const auto split = chosen_split(explanation))
-      json["split"] = {{"parts", split->parts},
-                       {"parts_by_occupancy", split->by_occupancy},
-                       {"k_blocks", split->blocks},
-                       {"tiles", split->tiles}};
+    if (const auto split = chosen_split(explanation)) {
+      if (const StreamShares& cut = split->stream; cut.blocks > 0)
+        json["stream"] = {{"rounds", cut.rounds},
+                          {"blocks", cut.blocks},
+                          {"tiles_cut", cut.tiles},
+                          {"k_blocks", cut.depth},
+                          {"share", cut.share}};
+      else
+        json["split"] = {{"parts", split->parts},
+                         {"parts_by_occupancy", split->by_occupancy},
+                         {"k_blocks", split->blocks},
+                         {"tiles", split->tiles}};
+    }
     if (!explanation.strict.empty() && explanation.strict.front().accepts())
       json["strict_nonfinite"] = {{"name", explanation.strict.front().name},
                                   {"predicted_us", explanation.strict.front().predicted_us}};

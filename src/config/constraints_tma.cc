@@ -201,18 +201,25 @@ constexpr Constraint kTargetRows[] = {
            gemm.groups_per_tile, at.config.min_blocks);
      }},
 
-    {"tma-stream", "stream-K cuts the pixels of weight gradients",
+    {"tma-stream", "stream-K cuts tiles that a block loads by itself, of the problem as it is",
      [](const Case& at) { return is_tma_kernel(at) && at.config.gemm.stream_k != StreamK::kOff; },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
-       return at.config.direction == Direction::kBackwardWeight && gemm.staging == Staging::kDirect &&
-              gemm.groups_per_tile == 1;
+       if (gemm.groups_per_tile != 1) return false;
+       if (at.config.direction == Direction::kBackwardWeight) return gemm.staging == Staging::kDirect;
+       return !tma_layout::is_halo(at.config) && !tma_layout::crosswise(at.config) &&
+              tma_layout::sharing_blocks(at.config) == 1 && gemm.vector_a == 1 &&
+              !tma_layout::sees_patches(at.config) && !tma_layout::walks_phases(at.config);
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
-           "stream_k={} with direction={} staging={} groups_per_tile={}: it is for bwd_weight, direct and 1",
-           text_of(gemm.stream_k), text_of(at.config.direction), text_of(gemm.staging), gemm.groups_per_tile);
+           "stream_k={} with direction={} staging={} groups_per_tile={} loader_a={} warps.m={} vector_a={} "
+           "specialization={} cluster of {} blocks: it takes groups_per_tile=1, in bwd_weight staging=direct, else "
+           "tma_im2col or tma_tiled, four warps a warpgroup along m, 1, no patch or phases and no cluster",
+           text_of(gemm.stream_k), text_of(at.config.direction), text_of(gemm.staging), gemm.groups_per_tile,
+           text_of(gemm.loader_a), gemm.warps.m, gemm.vector_a, text_of(gemm.specialization),
+           tma_layout::sharing_blocks(at.config));
      }},
 
     {"tma-sharing", "two blocks of a cluster share the tiles of one operand",

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "config/kernel_config.h"
+#include "kernel/gemm/tma/stream.h"
 #include "problem/problem.h"
 #include "runtime/device.h"
 #include "runtime/launch.h"
@@ -17,7 +18,10 @@ namespace wt {
 struct Binding {
   std::vector<Launch> launches;  // in order; none where the problem has no output
   int64_t workspace_bytes = 0;
-  int64_t parts = 1;  // of each sum of a gemm kernel that divides them; for people (split_facts.h)
+  // For people (split_facts.h): parts of each sum of a gemm kernel that divides them, or how Hopper's stream-K cuts
+  // them.
+  int64_t parts = 1;
+  StreamShares stream{};
 };
 
 // The configuration accepts the problem (candidates.h); what is refused here is a bug.

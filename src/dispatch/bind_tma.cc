@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "base/check.h"
 #include "config/fields.h"
 #include "dispatch/bind_merge_groups.h"
 #include "dispatch/bind_split_sum.h"
+#include "dispatch/bind_stream_sum.h"
 #include "dispatch/bind_whole_rows.h"
 #include "dispatch/cache_policy.h"
 #include "dispatch/conv_arguments.h"
@@ -53,6 +55,14 @@ Launch turn_filter_launch(const KernelConfig& config, const ConvProblem& problem
   return launch;
 }
 
+// The stages that a tile of the region sums over.
+template <int kRegions>
+int64_t stages_of_tile(const KernelConfig& config, const TmaArguments<kRegions>& arguments, const TmaRegion& region) {
+  const TapWalk& taps = region.taps;
+  const int64_t boxes = int64_t{taps.count[0]} * taps.count[1] * taps.count[2] * arguments.depth_blocks;
+  return ceil_div(boxes, tma_layout::boxes(config));
+}
+
 // Tiles by how long they take, as kernel/gemm/tma/schedule.h counts them: columns in bands, regions after each other.
 template <int kRegions>
 std::vector<TileClass> tile_classes(const KernelConfig& config, const TmaArguments<kRegions>& arguments) {
@@ -66,10 +76,7 @@ std::vector<TileClass> tile_classes(const KernelConfig& config, const TmaArgumen
       for (i32 i = 0; i < arguments.region_count; ++i) {
         const TmaRegion& region = arguments.regions[i];
         const int64_t end = i + 1 < arguments.region_count ? arguments.regions[i + 1].first_tile : arguments.tiles_m;
-        const int64_t boxes =
-            int64_t{region.taps.count[0]} * region.taps.count[1] * region.taps.count[2] * arguments.depth_blocks;
-        classes.push_back(
-            {next, (end - region.first_tile) * wide, ceil_div(boxes, tma_layout::boxes(config)) + output});
+        classes.push_back({next, (end - region.first_tile) * wide, stages_of_tile(config, arguments, region) + output});
         next += classes.back().count;
       }
     }
@@ -126,6 +133,15 @@ void set_all_params(const KernelConfig& config, const TmaArguments<kRegions>& ar
   } else {
     phases ? set_phase_params(launch, arguments, front.phases) : set_params(launch, arguments);
   }
+}
+
+void set_stream(Launch& launch, const TmaArguments<1>& arguments, const StreamShares& cut) {
+  TmaStreamArguments all{};
+  static_cast<TmaArguments<1>&>(all) = arguments;
+  all.stream = cut;
+  // Of the pieces, behind all that the other kernels have.
+  if (cut.divides()) launch.pointers.push_back({sizeof(TmaResidualArguments<1>), Tensor::kWorkspace, 0});
+  set_params(launch, all);
 }
 
 template <int kRegions>
@@ -212,9 +228,18 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
       !tma_layout::turns_filter(config) && !tma_layout::copies_rows(config) && gemm.groups_per_tile == 1;
   arguments.filter_policy = as_it_lies ? filter_policy(problem, arguments.tiles_m, device) : kCacheNormal;
 
+  const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
+  const bool stream = tma_layout::streams(config);
+  const StreamShares cut = stream
+                               ? planned_stream(config, tiles, stages_of_tile(config, arguments, arguments.regions[0]),
+                                                int64_t{device.multiprocessors} * config.min_blocks)
+                               : StreamShares{};
+
   // A filter that is turned round lies in the workspace, behind the parts of sums.
   const bool turned = tma_layout::turns_filter(config);
-  const int64_t parts_bytes = parts ? arguments.splits * arguments.part_elements * int64_t{sizeof(float)} : 0;
+  const int64_t parts_bytes = parts    ? arguments.splits * arguments.part_elements * int64_t{sizeof(float)}
+                              : stream ? stream_bytes(config, cut)
+                                       : 0;
   const auto filter_at = static_cast<uint64_t>(ceil_div(parts_bytes, kMapAlignment) * kMapAlignment);
   TensorMapSpec filter = filter_map(config, problem);
   if (raw) {
@@ -255,7 +280,7 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
 
   Binding binding;
   binding.parts = arguments.splits;
-  const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
+  binding.stream = cut;
   if (tiles + zero_units == 0) return binding;
   const int members = cluster_sum ? arguments.splits : tma_layout::sharing_blocks(config);
   const int64_t at_once = members > 1 ? resident_clusters(device.multiprocessors, members)
@@ -263,7 +288,7 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   WT_CHECK(tiles * arguments.splits < int64_t{1} << 30, "{} tiles are more than the kernels count", tiles);
   const int64_t parts_of_tiles = tiles * (parts ? arguments.splits : 1) / tma_layout::sharing_blocks(config);
   const int64_t work = std::max(parts_of_tiles, ceil_div(zero_units, tma_layout::kZeroWarps));
-  launch.shape.grid[0] = static_cast<uint32_t>(std::min(work, at_once) * members);
+  launch.shape.grid[0] = stream ? cut.blocks : static_cast<uint32_t>(std::min(work, at_once) * members);
   launch.shape.cluster[0] = static_cast<uint32_t>(members);
   if (tma_layout::lists_work(config)) {
     const std::vector<TileRun> list = balanced_runs(tile_classes(config, arguments), launch.shape.grid[0]);
@@ -272,10 +297,17 @@ Binding bind_regions(const KernelConfig& config, const ConvProblem& problem, con
   }
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
-  set_all_params(config, arguments, regions.front(), launch);
+  std::optional<Launch> stream_sum;
+  if (stream) {
+    if constexpr (kRegions == 1) set_stream(launch, arguments, cut);
+    stream_sum = stream_sum_launch(config, launch, cut);
+  } else {
+    set_all_params(config, arguments, regions.front(), launch);
+  }
   if (turned) binding.launches.push_back(turn_filter_launch(config, problem, device, filter_at));
   binding.launches.push_back(std::move(launch));
   if (parts) binding.launches.push_back(split_sum_launch(config, problem, device, arguments.splits));
+  if (stream_sum) binding.launches.push_back(std::move(*stream_sum));
   binding.workspace_bytes =
       turned ? static_cast<int64_t>(filter_at) + problem.w_elements() * size_of(problem.w) : parts_bytes;
   return binding;

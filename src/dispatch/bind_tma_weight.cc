@@ -3,11 +3,13 @@
 // them.
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "config/fields.h"
 #include "dispatch/bind_merge_groups.h"
 #include "dispatch/bind_part_sum.h"
 #include "dispatch/bind_split_sum.h"
+#include "dispatch/bind_stream_sum.h"
 #include "dispatch/bind_tma.h"
 #include "dispatch/cache_policy.h"
 #include "dispatch/conv_arguments.h"
@@ -74,19 +76,6 @@ Image image_of(const ConvProblem& problem) {
   return image;
 }
 
-// The launch that adds the pieces of tiles: it has the parameters of the one that makes them.
-Launch stream_sum_launch(const Launch& pieces, int64_t tiles, int64_t most) {
-  Launch sum = pieces;
-  sum.kernel += kSumSuffix;
-  sum.maps.clear();
-  sum.zeros.clear();  // whole tiles have left their amax already
-  sum.shape = {};
-  sum.shape.threads = kStreamSumThreads;
-  sum.shape.programmatic = true;  // as kernel/direct/overlap.h has it
-  sum.shape.grid[0] = static_cast<uint32_t>(std::min(tiles, most * 8));
-  return sum;
-}
-
 }  // namespace
 
 Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, const DeviceInfo& device) {
@@ -123,14 +112,14 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
   }
   const int64_t most = int64_t{device.multiprocessors} * config.min_blocks;
   const bool stream = gemm.stream_k != StreamK::kOff;
-  if (stream)
-    arguments.stream_blocks = static_cast<i32>(std::min(most, tiles * std::max<int64_t>(1, arguments.pixel_blocks)));
+  if (stream) arguments.stream = planned_stream(config, tiles, std::max(1, arguments.pixel_blocks), most);
   Binding binding;
   binding.parts = arguments.splits;
+  binding.stream = arguments.stream;
   if (stream) {
-    binding.workspace_bytes =
-        stream_cut(arguments).slots() * gemm.tile.m * gemm.tile.n * static_cast<int64_t>(sizeof(float));
-    launch.pointers.push_back({offsetof(TmaWeightArguments, partials), Tensor::kWorkspace, 0});
+    binding.workspace_bytes = stream_bytes(config, arguments.stream);
+    if (arguments.stream.divides())
+      launch.pointers.push_back({offsetof(TmaWeightArguments, partials), Tensor::kWorkspace, 0});
   }
   if (split) {
     if (weight_part::serves(config)) {
@@ -155,15 +144,15 @@ Binding bind_tma_weight(const KernelConfig& config, const ConvProblem& whole, co
   const int members = cluster_sum ? arguments.splits : tma_layout::sharing_blocks(config);
   const int64_t work = cluster_sum ? tiles : tiles * arguments.splits / members;
   const int64_t at_once = members > 1 ? resident_clusters(most, members) : most;
-  launch.shape.grid[0] = static_cast<uint32_t>(stream ? arguments.stream_blocks : std::min(work, at_once) * members);
+  launch.shape.grid[0] = static_cast<uint32_t>(stream ? arguments.stream.blocks : std::min(work, at_once) * members);
   launch.shape.cluster[0] = static_cast<uint32_t>(members);
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
   launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::shared_bytes(config));
   set_params(launch, arguments);
   if (stream) {
-    Launch sum = stream_sum_launch(launch, tiles, most);
+    const std::optional<Launch> sum = stream_sum_launch(config, launch, arguments.stream);
     binding.launches.push_back(std::move(launch));
-    binding.launches.push_back(std::move(sum));
+    if (sum) binding.launches.push_back(*sum);
     return binding;
   }
   binding.launches.push_back(std::move(launch));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "dispatch/bind_stream_sum.h"
 #include "dispatch/bind_whole_rows.h"
 #include "dispatch/cost_model.h"
 #include "dispatch/cost_model_tma.h"
@@ -124,6 +125,31 @@ int64_t best_splits(const KernelConfig& config, const ConvProblem& problem, cons
   });
 }
 
+// Stream-K: whole rounds of tiles, an even share of the k-blocks left over, and up to two pieces of tiles a block to
+// write and to add again.
+double stream_cycles(const KernelConfig& config, const ConvProblem& problem, const Tiles& tiles, int multiprocessors) {
+  constexpr double kPieceBytesPerCycle = 32, kSumCycles = 4000;  // those of parts in the workspace
+  // Blocks that share k-blocks evenly stand at different depths and find less in the L2; a guess.
+  constexpr double kShared = 1.3;
+  const Facts& facts = facts_of(problem);
+  const StreamShares cut = planned_stream(config, tiles.count, static_cast<int64_t>(tiles.longest),
+                                          int64_t{multiprocessors} * config.min_blocks);
+  const auto rounds = static_cast<double>(cut.rounds), share = cut.share + (cut.rest > 0 ? 1.0 : 0.0);
+  const double stage =
+      stage_cycles(config, double{1} * cut.blocks / config.min_blocks, problem, facts) * config.min_blocks;
+  const double whole = rounds + std::floor(share / tiles.longest);
+  const double bytes = double{4} * config.gemm.tile.m * config.gemm.tile.n;
+  const double sharers = cut.divides() ? std::ceil(cut.units() / share) : 0;
+  const double pieces = cut.divides() ? sharers + cut.tiles : 0, of_block = std::min(2.0, pieces / cut.blocks);
+  const double outputs =
+      whole * output_cycles(config) * (config.gemm.ping_pong ? 0.5 : 1) + of_block * bytes / kPieceBytesPerCycle;
+  const double products = (rounds * tiles.longest + share * kShared) * stage;
+  const double sum = cut.divides() ? kLaunchCycles / 2 + kSumCycles + pieces * bytes / kMemoryBytesPerCycle : 0;
+  const double launches = tma_layout::turns_filter(config) ? 1.5 : 1;
+  return kLaunchCycles * launches + kFirstDataCycles +
+         overlapped(products + outputs + (whole + of_block) * kTileCycles, facts) + sum;
+}
+
 double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int multiprocessors) {
   const Facts& facts = facts_of(problem);
   const Tiles tiles = tiles_of(config, problem);
@@ -138,6 +164,7 @@ double tma_cycles(const KernelConfig& config, const ConvProblem& problem, int mu
     return kLaunchCycles * launches + kFirstDataCycles +
            (overlapped(busy.overlapped, facts) + busy.after) * kParts * phases;
   }
+  if (tma_layout::streams(config)) return stream_cycles(config, problem, tiles, multiprocessors);
   // Blocks of one multiprocessor share its rates, and one's output hides behind the other's products.
   const auto units = static_cast<double>(multiprocessors) * config.min_blocks;
   const double blocks = std::min(static_cast<double>(tiles.count), units);

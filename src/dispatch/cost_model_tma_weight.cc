@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "config/weight_halo_view.h"
+#include "dispatch/bind_stream_sum.h"
 #include "dispatch/cost_model_tma.h"
 #include "dispatch/split.h"
 #include "dispatch/tma_maps.h"
@@ -19,17 +20,21 @@ constexpr double kDirectSumPenalty = 2.5;      // stores of two columns instead 
 // Blocks of a stream-K grid stand at different depths, so that none finds in the L2 what another one has read.
 constexpr double kStreamLocality = 2.4;
 
-// Stream-K: every block has as many k-blocks, and at most two pieces of tiles to write and to add again.
+// Stream-K: whole rounds of tiles, then every block has as many k-blocks, and at most two pieces of tiles to write and
+// to add again.
 double stream_cycles(const KernelConfig& config, int64_t tiles, int64_t depth, double stage, double whole_output,
                      int multiprocessors, const Facts& facts) {
   constexpr double kPieceBytesPerCycle = 30, kSumCycles = 4000;
-  const double units = static_cast<double>(tiles) * static_cast<double>(std::max<int64_t>(1, depth));
-  const double blocks = std::min(units, static_cast<double>(multiprocessors));
-  const double share = std::ceil(units / blocks), whole = std::floor(share / static_cast<double>(depth));
+  const StreamShares cut = planned_stream(config, tiles, std::max<int64_t>(1, depth), multiprocessors);
+  const double share = cut.share + (cut.rest > 0 ? 1.0 : 0.0), all = static_cast<double>(depth);
+  const double whole = cut.rounds + std::floor(share / std::max(1.0, all));
   const double piece = double{4} * config.gemm.tile.m * config.gemm.tile.n;
-  const double busy = share * stage + whole * (whole_output + kTile) + 2 * (piece / kPieceBytesPerCycle + kTile);
-  const double sum = kLaunchCycles / 2 + kSumCycles + 2 * blocks * piece / kMemoryBytesPerCycle;
-  return kLaunchCycles + kFirstDataCycles + kStreamLocality * overlapped(busy, facts) + sum;
+  const double pieces = cut.divides() ? 2 : 0;
+  const double busy = (cut.rounds * all + kStreamLocality * share) * stage + whole * (whole_output + kTile) +
+                      kStreamLocality * pieces * (piece / kPieceBytesPerCycle + kTile);
+  const double sum =
+      cut.divides() ? kLaunchCycles / 2 + kSumCycles + pieces * cut.blocks * piece / kMemoryBytesPerCycle : 0;
+  return kLaunchCycles + kFirstDataCycles + overlapped(busy, facts) + sum;
 }
 
 // The launch that adds the parts.

@@ -16,9 +16,13 @@ std::optional<SplitFacts> split_facts(const KernelConfig& config, const ConvProb
                                       const DeviceInfo& device) {
   const GemmConfig& gemm = config.gemm;
   const bool divides = gemm.split_k != SplitK::kNone;
-  if (config.family != Family::kGemm || gemm.stream_k != StreamK::kOff ||
-      (!divides && problem.direction != Direction::kBackwardWeight))
-    return std::nullopt;
+  if (config.family != Family::kGemm) return std::nullopt;
+  if (gemm.stream_k != StreamK::kOff) {
+    SplitFacts facts;
+    facts.stream = bind(config, problem, device).stream;
+    return facts.stream.blocks > 0 ? std::optional(facts) : std::nullopt;
+  }
+  if (!divides && problem.direction != Direction::kBackwardWeight) return std::nullopt;
   const GemmView view = gemm_view(merged_problem(config, problem));
   SplitFacts facts;
   facts.tiles = view.batch * ceil_div(view.m, gemm.tile.m) * ceil_div(view.n, gemm.tile.n);

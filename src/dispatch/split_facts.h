@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// dispatch/split_facts.h - into how many parts a kernel's launch divides its sums, beside what a simpler rule says; for
-// people.
+// dispatch/split_facts.h - into how many parts a kernel's launch divides its sums, beside what a simpler rule says, or
+// how stream-K cuts them; for people.
 #pragma once
 
 #include <optional>
 
 #include "config/kernel_config.h"
+#include "kernel/gemm/tma/stream.h"
 #include "problem/problem.h"
 #include "runtime/device.h"
 
@@ -16,6 +17,7 @@ struct SplitFacts {
   int64_t blocks = 0;        // k-blocks of a tile
   int64_t parts = 0;         // of each sum, as launched
   int64_t by_occupancy = 0;  // what split_count_by_occupancy says
+  StreamShares stream{};     // instead of all these, of Hopper's kernels with stream-K; else without blocks
 };
 
 // Of kernels of the gemm family that divide their sums, or could: those of weight gradients. The config accepts the

@@ -23,7 +23,7 @@ std::string_view sum_class(const KernelConfig& config) {
   if (rows_weight_layout::serves(config)) return "wt::RowsWeightSum";
   if (weight_part::serves(config)) return "wt::TmaWeightSum";
   if (config.gemm.split_k == SplitK::kWorkspace || config.gemm.split_k == SplitK::kAtomic) return "wt::SplitSum";
-  if (config.gemm.stream_k != StreamK::kOff) return "wt::StreamSum";
+  if (config.gemm.stream_k != StreamK::kOff) return "wt::TmaStreamSum";
   if (config.family == Family::kDirect && config.direction == Direction::kBackwardWeight) return "wt::DirectSum";
   return {};
 }

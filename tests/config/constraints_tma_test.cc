@@ -54,8 +54,23 @@ const RowCase kTargetCases[] = {
      "loader_b=tma_tiled with specialization=default groups_per_tile=1"},
     {"tma-split", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.split_k = SplitK::kCluster; }); },
      "split_k=cluster with direction=fwd staging=tma_store"},
-    {"tma-stream", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.stream_k = StreamK::kTree; }); },
-     "stream_k=tree with direction=fwd staging=tma_store"},
+    {"tma-stream",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.stream_k = StreamK::kTree;
+         t.gemm.groups_per_tile = 2;
+       });
+     },
+     "stream_k=tree with direction=fwd staging=tma_store groups_per_tile=2"},
+    {"tma-stream",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.gemm.stream_k = StreamK::kLinear;
+         t.gemm.cluster_m = 2;
+         t.gemm.multicast_b = true;
+       });
+     },
+     "specialization=default cluster of 2 blocks"},
     {"tma-sharing",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {

@@ -49,6 +49,24 @@ TEST(SplitFacts, CountByOccupancy) {
   }
 }
 
+// Of 274 tiles two rounds are whole and ten are cut, or all are.
+TEST(SplitFacts, TellHowStreamsAreCut) {
+  const ConvProblem problem = problem_of("fwd bf16 n16 c512 k256 i33x33 f3x3 p1");
+  std::set<bool> ways;
+  for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll)) {
+    const GemmConfig& gemm = c.config.gemm;
+    if (!c.accepts() || gemm.stream_k == StreamK::kOff || gemm.tile != Extent3{128, 128, 64}) continue;
+    const auto facts = split_facts(c.config, problem, hopper());
+    ASSERT_TRUE(facts) << c.name;
+    EXPECT_EQ(facts->stream.rounds, gemm.stream_k_persistent ? 0u : 2u);
+    EXPECT_EQ(facts->stream.tiles, gemm.stream_k_persistent ? 274u : 10u);
+    EXPECT_EQ(facts->stream.depth, 72u);
+    EXPECT_EQ(facts->stream.share, gemm.stream_k_persistent ? 149u : 5u);
+    ways.insert(gemm.stream_k_persistent);
+  }
+  EXPECT_EQ(ways.size(), 2u);
+}
+
 // Forward kernels that do not divide have nothing to tell.
 TEST(SplitFacts, NoneForWholeSums) {
   const ConvProblem problem = problem_of("fwd bf16 n16 c256 k256 i56x56 f3x3 p1");

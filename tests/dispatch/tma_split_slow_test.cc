@@ -3,13 +3,9 @@
 // over a cluster or through the workspace at every count, and blocks that share the tiles of an operand.
 #include <stdlib.h>
 
-#include <array>
-#include <set>
-
 #include "dispatch/cost_model.h"
 #include "dispatch/split.h"
 #include "exact_trial.h"
-#include "kernel/gemm/tma/stream.h"
 
 namespace wt {
 namespace {
@@ -91,6 +87,8 @@ TEST(TmaSplit, DoesNotDependOnTheOrderOfBlocks) {
   for (const auto& [problem, config] :
        {std::pair{forward, split_kernel(forward, SplitK::kCluster, 64, 40)},
         std::pair{forward, split_kernel(forward, SplitK::kWorkspace, 64, 40)},
+        std::pair{forward, kernel_for(forward, [](const GemmConfig& g) { return g.stream_k == StreamK::kLinear; })},
+        std::pair{forward, kernel_for(forward, [](const GemmConfig& g) { return g.stream_k == StreamK::kTree; })},
         std::pair{gradient, kernel_for(gradient, [](const GemmConfig& g) { return g.stream_k == StreamK::kLinear; })},
         std::pair{gradient, kernel_for(gradient, [](const GemmConfig& g) { return g.stream_k == StreamK::kTree; })}}) {
     const auto first = random_output(problem, config, "1");
@@ -98,51 +96,6 @@ TEST(TmaSplit, DoesNotDependOnTheOrderOfBlocks) {
       EXPECT_TRUE(random_output(problem, config, seed) == first) << name_of(config) << ", seed " << seed;
   }
   ::unsetenv("WAVETILE_SIM_COMPLETION");
-}
-
-// Stream-K: pieces of one tile, whole tiles between pieces, more k-blocks than blocks and fewer; amax of both launches.
-TEST(TmaStream, CutsAreExact) {
-  for (const char* text :
-       {"bwd_weight bf16 n5 c72 k136 i31x29 f1x1 +alpha=2", "bwd_weight bf16 n1 c256 k256 i9x7 f3x3 p1",
-        "bwd_weight fp16 n3 g2 c144 k144 i17x15 f3x3 s2 p1 +residual+amax", "bwd_weight bf16 n0 c64 k64 i8x8 f1x1"}) {
-    const ConvProblem problem = problem_of(text);
-    for (const int n : {64, 128})
-      expect_exact(simulated_hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
-                     return g.stream_k == StreamK::kLinear && g.tile.n == n;
-                   }));
-  }
-}
-
-// The same cuts, added in pairs: of one tile that all blocks share, an odd number of pieces.
-TEST(TmaStream, TreesAreExact) {
-  for (const char* text : {"bwd_weight bf16 n5 c72 k136 i31x29 f1x1 +alpha=2",
-                           "bwd_weight fp16 n3 g2 c144 k144 i17x15 f3x3 s2 p1 +residual+amax"}) {
-    const ConvProblem problem = problem_of(text);
-    for (const int n : {64, 128})
-      expect_exact(simulated_hopper(), problem, kernel_for(problem, [&](const GemmConfig& g) {
-                     return g.stream_k == StreamK::kTree && g.tile.n == n;
-                   }));
-  }
-}
-
-// Every unit has the owner whose range holds it, and no two pieces share a slot.
-TEST(TmaStream, RangesPartitionTheWork) {
-  for (const auto& [tiles, depth, blocks] : {std::array<i64, 3>{7, 13, 5}, {1, 9, 9}, {132, 4, 131}, {3, 100, 132}}) {
-    const StreamCut cut{tiles, depth, blocks};
-    std::set<i64> slots;
-    for (i64 block = 0; block < blocks; ++block) {
-      std::set<i64> touched;
-      for (i64 unit = cut.first(block); unit < cut.first(block + 1); ++unit) {
-        ASSERT_EQ(cut.owner(unit), block) << unit;
-        touched.insert(unit / depth);
-      }
-      for (const i64 tile : touched) {
-        const bool whole = cut.owner(tile * depth) == cut.owner((tile + 1) * depth - 1);
-        EXPECT_TRUE(whole || slots.insert(cut.slot(block, tile)).second) << block << " " << tile;
-      }
-    }
-    EXPECT_EQ(cut.first(blocks), cut.units());
-  }
 }
 
 // Tiles that two blocks share, odd numbers of them, consumers together and in turns.

@@ -16,12 +16,14 @@ using namespace tma_proposals;
 constexpr Pipeline kPipelines[] = {Pipeline::kTma};
 constexpr Target kTargets[] = {Target::kSm90a};
 constexpr std::string_view kReadFields[] = {
-    "gemm.tile",           "gemm.warps",       "gemm.mma",           "gemm.pipeline",    "gemm.stages",
-    "gemm.wave_groups",    "gemm.loader_a",    "gemm.loader_b",      "gemm.ping_pong",   "gemm.swizzle_a",
-    "gemm.swizzle_b",      "gemm.raster",      "gemm.block_swizzle", "gemm.persistent",  "gemm.staging",
-    "gemm.specialization", "gemm.load_warps",  "gemm.split_k",       "gemm.vector_c",    "gemm.groups_per_tile",
-    "gemm.cluster_m",      "gemm.cluster_n",   "gemm.multicast_a",   "gemm.multicast_b", "gemm.stream_k",
-    "gemm.vector_a",       "gemm.filter_rows", "direct.filter_w",    "finite_only"};
+    "gemm.tile",          "gemm.warps",       "gemm.mma",         "gemm.pipeline",
+    "gemm.stages",        "gemm.wave_groups", "gemm.loader_a",    "gemm.loader_b",
+    "gemm.ping_pong",     "gemm.swizzle_a",   "gemm.swizzle_b",   "gemm.raster",
+    "gemm.block_swizzle", "gemm.persistent",  "gemm.staging",     "gemm.specialization",
+    "gemm.load_warps",    "gemm.split_k",     "gemm.vector_c",    "gemm.groups_per_tile",
+    "gemm.cluster_m",     "gemm.cluster_n",   "gemm.multicast_a", "gemm.multicast_b",
+    "gemm.stream_k",      "gemm.vector_a",    "gemm.filter_rows", "gemm.stream_k_persistent",
+    "direct.filter_w",    "finite_only"};
 
 constexpr Shape kShapes[] = {
     {128, 128, false, kCore, kCommon},     {128, 256, false, kCore, kSearch},     {256, 128, false, kSearch, kCommon},
@@ -110,6 +112,33 @@ void propose_splits(const KernelConfig& base, Breadth breadth, std::vector<Kerne
       const int stages = most_stages(configs.back());
       configs.back().gemm.stages = static_cast<unsigned char>(stages);
       if (stages < kLeastStages) configs.pop_back();  // the exchange takes their room
+    }
+  }
+}
+
+// Stream-K, where neither tiles nor whole parts of them fill the last wave: whole rounds of tiles and then pieces, or
+// pieces alone, and both orders of the sum.
+constexpr Shape kStreamShapes[] = {
+    {128, 128, false, kSearch, kSearch}, {128, 128, true, kSearch, kSearch}, {128, 256, false, kSearch, kSearch},
+    {256, 128, false, kSearch, kSearch}, {64, 128, false, kSearch, kSearch}, {64, 64, false, kSearch, kSearch},
+    {128, 64, false, kSearch, kSearch},  {64, 256, true, kSearch, kSearch},  {128, 192, false, kSearch, kSearch},
+};
+
+void propose_streams(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew) return;
+  for (const Shape& shape : kStreamShapes) {
+    for (const Staging staging : {Staging::kTmaStore, Staging::kDirect}) {
+      if (staging == Staging::kTmaStore && !is_16_bit(output_type(base))) continue;
+      for (const auto& [order, all] : {std::pair{StreamK::kLinear, false},
+                                       {StreamK::kTree, false},
+                                       {StreamK::kLinear, true},
+                                       {StreamK::kTree, true}}) {
+        // WHY these alone: on tiles of other shapes the orders and cuts differ in the same way.
+        if ((shape.m != 128 || shape.n != 128) && (order == StreamK::kTree || all)) continue;
+        if (!propose_shape(base, shape, 128, Loader::kTmaIm2col, staging, configs)) continue;
+        configs.back().gemm.stream_k = order;
+        configs.back().gemm.stream_k_persistent = all;
+      }
     }
   }
 }
@@ -288,6 +317,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   propose_columns(base, breadth, configs);
   propose_folds(base, breadth, configs);
   propose_splits(base, breadth, configs);
+  propose_streams(base, breadth, configs);
   propose_sharing(base, breadth, configs);
   propose_crosswise(base, breadth, configs);
   propose_copied(base, breadth, configs);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernel/arguments.h"
+#include "kernel/gemm/tma/stream.h"
 #include "kernel/gemm/tma/warm_arguments.h"
 #include "kernel/gemm/wavelet/divider.h"
 #include "target/cache_policy.h"
@@ -96,17 +97,28 @@ struct TmaPhaseArguments : Others {
 static_assert(sizeof(TmaPhaseArguments<TmaArguments<1>>) ==
               sizeof(TmaArguments<1>) + kMaxPhases * sizeof(TmaPhase) + alignof(TmaPhase));
 
-template <int kRegions, bool kResidual, bool kPhases>
+// Of kernels with stream-K, which have one region.
+struct TmaStreamArguments : TmaResidualArguments<1> {
+  float* partials;  // pieces of tiles: stream_sum.h
+  StreamShares stream;
+};
+static_assert(sizeof(TmaStreamArguments) == sizeof(TmaResidualArguments<1>) + alignof(TensorMap));
+
+template <int kRegions, bool kResidual, bool kPhases, bool kStream>
 struct TmaArgumentsOf {
   using Type = TmaArguments<kRegions>;
 };
 template <int kRegions>
-struct TmaArgumentsOf<kRegions, true, false> {
+struct TmaArgumentsOf<kRegions, true, false, false> {
   using Type = TmaResidualArguments<kRegions>;
 };
 template <int kRegions, bool kResidual>
-struct TmaArgumentsOf<kRegions, kResidual, true> {
-  using Type = TmaPhaseArguments<typename TmaArgumentsOf<kRegions, kResidual, false>::Type>;
+struct TmaArgumentsOf<kRegions, kResidual, true, false> {
+  using Type = TmaPhaseArguments<typename TmaArgumentsOf<kRegions, kResidual, false, false>::Type>;
+};
+template <bool kResidual>
+struct TmaArgumentsOf<1, kResidual, false, true> {
+  using Type = TmaStreamArguments;
 };
 
 }  // namespace wt

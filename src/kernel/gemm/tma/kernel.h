@@ -6,7 +6,8 @@
 // Blocks are persistent. Cooperative consumers share a tile's rows; ping-pong consumers take tiles in turns, so that
 // one multiplies while the other stores. Work is a list of regions (arguments.h); weight gradients are weight_kernel.h.
 // Where tiles are few, their sums are divided: over a cluster (exchange.h), or through the workspace
-// (kernel/split_sum.h). Two blocks of a cluster may share the tiles of an operand: each loads half of them for both.
+// (kernel/split_sum.h). Stream-K cuts the last ones, or all, into as many pieces as blocks (stream.h). Two blocks of a
+// cluster may share the tiles of an operand: each loads half of them for both.
 // The taps of a strided image are taken phase by phase (phases.h).
 // Pixels that no tap reaches are written by warps that have nothing else to do (zeros.h). A residual is copied to
 // where the tile's results will be staged, while they are summed.
@@ -22,6 +23,7 @@
 #include "kernel/gemm/tma/remainder.h"
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
+#include "kernel/gemm/tma/stream_piece.h"
 #include "kernel/gemm/tma/warm.h"
 #include "kernel/gemm/tma/zeros.h"
 
@@ -32,14 +34,15 @@ struct TmaGemm {
   static constexpr int kRegions = tma_layout::regions(kConfig);
   static constexpr bool kResidual = tma_layout::copies_residual(kConfig);
   static constexpr bool kPhases = tma_layout::walks_phases(kConfig);
-  using Params = typename TmaArgumentsOf<kRegions, kResidual, kPhases>::Type;
+  static constexpr bool kStream = tma_layout::streams(kConfig);
+  using Params = typename TmaArgumentsOf<kRegions, kResidual, kPhases, kStream>::Type;
   static constexpr int kThreads = tma_layout::threads(kConfig);
   static constexpr int kMinBlocks = kConfig.min_blocks;
 
   WT_DEVICE static void run(const Params& p) {
     const Shared shared = layout();
     warm_l2<kConfig>(p.warm);
-    if constexpr (kParts) let_sum_start<kConfig>();
+    if constexpr (kParts || kStream) let_sum_start<kConfig>();
     run_roles<kConfig>(
         [&] {
           if (boxes_of(p, p.regions[0]) > 0) device::tma_prefetch(Sum(p, p.regions[0]).map());
@@ -87,6 +90,7 @@ struct TmaGemm {
                                 kConfig.gemm.staging == Staging::kTmaStore));
   static_assert(!(kClusterSum || kParts) || (!kPingPong && kConfig.gemm.staging == Staging::kDirect));
   static_assert(!(kClusterSum && Peer<kConfig>::kShares));
+  static_assert(!kStream || !(kClusterSum || kParts || kRaw || kCrosswise || Peer<kConfig>::kShares));
 
   using A = KMajor<kConfig.gemm.swizzle_a>;
   using B = FilterLayout<kConfig>;
@@ -136,11 +140,12 @@ struct TmaGemm {
   struct Range {
     i32 first, count;
   };
-  WT_DEVICE static Range stages_of(const Params& p, const TmaRegion& region, i32 part) {
+  WT_DEVICE static Range stages_of(const Params& p, const TmaRegion& region, const Work& work) {
+    if constexpr (kStream) return {work.first, work.count};
     const i32 all = (boxes_of(p, region) + kBoxes - 1) / kBoxes;
     if constexpr (!kClusterSum && !kParts) return {0, all};
-    const auto first = static_cast<i32>(static_cast<i64>(all) * part / p.splits);
-    return {first, static_cast<i32>(static_cast<i64>(all) * (part + 1) / p.splits) - first};
+    const auto first = static_cast<i32>(static_cast<i64>(all) * work.part / p.splits);
+    return {first, static_cast<i32>(static_cast<i64>(all) * (work.part + 1) / p.splits) - first};
   }
 
   WT_DEVICE static void produce(const Params& p, const Shared& shared) {
@@ -159,9 +164,9 @@ struct TmaGemm {
         first_channel = number & ~7;
         first_filter = (number & 7) * p.group_filter;
       }
-      const Range range = stages_of(p, region, work.part);
+      const Range range = stages_of(p, region, work);
       Sum at(p, region);
-      if constexpr (kClusterSum || kParts) {
+      if constexpr (kClusterSum || kParts || kStream) {
         if (range.count > 0) at.seek(range.first * kBoxes);
       }
       i32 left = boxes_of(p, region) - range.first * kBoxes;
@@ -214,7 +219,7 @@ struct TmaGemm {
     const int thread = device::thread_index() - 128 * kConsumers - 32;
     Cursor slot;
     for_work<kConfig>(p, [&](const Work& work) {
-      for (i32 stage = stages_of(p, region_of(p, work.tile.m), work.part).count; stage > 0; --stage) {
+      for (i32 stage = stages_of(p, region_of(p, work.tile.m), work).count; stage > 0; --stage) {
         shared.ring.wait_full(slot);
         const SharedAddress a = shared.a_box(slot.slot, 0), b = shared.b_box(slot.slot, 0);
         split_numbers(a, a + Shared::kLow, kBoxes * kABox, thread);
@@ -233,12 +238,14 @@ struct TmaGemm {
     if (kPingPong && consumer == 1 && has_work(p)) pass_turn(0);
     for_work<kConfig>(p, [&](const Work& work) {
       const TmaRegion& region = region_of(p, work.tile.m);
-      const Range range = stages_of(p, region, work.part);
+      const Range range = stages_of(p, region, work);
       if (kPingPong && work.order % kConsumers != consumer) {
         slot.skip(range.count);
       } else {
         float d[kFragments][kWidth / 2];
-        if constexpr (kResidual) fetch_residual(p, shared, region, work.tile, consumer);
+        if constexpr (kResidual) {
+          if (!kStream || work.part == kWholeTile) fetch_residual(p, shared, region, work.tile, consumer);
+        }
         if (kPingPong) await_turn(consumer);
         multiply(p, shared, slot, range, kPingPong ? 0 : consumer, d);
         if (kPingPong && !work.last) pass_turn(consumer ^ 1);
@@ -246,6 +253,8 @@ struct TmaGemm {
           store_share(p, shared, region, work, consumer, d);
         } else if constexpr (kParts) {
           store_part(p, region, work, consumer, d);
+        } else if (kStream && work.part != kWholeTile) {
+          leave_piece(p, work, consumer, d);
         } else {
           store(p, shared, region, work.tile, consumer, d, work.own_last, residual_phase);
         }
@@ -359,6 +368,18 @@ struct TmaGemm {
     WT_UNROLL for (int i = 0; i < kFragments; ++i) {
       const PartRows rows{{region, row + 64 * i}, work.part * p.part_elements};
       Parts::store_direct(p, rows, {work.tile.n * kTileN, work.tile.group}, d[i], none);
+    }
+  }
+
+  WT_DEVICE static void leave_piece(const Params& p, const Work& work, int consumer,
+                                    const float (&d)[kFragments][kWidth / 2]) {
+    if constexpr (kStream) {
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+        store_piece<kTileM, kTileN>(p.partials, work.part, along_tile(consumer) + 64 * i, d[i]);
+      }
+      // As in store, of the tile before.
+      if (kConfig.gemm.staging == Staging::kTmaStore && work.own_last && device::thread_index() % 128 == 0)
+        device::bulk_wait_read<0>();
     }
   }
 

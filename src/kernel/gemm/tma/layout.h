@@ -282,6 +282,9 @@ constexpr bool raw_patches(const KernelConfig& config) {
   return sees_patches(config) && config.direction == Direction::kForward && config.gemm.loader_a == Loader::kTmaTiled;
 }
 
+// Whether tiles are cut into pieces by stream-K (stream.h).
+constexpr bool streams(const KernelConfig& config) { return config.gemm.stream_k != StreamK::kOff; }
+
 // Whether an epilogue makes zero of zero, whatever is saved and whatever finite numbers it is given.
 constexpr bool keeps_zero(const EpilogueConfig& steps) {
   const auto through = [](Activation activation) {
@@ -298,8 +301,8 @@ constexpr bool keeps_zero(const EpilogueConfig& steps) {
 // are tiles like others.
 constexpr bool writes_zeros(const KernelConfig& config) {
   return config.direction == Direction::kBackwardData && keeps_zero(config.epilogue) && !three_products(config) &&
-         !is_halo(config) && !stores_patches(config) && config.gemm.split_k == SplitK::kNone && !in_clusters(config) &&
-         config.gemm.staging != Staging::kTmaStore && config.gemm.load_warps == 4;
+         !is_halo(config) && !stores_patches(config) && config.gemm.split_k == SplitK::kNone && !streams(config) &&
+         !in_clusters(config) && config.gemm.staging != Staging::kTmaStore && config.gemm.load_warps == 4;
 }
 inline constexpr int kZeroWarps = 3, kZeroRows = 16;  // pixels that a warp writes at a time
 // Bytes of a store, of pixels that have `row_bytes`.
@@ -319,12 +322,13 @@ constexpr int kMaxRegions = 9;  // 3x3 rectangles, or the eight phases of a cube
 // by rows, which may lie anywhere.
 constexpr bool divides_by_taps(const KernelConfig& config) {
   return config.gemm.loader_a == Loader::kTmaIm2col && config.gemm.staging == Staging::kShared &&
-         config.gemm.split_k == SplitK::kNone && !folds_taps(config) && !walks_phases(config);
+         config.gemm.split_k == SplitK::kNone && !folds_taps(config) && !walks_phases(config) && !streams(config);
 }
-// WHY one with a residual that is copied: bulk stores write one region, and its maps take the others' place.
+// WHY one with a residual that is copied: bulk stores write one region, and its maps take the others' place. Stream-K
+// cuts tiles of one depth.
 constexpr int regions(const KernelConfig& config) {
-  return (config.direction == Direction::kForward && !divides_by_taps(config)) || copies_residual(config) ? 1
-                                                                                                          : kMaxRegions;
+  const bool one = config.direction == Direction::kForward && !divides_by_taps(config);
+  return one || copies_residual(config) || streams(config) ? 1 : kMaxRegions;
 }
 // Kernels of several regions, whose tiles take different times, are told which block takes which
 // (dispatch/tile_runs.h).

@@ -49,23 +49,23 @@ struct PartRows {
   }
 };
 
-// Eight neighbouring results, `left` of which exist, in vectors as long as their place allows. The first one's channel
+// Neighbouring results, `left` of which exist, in vectors as long as their place allows. The first one's channel
 // is `channel`, the next one's `channel_step` further on.
-template <class Steps>
-WT_DEVICE void store_neighbours(const EpilogueArguments& epilogue, void* out, const float (&d)[8], i32 left, i64 offset,
-                                i64 channel, int channel_step, Steps& steps) {
+template <class Steps, int kCount>
+WT_DEVICE void store_neighbours(const EpilogueArguments& epilogue, void* out, const float (&d)[kCount], i32 left,
+                                i64 offset, i64 channel, int channel_step, Steps& steps) {
   using Element = typename Steps::Element;
-  constexpr int kLong = 16 / static_cast<int>(sizeof(Element)) < 8 ? 16 / static_cast<int>(sizeof(Element)) : 8;
+  constexpr int kRoom = 16 / static_cast<int>(sizeof(Element)), kLong = kRoom < kCount ? kRoom : kCount;
   auto* to = static_cast<Element*>(out) + offset;
   const auto result = [&](int i) { return steps.apply(epilogue, d[i], offset + i, channel + channel_step * i); };
-  if (left >= 8 && offset % kLong == 0) {
-    WT_UNROLL for (int first = 0; first < 8; first += kLong) {
+  if (left >= kCount && offset % kLong == 0) {
+    WT_UNROLL for (int first = 0; first < kCount; first += kLong) {
       Vector<Element, kLong> part;
       WT_UNROLL for (int i = 0; i < kLong; ++i) part.at[i] = result(first + i);
       Steps::write(reinterpret_cast<Vector<Element, kLong>*>(to + first), part);
     }
   } else {
-    WT_UNROLL for (int i = 0; i < 8; ++i) {
+    WT_UNROLL for (int i = 0; i < kCount; ++i) {
       if (i < left) Steps::write(to + i, result(i));
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/gemm/tma/schedule.h - which tile a block works on: a fixed walk over all tiles in steps of the grid, or a
-// list.
+// kernel/gemm/tma/schedule.h - which tile a block works on: a fixed walk over all tiles in steps of the grid, a
+// list, or the pieces of stream.h.
 #pragma once
 
 #include "kernel/gemm/tma/arguments.h"
@@ -35,11 +35,13 @@ WT_DEVICE TileIndex tile_at(u32 index, u32 tiles_m, u32 tiles_n) {
 // One tile, or one part of a tile's sum.
 struct Work {
   TileIndex tile;
-  i32 part;
-  int order;      // among the block's own
-  bool last;      // of them
-  bool own_last;  // of those of a consumer group, where groups take them in turns
+  i32 part;                  // of stream-K the slot of a piece, or kWholeTile
+  int order;                 // among the block's own
+  bool last;                 // of them
+  bool own_last;             // of those of a consumer group, where groups take them in turns
+  i32 first = 0, count = 0;  // k-blocks, of stream-K
 };
+inline constexpr i32 kWholeTile = -1;
 
 // The tiles that the list gives to this block, one after the other.
 class ListedTiles {
@@ -121,10 +123,38 @@ WT_DEVICE void for_work_in_turns(const Params& p, Body&& body) {
   }
 }
 
+// Stream-K: this block's tiles of whole rounds, then the tiles of which it has k-blocks.
+template <KernelConfig kConfig, class Params, class Body>
+WT_DEVICE void for_streamed_work(const Params& p, Body&& body) {
+  constexpr GemmConfig kGemm = kConfig.gemm;
+  const StreamShares cut = p.stream;
+  const u32 block = static_cast<u32>(device::block_index().x), begin = cut.first(block), end = cut.first(block + 1);
+  u32 tile = begin / cut.depth, tile_begin = tile * cut.depth;
+  const u32 all = cut.rounds + (end > begin ? (end - 1) / cut.depth - tile + 1 : 0);
+  for (u32 order = 0; order < all; ++order) {
+    Work work{{}, kWholeTile, static_cast<int>(order), order + 1 == all, order + kGemm.wave_groups >= all};
+    u32 index = order * cut.blocks + block;
+    work.count = static_cast<i32>(cut.depth);
+    if (order >= cut.rounds) {
+      const u32 tile_end = tile_begin + cut.depth, from = begin > tile_begin ? begin : tile_begin;
+      work.first = static_cast<i32>(from - tile_begin);
+      work.count = static_cast<i32>((tile_end < end ? tile_end : end) - from);
+      if (work.count != static_cast<i32>(cut.depth)) work.part = static_cast<i32>(2 * block + (order > cut.rounds));
+      index = cut.whole() + tile++;
+      tile_begin = tile_end;
+    }
+    work.tile =
+        tile_at<kGemm.raster, kGemm.block_swizzle>(index, static_cast<u32>(p.tiles_m), static_cast<u32>(p.tiles_n));
+    body(work);
+  }
+}
+
 // Calls body(work) for all that this block does.
 template <KernelConfig kConfig, bool kSnake = false, class Params, class Body>
 WT_DEVICE void for_work(const Params& p, Body&& body) {
-  if constexpr (tma_layout::lists_work(kConfig)) {
+  if constexpr (tma_layout::streams(kConfig)) {
+    for_streamed_work<kConfig>(p, body);
+  } else if constexpr (tma_layout::lists_work(kConfig)) {
     for_listed_work<kConfig>(p, body);
   } else {
     for_work_in_turns<kConfig, kSnake>(p, body);

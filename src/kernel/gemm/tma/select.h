@@ -39,4 +39,10 @@ struct TmaWeightSum<kConfig, true, false> : PartSum<kConfig, WeightHaloPlaces<kC
 template <KernelConfig kConfig>
 struct TmaWeightSum<kConfig, false, true> : PartSum<kConfig, WeightFewPlaces<kConfig>> {};
 
+// And of the pieces that stream-K leaves.
+template <KernelConfig kConfig, bool kGradient = kConfig.direction == Direction::kBackwardWeight>
+struct TmaStreamSum : StreamSum<kConfig, StreamPlaces<kConfig>> {};
+template <KernelConfig kConfig>
+struct TmaStreamSum<kConfig, true> : StreamSum<kConfig, WeightStreamPlaces<kConfig>> {};
+
 }  // namespace wt

@@ -10,9 +10,6 @@
 
 namespace wt {
 
-inline constexpr int kStreamSumThreads = 256;
-inline constexpr int kStreamTreeLevels = 10;  // 2^10 pieces of a tile, more than blocks share one
-
 struct TmaWeightArguments {
   TensorMap dy;      // {channels, pixels}
   TensorMap x;       // im2col, a column of tile.k pixels
@@ -36,16 +33,11 @@ struct TmaWeightArguments {
   i64 tiles_m, tiles_n;
   CachePolicy policy;  // of dy and x
   void* dw;
-  float* partials;    // weight_part.h, of merged groups (splits, elements of dw), or the pieces of stream.h
-  i32 sum_slices;     // threads that share the parts of a sum: part_sum.h
-  i32 stream_blocks;  // of the grid, where stream-K cuts by them
+  float* partials;      // weight_part.h, of merged groups (splits, elements of dw), or the pieces of stream.h
+  i32 sum_slices;       // threads that share the parts of a sum: part_sum.h
+  StreamShares stream;  // without pixels, of tiles of one empty k-block
   i64 elements;
   EpilogueArguments epilogue;
 };
-
-// How stream-K cuts the problem; without pixels, tiles of one empty k-block.
-constexpr StreamCut stream_cut(const TmaWeightArguments& p) {
-  return {p.tiles_m * p.tiles_n * p.groups, p.pixel_blocks > 0 ? p.pixel_blocks : 1, p.stream_blocks};
-}
 
 }  // namespace wt

@@ -24,6 +24,7 @@
 #include "kernel/gemm/tma/peer.h"
 #include "kernel/gemm/tma/roles.h"
 #include "kernel/gemm/tma/schedule.h"
+#include "kernel/gemm/tma/stream_piece.h"
 #include "kernel/gemm/tma/turn.h"
 #include "kernel/gemm/tma/weight_arguments.h"
 #include "kernel/gemm/tma/weight_store.h"
@@ -86,7 +87,6 @@ struct TmaWeightGemm {
   using Cursor = typename SlotRing::Cursor;
 
   static constexpr bool kStream = kConfig.gemm.stream_k != StreamK::kOff;
-  static constexpr i32 kWhole = -1;  // a tile that stream-K did not cut
   static constexpr bool kBulk = kConfig.gemm.staging == Staging::kTmaStore;
   static constexpr bool kPlainX = kConfig.gemm.loader_b == Loader::kTmaTiled;  // a pixel of x for each of dy
   static constexpr bool kShareA = kConfig.gemm.multicast_a, kShareB = kConfig.gemm.multicast_b;
@@ -127,39 +127,23 @@ struct TmaWeightGemm {
 
   template <class Body>
   WT_DEVICE static void for_items(const Params& p, Body&& body) {
-    if constexpr (kStream) return for_stream(p, body);
     for_work<kConfig>(p, [&](const Work& work) {
       Item item;
       item.split = work.part;
       item.order = work.order;
       item.tile = work.tile;
       item.last = work.last;
+      if constexpr (kStream) {
+        item.first = work.first;
+        item.count = p.pixel_blocks > 0 ? work.count : 0;
+        return body(item);
+      }
       item.first = item.split * p.blocks_per_split;
       const i32 left = p.pixel_blocks - item.first;
       item.count = left < p.blocks_per_split ? left : p.blocks_per_split;
       if (kClusterSum && item.count < 0) item.count = 0;  // there are as many parts as blocks in the cluster
       body(item);
     });
-  }
-
-  // Stream-K: the tiles of which this block has k-blocks.
-  template <class Body>
-  WT_DEVICE static void for_stream(const Params& p, Body&& body) {
-    const StreamCut cut = stream_cut(p);
-    const i64 block = device::block_index().x, end = cut.first(block + 1);
-    for (i64 unit = cut.first(block); unit < end;) {
-      const i64 tile = unit / cut.depth, tile_end = (tile + 1) * cut.depth, stop = tile_end < end ? tile_end : end;
-      Item item;
-      item.tile = tile_at<kConfig.gemm.raster, kConfig.gemm.block_swizzle>(
-          static_cast<u32>(tile), static_cast<u32>(p.tiles_m), static_cast<u32>(p.tiles_n));
-      item.first = static_cast<i32>(unit - tile * cut.depth);
-      item.count = p.pixel_blocks > 0 ? static_cast<i32>(stop - unit) : 0;
-      item.order = 0;
-      item.split = stop - unit == cut.depth ? kWhole : static_cast<i32>(cut.slot(block, tile));
-      item.last = stop == end;
-      body(item);
-      unit = stop;
-    }
   }
 
   // A walk over x in steps of tile.k pixels, by addition with carry.
@@ -282,8 +266,10 @@ struct TmaWeightGemm {
       multiply(shared, slot, item.count, consumer, d);
       if constexpr (kBulk) {
         send(p, shared, item, consumer, d);
-      } else if (kStream && item.split != kWhole) {
-        WT_UNROLL for (int i = 0; i < kFragments; ++i) store_piece(p, item, (consumer * kFragments + i) * 64, d[i]);
+      } else if (kStream && item.split != kWholeTile) {
+        WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+          store_piece<kTileM, kTileN>(p.partials, item.split, (consumer * kFragments + i) * 64, d[i]);
+        }
       } else if constexpr (kClusterSum) {
         store_share(p, shared, item, consumer, d);
       } else if constexpr (kParts) {
@@ -366,19 +352,6 @@ struct TmaWeightGemm {
   WT_DEVICE static void product(float (&d)[kTileN / 2], SharedAddress a, SharedAddress b, int step, bool accumulate) {
     Multiply::template multiply<Operand::kMajor, Operand::kMajor>(d, Operand::descriptor(a, 0, step),
                                                                   Operand::descriptor(b, 0, step), accumulate);
-  }
-
-  // One fragment of 64 rows to its slot of the workspace, as it lies in the tile.
-  WT_DEVICE static void store_piece(const Params& p, const Item& item, int first_row, const float (&d)[kTileN / 2]) {
-    const int thread = device::thread_index() % 128, lane = thread % 32;
-    float* piece = p.partials + static_cast<i64>(item.split) * (kTileM * kTileN) + 2 * (lane % 4);
-    WT_UNROLL for (int half = 0; half < 2; ++half) {
-      const int row = first_row + thread / 32 * 16 + lane / 4 + 8 * half;
-      WT_UNROLL for (int j = 0; j < kTileN / 8; ++j) {
-        device::store_global(reinterpret_cast<Vector<float, 2>*>(piece + row * kTileN + 8 * j),
-                             Vector<float, 2>{{d[4 * j + 2 * half], d[4 * j + 2 * half + 1]}});
-      }
-    }
   }
 
   // What this block finishes of a sum that is divided over its cluster.

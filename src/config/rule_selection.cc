@@ -37,7 +37,18 @@ void fill_up(std::vector<bool>& taken, size_t count) {
 }
 
 // What a test should have seen: each property is a small number.
-enum Property { kDirection, kTypes, kLayoutDims, kFamilyPipeline, kTile, kWarpsMma, kEpilogue, kSplit, kProperties };
+enum Property {
+  kDirection,
+  kTypes,
+  kLayoutDims,
+  kFamilyPipeline,
+  kTile,
+  kWarpsMma,
+  kEpilogue,
+  kSplit,
+  kSpecial,
+  kProperties
+};
 using Properties = std::array<uint64_t, kProperties>;
 
 uint64_t pack(const Extent3& extent) {
@@ -62,7 +73,8 @@ Properties properties(const KernelConfig& config) {
           pack(gemm.tile),
           pack(gemm.warps) * 31 + pack(gemm.mma),
           pack_all(epilogue.scale, epilogue.bias, epilogue.residual, epilogue.activation, epilogue.amax),
-          pack_all(gemm.split_k, gemm.stream_k, gemm.two_stage, gemm.specialization, gemm.groups_per_tile > 1)};
+          pack_all(gemm.split_k, gemm.stream_k, gemm.two_stage),
+          pack_all(gemm.specialization, gemm.groups_per_tile > 1, config.direct.filter_w > 0)};
 }
 
 using Pair = std::tuple<int, int, uint64_t, uint64_t>;
@@ -71,7 +83,7 @@ using Pair = std::tuple<int, int, uint64_t, uint64_t>;
 std::vector<Pair> needed_pairs(const KernelConfig& config) {
   const Properties values = properties(config);
   std::vector<Pair> list;
-  for (const int i : {kDirection, kTypes, kLayoutDims, kFamilyPipeline, kEpilogue, kSplit})
+  for (const int i : {kDirection, kTypes, kLayoutDims, kFamilyPipeline, kEpilogue, kSplit, kSpecial})
     list.emplace_back(kDirection, i, values[kDirection], values[static_cast<size_t>(i)]);
   list.emplace_back(kTypes, kLayoutDims, values[kTypes], values[kLayoutDims]);
   return list;

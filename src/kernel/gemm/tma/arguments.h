@@ -34,7 +34,7 @@ struct TmaRegion {
 };
 
 // Taps that read one phase of a strided image, the pixels that lie whole strides apart: to its map they are neighbours.
-// WHY: on an H200, im2col copies that step over every other pixel bring 39 bytes a clock where others bring 66.
+// WHY: on an H200, 3x3 layers with stride 2 were up to two hundredths faster so.
 struct TmaPhase {
   TensorMap a;
   TapWalk taps;

@@ -280,7 +280,8 @@ void propose_phases(const KernelConfig& base, Breadth breadth, size_t first, std
   for (size_t i = first; i < end; ++i) {
     const GemmConfig& gemm = configs[i].gemm;
     if (gemm.loader_a != Loader::kTmaIm2col || gemm.specialization != Specialization::kDefault) continue;
-    if (tma_layout::folds_taps(configs[i]) || gemm.swizzle_a != 128 || !offered(gemm.tile)) continue;
+    if (tma_layout::folds_taps(configs[i]) || tma_layout::streams(configs[i])) continue;
+    if (gemm.swizzle_a != 128 || !offered(gemm.tile)) continue;
     configs.push_back(KernelConfig(configs[i]));
     configs.back().gemm.specialization = Specialization::kPhases;
   }

@@ -10,9 +10,14 @@ a table a suite and direction, losses first. docs/measuring.md says how to read 
 PyTorch nor a GPU.
 """
 import argparse
+import atexit
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 from comparison.api import Wavetile
 from comparison.rows import DIRECTIONS, ROOT, TYPES, make_rows
@@ -26,6 +31,22 @@ def default_library():
     return str(found[-1]) if found else "libwavetile.so"
 
 
+def tuning_database(path, library):
+    """The database at `path`; what `wavetile tuning export` wrote (.json) becomes a database of its own first."""
+    if not path.endswith(".json"):
+        return os.path.abspath(path)
+    folder = Path(library).resolve().parent
+    command = next((str(at) for at in (folder / "wavetile", folder.parent / "bin" / "wavetile") if at.is_file()),
+                   shutil.which("wavetile"))
+    if not command:
+        sys.exit(f"compare.py: no command `wavetile` beside {library} or in PATH, which {path} is imported by")
+    place = tempfile.mkdtemp(prefix="wavetile-compare-")
+    atexit.register(shutil.rmtree, place, True)
+    database = os.path.join(place, "tuning.db")
+    subprocess.run([command, "tuning", "import", path], env=dict(os.environ, WAVETILE_TUNING_DB=database), check=True)
+    return database
+
+
 def main():
     suites = sorted((ROOT / "bench" / "suites").glob("*.txt"))
     every_suite = [suite.stem for suite in suites if suite.stem not in ("quick", "edges", "variety", "many")]
@@ -37,7 +58,8 @@ def main():
     parser.add_argument("--filter", help="only rows whose suite/layer/direction holds this text")
     parser.add_argument("--kernel", help="this Wavetile kernel, instead of the library's choice")
     parser.add_argument("--tuning", choices=["off", "cached", "first-use"], default="cached")
-    parser.add_argument("--tuning-database", help="a tuning.db that must exist, instead of the user's own")
+    parser.add_argument("--tuning-database",
+                        help="a tuning.db, or a file of 'wavetile tuning export', instead of the user's own database")
     parser.add_argument("--strict-nonfinite", action="store_true",
                         help="also time what a plan with strict non-finite behaviour takes, where that is another kernel")
     parser.add_argument("--minutes", type=float, default=8.5, help="for everything; later rows count as failed")
@@ -57,11 +79,11 @@ def main():
             api_test(Wavetile(args.library))
         return self_test()
     args.library = args.library or default_library()
-    if args.tuning_database:
+    if args.tuning_database and not args.worker:  # a worker inherits it
         if not os.path.isfile(args.tuning_database):
             parser.error(f"--tuning-database {args.tuning_database} does not exist; 'wavetile tune' or 'wavetile tuning "
                          "import' makes one at the path in WAVETILE_TUNING_DB")
-        os.environ["WAVETILE_TUNING_DB"] = os.path.abspath(args.tuning_database)  # the worker inherits it
+        os.environ["WAVETILE_TUNING_DB"] = tuning_database(args.tuning_database, args.library)
     if args.worker:
         worker(args)
         return 0

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/files.h"
+#include "config/fields.h"
 #include "dispatch/candidates.h"
 #include "dispatch/tuning/key.h"
 #include "dispatch/tuning/lookup.h"
@@ -67,11 +68,27 @@ TEST_F(TuningTuner, AnEntryIsForItsRequestsOnly) {
   times_[names_[3]] = 20;
   tune();
   PlanOptions options;
-  options.strict_nonfinite = true;
+  options.deterministic = false;
   EXPECT_EQ((*plan(options))->description().kernel, names_[0]);
   options = {};
   options.workspace_limit = 0;  // the tuned kernel needs none, so it is the best of these too
   EXPECT_EQ((*plan(options))->description().kernel, names_[3]);
+  options.strict_nonfinite = true;  // and keeps non-finite values apart
+  EXPECT_EQ((*plan(options))->description().kernel, names_[3]);
+}
+
+TEST_F(TuningTuner, AKernelForFiniteInputsIsNotForStrictPlans) {
+  times_[names_[3]] = 20;
+  tune();
+  auto entry = database()->find(key());
+  ASSERT_TRUE(entry.ok() && *entry);
+  KernelConfig config = *config_from_json((*entry)->best.config);
+  config.finite_only = true;
+  (*entry)->best.config = to_json(config);
+  ASSERT_TRUE(database()->save(**entry).ok());
+  const auto strict = plan({.strict_nonfinite = true});
+  EXPECT_EQ((*strict)->description().kernel, names_[0]);
+  EXPECT_THAT((*strict)->description().reason, Not(HasSubstr("tuned entry")));
 }
 
 TEST_F(TuningTuner, AnEntryEndsWithItsMachineCode) {

@@ -87,12 +87,22 @@ Result<std::optional<Entry>> find_entry(Source& source, const DeviceInfo& device
   WT_TRY_ASSIGN(Database * database, source.open());
   if (!database) return std::optional<Entry>();
   WT_TRY_ASSIGN(std::optional<Entry> entry, database->find(key_of(device, problem, options)));
-  if (entry || !options.workspace_limit) return entry;
-  // The best of all kernels is the best of those within the limit, where it is one of them.
-  const int64_t limit = *options.workspace_limit;
-  options.workspace_limit.reset();
-  WT_TRY_ASSIGN(entry, database->find(key_of(device, problem, options)));
-  if (entry && entry->best.workspace_bytes > limit) entry.reset();
+  // The best of all kernels is the best of those that a plan is limited to, where it is one of them.
+  const std::optional<int64_t> limit = options.workspace_limit;
+  if (!entry && limit) {
+    options.workspace_limit.reset();
+    WT_TRY_ASSIGN(entry, database->find(key_of(device, problem, options)));
+  }
+  if (!entry && options.strict_nonfinite) {
+    options.strict_nonfinite = false;
+    WT_TRY_ASSIGN(entry, database->find(key_of(device, problem, options)));
+    const auto finite_only = [](const Entry& found) {
+      const Result<KernelConfig> config = config_from_json(found.best.config);
+      return !config.ok() || config->finite_only;
+    };
+    if (entry && finite_only(*entry)) entry.reset();
+  }
+  if (entry && limit && entry->best.workspace_bytes > *limit) entry.reset();
   return entry;
 }
 

@@ -22,6 +22,12 @@ def self_test():
     timer = Timer.__new__(Timer)
     timer.flush_us = 80.0
     assert [timer.flushes_for(host) for host in (1.0, 40.0, 41.0, 400.0)] == [2, 2, 3, 11]
+    order = []
+    timer.flushes_of = lambda work: 1
+    timer.batch = lambda work, count: order.append(work) or [1.0 * work] * count
+    turns = timer.time_in_turns([10, 20], 5)
+    assert order[:4] == [10, 20, 10, 20] and [timing["us"] for timing in turns] == [10.0, 20.0]
+    assert turns[0]["runs"] == turns[1]["runs"] >= 12
     drift = summarize([10.0] * 48 + [14.0] * 16)
     assert drift["us"] == 10 and drift["high_us"] == 14, drift
     assert abs(geomean([0.5, 2.0]) - 1) < 1e-12

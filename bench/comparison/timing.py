@@ -44,24 +44,34 @@ class Timer:
         self.torch.cuda.synchronize()
         return [start.elapsed_time(stop) * 1000 for start, stop in self.events[:count]]
 
-    def time(self, work, seconds, least=12, most=200):
+    def flushes_of(self, work):
+        """Calls the work a few times, and says how often the L2 is flushed before it."""
         host = []
         for _ in range(3):
             begin = time.perf_counter()
             work()
             host.append((time.perf_counter() - begin) * 1e6)
             self.torch.cuda.synchronize()
-        self.flushes = self.flushes_for(min(host))
-        begin, samples = time.perf_counter(), []
-        while len(samples) < most:
-            samples += self.batch(work, 4 if not samples else self.BATCH)
-            if len(samples) >= least:
-                timing = summarize(samples)
-                if timing["high_us"] - timing["low_us"] < max(0.01 * timing["us"], 1.0):
-                    break
-                if time.perf_counter() - begin > seconds:
-                    break
-        return summarize(samples)
+        return self.flushes_for(min(host))
+
+    def time_in_turns(self, works, seconds, least=12, most=200):
+        """WHY in turns, batch by batch: the clock falls as long as a kernel draws all power there is, and must fall for
+        all that are compared."""
+        flushes = [self.flushes_of(work) for work in works]
+        begin, samples = time.perf_counter(), [[] for _ in works]
+        while len(samples[0]) < most:
+            for work, count, own in zip(works, flushes, samples):
+                self.flushes = count
+                own += self.batch(work, self.BATCH if own else 4)
+            if len(samples[0]) < least:
+                continue
+            spreads = [(timing["high_us"] - timing["low_us"], timing["us"]) for timing in map(summarize, samples)]
+            if all(spread < max(0.01 * us, 1.0) for spread, us in spreads) or time.perf_counter() - begin > seconds:
+                break
+        return [summarize(own) for own in samples]
+
+    def time(self, work, seconds, least=12, most=200):
+        return self.time_in_turns([work], seconds, least, most)[0]
 
 
 class Clock:

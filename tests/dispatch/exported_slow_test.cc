@@ -102,8 +102,9 @@ std::optional<ConvProblem> problem_for(const KernelConfig& config) {
     const char *image, *rest;
   };
   // The last two are for weight gradients in one dimension, whose sums are short elsewhere.
-  constexpr Size kSizes[] = {{"9", "c64 k64 f3 p1"}, {"8", "c64 k64 f1"},      {"8", "c16 k16 f2 s2"},
-                             {"9", "c96 k96 f3 p1"}, {"150", "c64 k64 f3 p1"}, {"150", "c64 k64 f1"}};
+  constexpr Size kSizes[] = {{"9", "c64 k64 f3 p1"}, {"8", "c64 k64 f1"},       {"8", "c16 k16 f2 s2"},
+                             {"9", "c96 k96 f3 p1"}, {"9", "c64 k64 f3 s2 p1"}, {"150", "c64 k64 f3 p1"},
+                             {"150", "c64 k64 f1"}};
   const char* layout =
       config.layout == Layout::kChannelsLast ? "" : std::array{"NCW", "NCHW", "NCDHW"}[config.dims - 1];
   if (config.family == Family::kDirect) {

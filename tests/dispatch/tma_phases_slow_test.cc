@@ -2,23 +2,17 @@
 // tests/dispatch/tma_phases_slow_test.cc - strided images on the simulated Hopper: read as the one phase that all taps
 // share, by every kernel, and phase after phase by those that do so.
 #include "dispatch/bind_tma.h"
-#include "exact_trial.h"
 #include "kernel/gemm/tma/layout.h"
+#include "tests/dispatch/kernel_forms.h"
 
 namespace wt {
 namespace {
-
-struct Form {
-  const char* problem;
-  const char* what;
-  bool (*wanted)(const KernelConfig&);
-};
 
 bool any(const KernelConfig&) { return true; }
 bool in_parts(const KernelConfig& c) { return c.gemm.split_k == SplitK::kWorkspace; }
 bool over_cluster(const KernelConfig& c) { return c.gemm.split_k == SplitK::kCluster; }
 
-constexpr Form kPhases[] = {
+constexpr KernelForm kPhases[] = {
     {"fwd bf16 n2 c72 k72 i9x11 f3x3 s2 p1 +bias+relu", "four phases of odd sizes", any},
     {"fwd bf16 n2 c64 k64 i8x10 f3x3 s2 p1:0x0:1", "asymmetric padding", any},
     {"fwd fp16 n1 c64 k64 i11x13 f5x5 s3 p2:4x1", "nine phases of stride 3", any},
@@ -62,15 +56,7 @@ constexpr Form kPhases[] = {
 
 bool is_phase_kernel(const KernelConfig& c) { return tma_layout::walks_phases(c); }
 
-TEST(TmaPhases, AreExact) {
-  const auto device = simulated_hopper();
-  for (const Form& form : kPhases) {
-    const ConvProblem problem = problem_of(form.problem);
-    SCOPED_TRACE(form.what);
-    expect_exact(device, problem,
-                 first_kernel(problem, [&](const KernelConfig& c) { return is_phase_kernel(c) && form.wanted(c); }));
-  }
-}
+TEST(TmaPhases, AreExact) { expect_forms_exact(kPhases, is_phase_kernel); }
 
 // Parts start anywhere: inside a phase, at its first box, and after phases of one tap.
 TEST(TmaPhases, AreExactInParts) {
@@ -134,7 +120,7 @@ TEST(TmaPhases, OfOneTapAreSeenByOneMap) {
   }
 }
 
-constexpr Form kOnePhase[] = {
+constexpr KernelForm kOnePhase[] = {
     {"fwd bf16 n2 c72 k72 i9x10 f1x1 s2", "every other pixel", any},
     {"fwd bf16 n2 c72 k72 i9x10 f1x1 s2x3 p1:0x2:1", "padding, of another phase", any},
     {"fwd bf16 n2 c64 k64 i1x3 f1x1 s2 p1", "no pixel is read", any},
@@ -156,15 +142,10 @@ constexpr Form kOnePhase[] = {
 };
 
 TEST(TmaPhases, ThatAllTapsShareAreExact) {
-  const auto device = simulated_hopper();
-  for (const Form& form : kOnePhase) {
-    const ConvProblem problem = problem_of(form.problem);
-    SCOPED_TRACE(form.what);
-    expect_exact(device, problem, first_kernel(problem, [&](const KernelConfig& c) {
-                   return c.gemm.pipeline == Pipeline::kTma && !is_phase_kernel(c) && form.wanted(c) &&
-                          (c.gemm.loader_a == Loader::kTmaIm2col || c.gemm.loader_b == Loader::kTmaIm2col);
-                 }));
-  }
+  expect_forms_exact(kOnePhase, [](const KernelConfig& c) {
+    return c.gemm.pipeline == Pipeline::kTma && !is_phase_kernel(c) &&
+           (c.gemm.loader_a == Loader::kTmaIm2col || c.gemm.loader_b == Loader::kTmaIm2col);
+  });
 }
 
 }  // namespace

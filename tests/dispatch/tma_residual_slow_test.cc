@@ -2,19 +2,13 @@
 // tests/dispatch/tma_residual_slow_test.cc - Hopper kernels that copy their residual while they multiply, on the
 // simulator.
 #include "dispatch/candidates.h"
-#include "exact_trial.h"
 #include "kernel/gemm/tma/layout.h"
+#include "tests/dispatch/kernel_forms.h"
 
 namespace wt {
 namespace {
 
-struct Form {
-  const char* problem;
-  const char* what;
-  bool (*wanted)(const KernelConfig&);
-};
-
-constexpr Form kForms[] = {
+constexpr KernelForm kForms[] = {
     {"fwd bf16 n1 c64 k72 i13x11 f1x1 +residual", "tails of rows and columns, a consumer past the last row",
      [](const KernelConfig& c) { return c.gemm.tile.m >= 256 && !c.gemm.ping_pong; }},
     {"fwd fp16 n2 c72 k136 i9x10 f3x3 p1 +alpha=2+scale+bias+residual+relu+amax", "every step, consumers in turns",
@@ -31,15 +25,10 @@ constexpr Form kForms[] = {
 };
 
 TEST(TmaResidual, IsExact) {
-  const auto device = simulated_hopper();
-  for (const Form& form : kForms) {
-    ConvProblem problem = problem_of(form.problem);
-    problem.epilogue.beta = -3;
-    SCOPED_TRACE(form.what);
-    expect_exact(device, problem, first_kernel(problem, [&](const KernelConfig& c) {
-                   return c.gemm.pipeline == Pipeline::kTma && tma_layout::copies_residual(c) && form.wanted(c);
-                 }));
-  }
+  const auto copies = [](const KernelConfig& c) {
+    return c.gemm.pipeline == Pipeline::kTma && tma_layout::copies_residual(c);
+  };
+  expect_forms_exact(kForms, copies, [](ConvProblem& problem) { problem.epilogue.beta = -3; });
 }
 
 }  // namespace

@@ -2,21 +2,15 @@
 // tests/dispatch/tma_slow_test.cc - the less usual forms of the Hopper kernels, on the simulator: outputs stored by
 // rows, groups merged, three consumers, two blocks a multiprocessor, tiles crosswise.
 #include "dispatch/candidates.h"
-#include "exact_trial.h"
 #include "kernel/gemm/tma/layout.h"
+#include "tests/dispatch/kernel_forms.h"
 
 namespace wt {
 namespace {
 
-struct Form {
-  const char* problem;
-  const char* what;
-  bool (*wanted)(const KernelConfig&);
-};
-
 bool is_column(const KernelConfig& c) { return tma_layout::is_halo(c) && tma_layout::halo_filter_width(c) == 1; }
 
-constexpr Form kForms[] = {
+constexpr KernelForm kForms[] = {
     {"bwd_data bf16 n1 c72 k64 i15x13 f3x3 s2 p1", "phases stored by rows",
      [](const KernelConfig& c) { return c.gemm.staging == Staging::kShared && c.gemm.tile.m == 256; }},
     {"bwd_data bf16 n2 c64 k64 i8x8 f1x1 s2", "phases without taps stored by rows",
@@ -170,14 +164,7 @@ constexpr Form kForms[] = {
 };
 
 TEST(TmaForms, AreExact) {
-  const auto device = simulated_hopper();
-  for (const Form& form : kForms) {
-    const ConvProblem problem = problem_of(form.problem);
-    SCOPED_TRACE(form.what);
-    expect_exact(device, problem, first_kernel(problem, [&](const KernelConfig& c) {
-                   return c.gemm.pipeline == Pipeline::kTma && form.wanted(c);
-                 }));
-  }
+  expect_forms_exact(kForms, [](const KernelConfig& c) { return c.gemm.pipeline == Pipeline::kTma; });
 }
 
 // Merging multiplies other groups' values by zeros, which non-finite ones do not survive.

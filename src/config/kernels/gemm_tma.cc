@@ -303,6 +303,8 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   for (const Loader loader : {Loader::kTmaTiled, Loader::kTmaIm2col}) {
     for (const int swizzle : {128, 64, 32}) {
       if (swizzle != 128 && (loader == Loader::kTmaTiled || breadth == Breadth::kFew)) continue;
+      // The general loader serves unit filters too: packs have no others for 32-bit types.
+      if (breadth == Breadth::kFew && loader == Loader::kTmaTiled && size_of(operand_a(base)) == 4) continue;
       for (const Shape& shape : kShapes) {
         if (!staged) {
           if (shape.offer >= least) propose_shape(base, shape, swizzle, loader, Staging::kDirect, configs);

@@ -54,7 +54,8 @@ std::span<const Constraint> target_rows() {
 
 std::span<const Constraint> problem_rows() {
   static const std::vector<Constraint> rows =
-      join({general_problem_rows(), tma_problem_rows(), tma_fold_problem_rows(), weight_halo_problem_rows(),
+      // WHY folds first: few problems are for them, and a choice asks some hundred kernels.
+      join({tma_fold_problem_rows(), general_problem_rows(), tma_problem_rows(), weight_halo_problem_rows(),
             weight_few_problem_rows(), wavelet_problem_rows(), four_wave_problem_rows(), portable_problem_rows(),
             taps_problem_rows(), rows_problem_rows(), rows_weight_problem_rows(), direct_problem_rows(),
             direct_matrix_problem_rows()});

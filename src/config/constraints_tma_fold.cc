@@ -14,6 +14,8 @@ bool folds(const Case& at) {
          at.config.direct.filter_w != 0;
 }
 
+constexpr int kMostTiles = 4;  // of columns: it is for few output channels
+
 constexpr Constraint kTargetRows[] = {
     {"tma-fold", "taps of a filter row lie side by side in whole tiles of forward problems", folds,
      [](const Case& at) {
@@ -53,16 +55,20 @@ constexpr Constraint kTargetRows[] = {
 };
 
 constexpr Constraint kProblemRows[] = {
-    {"tma-fold-filter", "the filter is as wide as the config says, with unit steps along w", folds,
+    {"tma-fold-filter",
+     "the filter is as wide as the config says, with unit steps along w, and output channels are few", folds,
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
-       return p.filter[2] == at.config.direct.filter_w && p.stride[2] == 1 && p.dilation[2] == 1;
+       return p.filter[2] == at.config.direct.filter_w && p.stride[2] == 1 && p.dilation[2] == 1 &&
+              p.k_per_group() <= kMostTiles * at.config.gemm.tile.n;
      },
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
        return fmt::format(
-           "filter={}x{}x{} stride={} dilation={} along w: the kernel folds {} taps, stride and dilation 1",
-           p.filter[0], p.filter[1], p.filter[2], p.stride[2], p.dilation[2], at.config.direct.filter_w);
+           "filter={}x{}x{} stride={} dilation={} along w, {} output channels: the kernel folds {} taps, stride and "
+           "dilation 1, of up to {} channels",
+           p.filter[0], p.filter[1], p.filter[2], p.stride[2], p.dilation[2], p.k_per_group(),
+           at.config.direct.filter_w, kMostTiles * at.config.gemm.tile.n);
      }},
 };
 

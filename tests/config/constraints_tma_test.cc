@@ -250,7 +250,8 @@ const RowCase kProblemCases[] = {
          t.direct.filter_w = 3;
        });
      },
-     "filter=1x3x3 stride=2 dilation=1 along w: the kernel folds 3 taps", "fwd bf16 n1 c64 k40 i8x8 f3x3 s2 p1"},
+     "filter=1x3x3 stride=2 dilation=1 along w, 40 output channels: the kernel folds 3 taps",
+     "fwd bf16 n1 c64 k40 i8x8 f3x3 s2 p1"},
     {"tma-raw-rows",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {

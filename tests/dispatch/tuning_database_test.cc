@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -300,6 +301,12 @@ class Writer {
     return last + 1;
   }
   int number() const { return number_; }
+  // So far.
+  int reports() const {
+    int bytes = 0;
+    EXPECT_EQ(::ioctl(ends_[0], FIONREAD, &bytes), 0);
+    return bytes / static_cast<int>(sizeof bytes);
+  }
 
  private:
   int number_;
@@ -319,6 +326,15 @@ TEST_F(TuningDatabase, EightKilledProcessesLoseNothing) {
     reported.emplace_back(victim->number(), victim->end());
     victim = std::make_unique<Writer>(file_, next++);
   }
+  // WHY: on a busy machine processes may be killed before they have saved anything.
+  const auto saved = [&] {
+    int count = 0;
+    for (const auto& [process, entries] : reported) count += entries;
+    for (const auto& writer : writers) count += writer->reports();
+    return count;
+  };
+  for (int waits = 0; saved() <= 50 && waits < 6000; ++waits)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   for (const auto& writer : writers) reported.emplace_back(writer->number(), writer->end());
 
   auto database = open();

@@ -113,18 +113,6 @@ std::string chosen_because(const RankedCandidate& candidate) {
   return fmt::format("least predicted time, {}; nothing is tuned for this problem", time_text(candidate.predicted_us));
 }
 
-std::string split_text(const SplitFacts& split) {
-  if (const StreamShares& cut = split.stream; cut.blocks > 0) {
-    const std::string rounds =
-        cut.rounds > 0 ? fmt::format("{} rounds of {} whole tiles, then ", cut.rounds, cut.blocks) : "";
-    if (cut.tiles == 0) return fmt::format("stream-K: {}none", rounds);
-    return fmt::format("stream-K: {}{} tiles of {} k-blocks cut into shares of {}{}", rounds, cut.tiles, cut.depth,
-                       cut.share, cut.rest > 0 ? fmt::format(" or {}", cut.share + 1) : "");
-  }
-  return fmt::format("{} parts by predicted time, {} by occupancy alone (tiles {}, k-blocks of each {})", split.parts,
-                     split.by_occupancy, split.tiles, split.blocks);
-}
-
 // The choice has a second one beside it that keeps strict non-finite behaviour.
 std::string finite_text(const Explanation& explanation) {
   for (const RankedCandidate& candidate : explanation.strict) {
@@ -201,7 +189,7 @@ void print_candidates(const Explanation& explanation) {
   print_line("target", fmt::format("{} ({})", target.name, target.hardware));
   print_line("chosen", accepting > 0 ? candidates.front().name : "none");
   if (accepting > 0) print_line("because", chosen_because(candidates.front()));
-  if (const auto split = chosen_split(explanation)) print_line("split", split_text(*split));
+  if (const auto split = chosen_split(explanation)) print_line("split", to_text(*split));
   if (accepting > 0 && candidates.front().config.finite_only) print_line("finite", finite_text(explanation));
   const ConvProblem& problem = explanation.problem;
   if (const int64_t images = images_a_range(problem); images < problem.n) {

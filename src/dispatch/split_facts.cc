@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/split_facts.h"
 
+#include <fmt/format.h>
+
 #include "base/integers.h"
 #include "config/merged_problem.h"
 #include "config/rows_weight_view.h"
@@ -45,6 +47,18 @@ std::optional<SplitFacts> split_facts(const KernelConfig& config, const ConvProb
   facts.by_occupancy = split_count_by_occupancy(split_input(
       gemm, facts.tiles, facts.blocks, int64_t{device.multiprocessors} * config.min_blocks, problem.w_elements()));
   return facts;
+}
+
+std::string to_text(const SplitFacts& facts) {
+  if (const StreamShares& cut = facts.stream; cut.blocks > 0) {
+    const std::string rounds =
+        cut.rounds > 0 ? fmt::format("{} rounds of {} whole tiles, then ", cut.rounds, cut.blocks) : "";
+    if (cut.tiles == 0) return fmt::format("stream-K: {}none", rounds);
+    return fmt::format("stream-K: {}{} tiles of {} k-blocks cut into shares of {}{}", rounds, cut.tiles, cut.depth,
+                       cut.share, cut.rest > 0 ? fmt::format(" or {}", cut.share + 1) : "");
+  }
+  return fmt::format("{} parts by predicted time, {} by occupancy alone (tiles {}, k-blocks of each {})", facts.parts,
+                     facts.by_occupancy, facts.tiles, facts.blocks);
 }
 
 }  // namespace wt

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "config/kernel_config.h"
 #include "kernel/gemm/tma/stream.h"
@@ -23,5 +24,8 @@ struct SplitFacts {
 // Of kernels of the gemm family that divide their sums, or could: those of weight gradients. The config accepts the
 // problem.
 std::optional<SplitFacts> split_facts(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device);
+
+// In a line.
+std::string to_text(const SplitFacts& facts);
 
 }  // namespace wt

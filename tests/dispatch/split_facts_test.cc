@@ -75,5 +75,16 @@ TEST(SplitFacts, NoneForWholeSums) {
   EXPECT_FALSE(split_facts(ranked.front().config, problem, hopper()));
 }
 
+TEST(SplitFacts, AreToldInALine) {
+  EXPECT_EQ(to_text({.tiles = 36, .blocks = 157, .parts = 3, .by_occupancy = 4}),
+            "3 parts by predicted time, 4 by occupancy alone (tiles 36, k-blocks of each 157)");
+  SplitFacts facts;
+  facts.stream = stream_shares(274, 72, 132, false);
+  EXPECT_EQ(to_text(facts),
+            "stream-K: 2 rounds of 132 whole tiles, then 10 tiles of 72 k-blocks cut into shares of 5 or 6");
+  facts.stream = stream_shares(264, 72, 132, false);
+  EXPECT_EQ(to_text(facts), "stream-K: 2 rounds of 132 whole tiles, then none");
+}
+
 }  // namespace
 }  // namespace wt

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Wavetile against cuDNN (through PyTorch) on one GPU: same process, same tensors, same timer.
+"""Wavetile against cuDNN, or MIOpen with PyTorch for ROCm, on one GPU: same process, same tensors, same timer.
 
     python3 bench/compare.py --library build/release/lib/libwavetile.so --json bench/results/h200.json
 
-For every layer of the suites and every direction it times PyTorch's channels-last convolution (autotuned and by
-heuristics), Wavetile through its C API, and the cuBLAS product of the same size; verifies Wavetile's output; and prints
-a table a suite and direction, losses first. docs/measuring.md says how to read it. --list and --self-test need neither
-PyTorch nor a GPU.
+For every layer of the suites and every direction it times PyTorch's convolution (autotuned and by heuristics), Wavetile
+through its C API, and the cuBLAS product of the same size; verifies Wavetile's output; and prints a table per suite and
+direction, losses first. Both sides have the same layout. docs/measuring.md says how to read it. --list and --self-test
+need neither PyTorch nor a GPU.
 """
 import argparse
 import atexit
@@ -19,11 +19,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from comparison.api import Wavetile
-from comparison.rows import DIRECTIONS, ROOT, TYPES, make_rows
+from comparison.api import Wavetile, WavetileError
+from comparison.library_test import library_test
 from comparison.measure import supervise, worker
 from comparison.report import report
-from comparison.self_test import api_test, self_test
+from comparison.rows import DIRECTIONS, LAYOUTS, PUBLIC_SUITES, ROOT, make_rows
+from comparison.self_test import self_test
 
 
 def default_library():
@@ -48,13 +49,17 @@ def tuning_database(path, library):
 
 
 def main():
-    suites = sorted((ROOT / "bench" / "suites").glob("*.txt"))
-    every_suite = [suite.stem for suite in suites if suite.stem not in ("quick", "edges", "variety", "many")]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", default=None, help="libwavetile.so; default: the newest below build/")
-    parser.add_argument("--suites", nargs="+", default=every_suite, help="names in bench/suites, or files")
+    parser.add_argument("--suites", nargs="+", default=PUBLIC_SUITES,
+                        help="names in bench/suites, or files; default: " + " ".join(PUBLIC_SUITES))
     parser.add_argument("--directions", nargs="+", default=DIRECTIONS, choices=DIRECTIONS)
-    parser.add_argument("--type", choices=TYPES, help="instead of each problem's own types")
+    parser.add_argument("--type", help="instead of each problem's own types, as a problem's text has them: fp32, tf32, "
+                        "e4m3>bf16, ...")
+    parser.add_argument("--layout", choices=LAYOUTS, help="of both sides, in any number of dimensions; default: each "
+                        "problem's own, which is channels last in every suite")
+    parser.add_argument("--limit-floor", type=float, default=0, metavar="US",
+                        help="no layer's limit is below this; for suites of small layers")
     parser.add_argument("--filter", help="only rows whose suite/layer/direction holds this text")
     parser.add_argument("--kernel", help="this Wavetile kernel, instead of the library's choice")
     parser.add_argument("--tuning", choices=["off", "cached", "first-use"], default="cached")
@@ -76,7 +81,7 @@ def main():
     args = parser.parse_args()
     if args.self_test:
         if args.library:
-            api_test(Wavetile(args.library))
+            library_test(Wavetile(args.library))
         return self_test()
     args.library = args.library or default_library()
     if args.tuning_database and not args.worker:  # a worker inherits it
@@ -87,6 +92,11 @@ def main():
     if args.worker:
         worker(args)
         return 0
+    if args.type:
+        try:
+            Wavetile(args.library).parse(f"fwd {args.type} c1 k1 i1")
+        except WavetileError as error:
+            parser.error(f"--type {args.type}: {error}")
     if args.list:
         for row in make_rows(Wavetile(args.library), args):
             print(f"{row.key}: {row.text}  # {row.flops / 1e9:.3f} GFLOP, {row.bytes} bytes")

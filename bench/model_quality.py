@@ -3,15 +3,13 @@
 """How good is the kernel that the cost model picks, compared with the best of those that were timed?
 
     python3 bench/model_quality.py prepare --pack build/model.wtpack.xz    # anywhere: compiles what will be timed
-    python3 bench/model_quality.py measure --pack build/model.wtpack.xz    # on a GPU; goes on where it stopped
+    python3 bench/model_quality.py measure --pack build/model.wtpack.xz    # on a GPU; continues where it stopped
     python3 bench/model_quality.py report                                  # anywhere
     python3 bench/model_quality.py collect --tuned tune.json --data suites.json    # of other layers that were tuned
-    python3 bench/model_quality.py fit                                     # writes a correction of the model
 
 The layers are random, drawn as networks have them and fixed by a seed. `measure` times the kernels of the pack on each,
 every one verified first; without a pack it compiles every kernel itself. `report` asks `wavetile explain` for today's
-predictions, so that a changed model is judged on the same measurements. `fit` uses the layers with even numbers only;
-`report` then gives the odd ones, which it was not calibrated on, apart. docs/tuning.md says more. `--self-test` needs
+predictions, so that a changed model is judged on the same measurements. docs/tuning.md says more. `--self-test` needs
 neither GPU nor binary.
 """
 import argparse
@@ -19,7 +17,6 @@ import os
 import sys
 from pathlib import Path
 
-from quality.fit import fit
 from quality.judge import report
 from quality.measure import collect, measure
 from quality.prepare import ROOT, prepare
@@ -28,7 +25,7 @@ from quality.self_test import self_test
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", nargs="?", choices=["prepare", "measure", "collect", "report", "fit"])
+    parser.add_argument("action", nargs="?", choices=["prepare", "measure", "collect", "report"])
     parser.add_argument("--data", type=Path, default=ROOT / "bench/results/model_h200.json")
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/wavetile"))
     parser.add_argument("--pack", type=Path, help="of compiled kernels, compressed where its name ends in .xz")
@@ -39,7 +36,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=540, help="of prepare or measure")
     parser.add_argument("--kernels", type=int, default=1400, help="prepare: in the pack, the likeliest to win first")
     parser.add_argument("--no-suites", action="store_true", help="prepare: kernels of the random layers only")
-    parser.add_argument("--chunk", type=int, default=24, help="measure: layers a process")
+    parser.add_argument("--chunk", type=int, default=24, help="measure: layers per process")
     parser.add_argument("--control", type=int, default=24, help="measure: layers on which every kernel is timed at last")
     parser.add_argument("--exhaustive", action="store_true", help="measure: every kernel on every layer")
     parser.add_argument("--quick", action="store_true", help="measure: fewer runs of each kernel, as with a pack")
@@ -51,18 +48,16 @@ def main():
     parser.add_argument("--json", help="report: write the figures there")
     parser.add_argument("--min-geomean", type=float, default=0.93)
     parser.add_argument("--min-worst", type=float, default=0.75)
-    parser.add_argument("--all", action="store_true", help="fit: on every layer, which leaves none to judge by")
-    parser.add_argument("--output", type=Path, default=ROOT / "src/dispatch/cost_correction.inc")
     parser.add_argument("--self-test", action="store_true")
     args = parser.parse_args()
     if args.self_test:
         return self_test()
     if not args.action:
-        parser.error("say prepare, measure, collect, report or fit")
+        parser.error("say prepare, measure, collect or report")
     if args.action == "prepare" and not args.pack:
         parser.error("prepare needs --pack FILE to write")
     args.command = "python3 " + " ".join([os.path.relpath(__file__, ROOT)] + sys.argv[1:])
-    return {"prepare": prepare, "measure": measure, "collect": collect, "report": report, "fit": fit}[args.action](args)
+    return {"prepare": prepare, "measure": measure, "collect": collect, "report": report}[args.action](args)
 
 
 if __name__ == "__main__":

@@ -4,27 +4,29 @@
 
     python3 bench/pipeline_edges.py --binary build/dev/bin/wavetile --data bench/results/pipeline_edges.json
 
-Small-integer data, compared bit for bit. Of each pipeline the kernels with the least predicted times (--best) are tried
-on each problem; where it declines one, the reasons of its kernel with the fewest are counted. `chosen` is the kernel
-that `wavetile run --device sim:TARGET PROBLEM` takes by itself: it must be right on every problem, so that what a
-pipeline declines is served by another. Exits with 1 where anything is wrong. No GPU is needed. Given again, it goes on
-with what is missing; `--fresh` begins anew; `report` prints the table of a file.
+Small-integer data, compared bit for bit. The kernels of each pipeline with the least predicted times (--best) are tried
+on each problem; where a pipeline declines one, the reasons of its kernel with the fewest are counted. `chosen` is the
+kernel that `wavetile run --device sim:TARGET PROBLEM` takes by itself: it must be right on every problem, so that what
+one pipeline declines is served by another. Exits with 1 where anything is wrong. No GPU is needed. Repeated, it continues
+with what is missing; `--fresh` starts over; `report` prints the table of a file.
 """
 import argparse
 import datetime
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from result_file import write
+
 ROOT = Path(__file__).resolve().parent.parent
 TARGETS = ["gfx942", "gfx1201", "sm_80"]
 DIRECTIONS = ["fwd", "bwd_data", "bwd_weight"]
 # What a kernel's name holds (docs/kernel-names.md): the pipelines, then forms that several of them have.
-KERNELS = {name: f"_gemm_{name}_" for name in ("basic_v1", "basic_v2", "mem", "compv3", "compv4", "compv5", "compv6",
-                                               "basic_async_v1", "comp_async", "four_wave")}
+KERNELS = {"basic_v1": "_basic_t", "four_wave": "_four_wave_"}
+KERNELS |= {name: f"_portable_{name}_" for name in ("basic_v2", "mem", "compv3", "compv4", "compv5", "compv6", "basic_async_v1",
+                                                    "comp_async")}
 KERNELS |= {"wavelet 4+4": "_lw4", "wavelet 4+2": "_lw2", "interwave": "_interwave", "stream-K linear": "_stream_linear",
             "stream-K tree": "_stream_tree", "merged groups": "_gt", "explicit GEMM": "_explicit"}
 NAMED = 12  # problems that are named under a reason
@@ -108,22 +110,14 @@ def try_chosen(args, target, edges):
     return row
 
 
-def store(path, data):
-    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in data["rows"].items())
-    head = json.dumps({key: value for key, value in data.items() if key != "rows"}, indent=0)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(head[:-2] + ',\n"rows": {\n' + lines + "\n}\n}\n")
-    os.replace(temporary, path)
-
-
 def measure(args):
-    data = {"rows": {}}
+    data = {"schema": 1, "rows": {}}
     if args.data.exists() and not args.fresh:
         data = json.loads(args.data.read_text())
     command = f"python3 bench/pipeline_edges.py --best {args.best}"
     if args.filter:
         command += f" --filter '{args.filter}'"
-    data |= {"schema": 1, "program": output_of([args.binary, "--version"]).strip(), "command": command,
+    data |= {"program": output_of([args.binary, "--version"]).strip(), "command": command,
              "suite": Path(args.suite).stem, "date": datetime.datetime.now(datetime.timezone.utc).isoformat("T", "seconds")}
     for target in args.targets:
         for direction in DIRECTIONS:
@@ -136,7 +130,7 @@ def measure(args):
                 row = (try_chosen(args, target, edges) if name == "chosen"
                        else try_pipeline(args, target, direction, edges, KERNELS[name]))
                 data["rows"][key] = row
-                store(args.data, data)
+                write(args.data, data)
                 print(f"{key}: {row['right']} right, {row['wrong']} wrong, {row['failed']} failed, "
                       f"{sum(reason['problems'] for reason in row['declined'].values())} declined", flush=True)
     return data

@@ -7,11 +7,11 @@
         --json bench/results/verify_families_h200.json                                                 # on a GPU
 
 `prepare` asks which kernels accept the problems of the suites edges, variety and many in three directions, and of a
-list of its own that brings forms those lack. It then takes as few kernels as it can that every problem still meets
-every pipeline, every direction every form of a kernel (loaders, stores, splits, ...; not tile sizes), and --most at
-most. `run` executes each on every problem that it accepts: small integers, poisoned outputs, compared exactly, and
+list of its own that brings forms those lack. It then takes as few kernels as it can, at most --most, such that
+every problem runs on every pipeline and every form of a kernel (loaders, stores, splits, ...; not tile sizes) occurs in
+every direction. `run` executes each on every problem that it accepts: small integers, poisoned outputs, compared exactly, and
 the same bits --same times. Some kernels share a process; those that failed get another one each, since a kernel that
-faults takes the CUDA context along. The exit code is 1 where a result was wrong or a run is missing.
+faults destroys the CUDA context. The exit code is 1 where a result was wrong or a run is missing.
 --self-test needs neither a GPU nor the program.
 """
 import argparse

@@ -6,7 +6,20 @@ include(CMakePackageConfigHelpers)
 install(TARGETS wavetile EXPORT wavetile-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/wavetile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# What was tuned on an H200, read below the user's own (docs/tuning.md). Made by the command that will read it.
+add_custom_command(
+  OUTPUT ${PROJECT_BINARY_DIR}/forms/tuning.db
+  COMMAND ${CMAKE_COMMAND} -DCOMMAND=$<TARGET_FILE:wavetile_command> -DDATABASE=${PROJECT_BINARY_DIR}/forms/tuning.db
+          -DRESULTS=${PROJECT_SOURCE_DIR}/bench/results/tuning_h200.json -P ${PROJECT_SOURCE_DIR}/cmake/system_tuning.cmake
+  DEPENDS wavetile_command ${PROJECT_SOURCE_DIR}/bench/results/tuning_h200.json ${PROJECT_SOURCE_DIR}/cmake/system_tuning.cmake
+  VERBATIM)
+add_custom_target(wavetile_system_tuning ALL DEPENDS ${PROJECT_BINARY_DIR}/forms/tuning.db)
+install(FILES ${PROJECT_BINARY_DIR}/forms/tuning.db DESTINATION ${CMAKE_INSTALL_LIBDIR}/wavetile)
 
 set(wavetile_cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/wavetile)
 install(EXPORT wavetile-targets NAMESPACE wavetile:: DESTINATION ${wavetile_cmake_folder})
@@ -21,3 +34,20 @@ install(FILES ${PROJECT_BINARY_DIR}/cmake/wavetile-config.cmake
 file(RELATIVE_PATH wavetile_prefix_from_pc /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/wavetile.pc.in ${PROJECT_BINARY_DIR}/cmake/wavetile.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/wavetile.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# `cpack -G TGZ` and `cpack -G DEB` in the build folder: library, headers, command, docs, examples, completions, man page.
+set(CPACK_PACKAGE_NAME wavetile)
+set(CPACK_PACKAGE_VENDOR "The Wavetile authors")
+set(CPACK_PACKAGE_CONTACT "The Wavetile authors <wavetile@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Convolutions on GPUs and CPUs: library, headers and command")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+# WHY by hand: the library carries its C++ runtime inside; oneDNN is loaded where it is there, and not needed.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libdnnl2, g++")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, pkg-config")
+include(CPack)

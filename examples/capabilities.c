@@ -12,6 +12,7 @@ int main(void) {
     const char* use;
   } rows[] = {
       {WAVETILE_CAPABILITY_CUDA_DRIVER, "CUDA driver", "running on an NVIDIA GPU"},
+      {WAVETILE_CAPABILITY_HIP, "HIP", "running on an AMD GPU"},
       {WAVETILE_CAPABILITY_NVRTC, "NVRTC", "compiling kernels for NVIDIA GPUs"},
       {WAVETILE_CAPABILITY_HOST_COMPILER, "host compiler", "running kernels in the simulator"},
       {WAVETILE_CAPABILITY_CLANG_AMD, "clang", "compiling kernels for AMD GPUs"},

@@ -11,7 +11,7 @@ namespace {
 
 int failed(const char* step, const wavetile::Status& status) {
   std::fprintf(stderr, "%s: %s\n", step, status.message().c_str());
-  return status.code();
+  return static_cast<int>(status.code());
 }
 
 }  // namespace

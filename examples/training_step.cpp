@@ -102,6 +102,6 @@ int main(int argc, char** argv) {
     return train(argc > 1 ? argv[1] : "auto");
   } catch (const wavetile::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    return error.code();
+    return static_cast<int>(error.code());
   }
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/check_style.sh - formatting, licence lines and leftovers of every file that git knows. --fix formats.
+# scripts/check_style.sh - formatting, licence lines and leftovers of every file that git knows, and the pages in
+# Markdown. --fix formats.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,6 +28,12 @@ if git grep -nE '\b(TO''DO|FIX''ME|XX''X)\b' -- "${sources[@]}" "${scripts[@]}" 
   echo "the lines above leave something undone" >&2
   faults=1
 fi
+# Variables of the environment have one reader, which does not obey them in setuid programs (base/environment.h).
+if git grep -nE '\bgetenv\(' -- 'src/*.cc' 'src/*.h' ':!src/base/environment.cc' >&2; then
+  echo "the lines above read the environment past base/environment.h" >&2
+  faults=1
+fi
+python3 -B scripts/check_docs.py --self-test && python3 -B scripts/check_docs.py || faults=1
 if [ "$faults" -ne 0 ]; then
   echo "style: faults found; 'scripts/check_style.sh --fix' formats the sources" >&2
   exit 1

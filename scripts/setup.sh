@@ -3,7 +3,8 @@
 # scripts/setup.sh - installs what building and testing needs, on Debian 12 or later, as root or with sudo.
 #
 #   scripts/setup.sh          what the build and its tests need
-#   scripts/setup.sh --full   also the compilers for GPU kernels (NVRTC, clang) and clang-format, as .ci/run needs
+#   scripts/setup.sh --full   also the compilers for GPU kernels (NVRTC, clang), a HIP library and clang-format, as .ci/run
+#                             needs
 #
 # Nothing that is already there is touched, and every command that changes the machine is printed first.
 set -euo pipefail
@@ -17,12 +18,17 @@ base_packages=(
   libcli11-dev libfmt-dev libspdlog-dev             # command line, formatting, log
   nlohmann-json3-dev libsqlite3-dev                 # reports, tuning database
   libgtest-dev libgmock-dev                         # tests
+  python3-dev python3-venv                          # the Python package
 )
 full_packages=(
-  clang-19 lld-19                                   # kernels for AMD GPUs
+  libamdhip64-5 libamdhip64-dev                     # a real HIP, without a GPU, and its header
   clang-format-14 git                               # style check
   python3 python3-pip                               # to fetch NVRTC
 )
+
+# Kernels for AMD GPUs. Debian 12's security archive has clang 22; other archives may not.
+amd_compilers=(clang-22 lld-22 llvm-22 libclang-rt-22-dev)  # the last: libFuzzer, for fuzzers of parsers
+older_amd_compilers=(clang-19 lld-19)  # without gfx950 and gfx1250
 
 full=no
 case "${1:-}" in
@@ -31,28 +37,47 @@ case "${1:-}" in
   *) echo "usage: scripts/setup.sh [--full]" >&2; exit 2 ;;
 esac
 
+installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null || true)" = installed ]; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    echo "set-up: there is neither root nor sudo for: $*" >&2
+    return 1
+  fi
+}
+
+refresh_lists() {
+  [ -n "${lists_are_fresh:-}" ] || as_root apt-get update -qq
+  lists_are_fresh=yes
+}
+
 install_packages() {
   local missing=() package
   for package in "$@"; do
-    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)" = installed ] || missing+=("$package")
+    installed "$package" || missing+=("$package")
   done
   if [ ${#missing[@]} -eq 0 ]; then
     echo "set-up: all Debian packages are installed"
     return
   fi
-  local as_root=()
-  if [ "$(id -u)" -ne 0 ]; then
-    if ! command -v sudo >/dev/null; then
-      echo "set-up: these packages are missing, and there is neither root nor sudo to install them: ${missing[*]}" >&2
-      exit 1
-    fi
-    as_root=(sudo)
-  fi
   echo "set-up: installing Debian packages: ${missing[*]}"
-  "${as_root[@]}" apt-get update -qq
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
+  refresh_lists
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
     >build/setup.log 2>&1 || { tail -n 30 build/setup.log >&2; exit 1; }
   echo "set-up: done (log: build/setup.log)"
+}
+
+# The compilers for AMD GPUs that this system's archives have.
+choose_amd_compilers() {
+  if installed "${amd_compilers[0]}"; then return; fi
+  refresh_lists
+  if [ -n "$(apt-cache madison "${amd_compilers[0]}" 2>/dev/null)" ]; then return; fi
+  echo "set-up: no ${amd_compilers[0]} in the archives; ${older_amd_compilers[0]} compiles neither gfx950 nor gfx1250"
+  amd_compilers=("${older_amd_compilers[@]}")
 }
 
 # NVIDIA's run-time compiler, from its Python wheel; about 50 MB to fetch, 130 MB on disk, kept in .cache/nvrtc of this checkout.
@@ -79,7 +104,8 @@ mkdir -p build
 if ! command -v apt-get >/dev/null; then
   echo "set-up: this is no Debian system; install the equivalents of: ${base_packages[*]}"
 elif [ "$full" = yes ]; then
-  install_packages "${base_packages[@]}" "${full_packages[@]}"
+  choose_amd_compilers
+  install_packages "${base_packages[@]}" "${full_packages[@]}" "${amd_compilers[@]}"
 else
   install_packages "${base_packages[@]}"
 fi

@@ -5,7 +5,7 @@
 #
 #   scripts/test.sh           all tests
 #   scripts/test.sh --quick   the two-minute subset
-#   scripts/test.sh --full    all tests; NVRTC and clang are installed where missing, and required
+#   scripts/test.sh --full    all tests; NVRTC, clang and HIP's library are installed where missing, and required
 #
 # Tests of a compiler that is absent are left out; the end of the output says what was not run and why.
 set -euo pipefail
@@ -18,7 +18,7 @@ case "${1:-}" in
   --quick) selection=(-L quick) title="Quick tests" ;;
   --full)
     setup=(--full)
-    export WAVETILE_REQUIRE="${WAVETILE_REQUIRE:-nvrtc clang host onednn}"
+    export WAVETILE_REQUIRE="${WAVETILE_REQUIRE:-nvrtc clang gfx950 host onednn libamdhip64}"
     ;;
   *) echo "usage: scripts/test.sh [--quick|--full]" >&2; exit 2 ;;
 esac

@@ -18,7 +18,8 @@ class ProblemDesc(ctypes.Structure):
         + [(f, ctypes.c_int32) for f in ("bias_gradient", "history", "new_history", "reserved", "added", "gradient",
                                          "inputs", "outputs", "scalar_count", "reserved2")]
         + [("betas", ctypes.c_float * 4), ("scalars", ctypes.c_float * 8), ("expression", ctypes.c_char_p),
-           ("store", ctypes.c_char_p)])
+           ("store", ctypes.c_char_p)]
+        + [(f, ctypes.c_int32) for f in ("scale_type", "bias_type")])
 
 
 class PlanOptions(ctypes.Structure):
@@ -26,13 +27,15 @@ class PlanOptions(ctypes.Structure):
                 + [(f, ctypes.c_int32) for f in ("deterministic", "strict_nonfinite", "tuning", "reserved")]
                 + [("workspace_limit", ctypes.c_int64), ("kernel", ctypes.c_char_p),
                    ("tuning_seconds", ctypes.c_double), ("stream", ctypes.c_void_p),
-                   ("fallback", ctypes.c_int32), ("reserved2", ctypes.c_int32)])
+                   ("fallback", ctypes.c_int32), ("reserved2", ctypes.c_int32), ("splits", ctypes.c_int32),
+                   ("reserved3", ctypes.c_int32), ("config", ctypes.c_char_p), ("registry", ctypes.c_void_p),
+                   ("select", ctypes.c_void_p), ("select_user", ctypes.c_void_p)])
 
 
 class Tensors(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t)] + [
         (f, ctypes.c_void_p) for f in ("x", "w", "y", "scale", "bias", "residual", "amax", "bias_gradient", "history",
-                                       "new_history", "aux0", "aux1", "aux2", "aux3")]
+                                       "new_history", "aux0", "aux1", "aux2", "aux3")] + [("read_only", ctypes.c_uint64)]
 
 
 class PlanInfo(ctypes.Structure):
@@ -40,6 +43,24 @@ class PlanInfo(ctypes.Structure):
                 + [(f, ctypes.c_int32) for f in ("registers", "spill_bytes", "launches", "from_cache")]
                 + [("compile_seconds", ctypes.c_double), ("workspace_bytes", ctypes.c_int64),
                    ("predicted_us", ctypes.c_double), ("measured_us", ctypes.c_double)])
+
+
+class VerifyReport(ctypes.Structure):
+    _fields_ = ([("struct_size", ctypes.c_size_t)]
+                + [(f, ctypes.c_int64) for f in ("elements", "compared", "wrong", "unwritten", "nan")]
+                + [("amax_wrong", ctypes.c_int32), ("reserved", ctypes.c_int32), ("worst", ctypes.c_double),
+                   ("index", ctypes.c_int64)]
+                + [(f, ctypes.c_double) for f in ("expected", "got", "bound")]
+                + [(f, ctypes.c_int32) for f in ("bias_gradient_wrong", "new_history_wrong", "store_wrong", "reserved2")])
+
+
+class TensorInfo(ctypes.Structure):
+    _fields_ = ([("struct_size", ctypes.c_size_t)]
+                + [(f, ctypes.c_int32) for f in ("use", "type", "rank", "reserved")]
+                + [("shape", ctypes.c_int64 * 5), ("elements", ctypes.c_int64), ("bytes", ctypes.c_int64)])
+
+
+VERIFICATION_FAILED = 1  # of wavetile_status
 
 
 class WavetileError(Exception):
@@ -103,6 +124,22 @@ class Wavetile:
         handle = ctypes.c_void_p()
         self.check(self.lib.wavetile_plan_create(device, problem, ctypes.byref(options), ctypes.byref(handle)))
         return handle
+
+    def tensor(self, problem, role):
+        """Shape (in memory order), type and bytes of x, w or y."""
+        info = TensorInfo(struct_size=ctypes.sizeof(TensorInfo))
+        self.check(self.lib.wavetile_problem_tensor(problem, "xwy".index(role), ctypes.byref(info)))
+        return info
+
+    def verify(self, device, problem, tensors):
+        """(what is wrong with the output or "", report): compared on the device with sums in double, by the bounds that
+        follow from the types and the length of each sum (src/problem/tolerance.h). Reads the tensors, writes nothing."""
+        report = VerifyReport(struct_size=ctypes.sizeof(VerifyReport))
+        status = self.lib.wavetile_verify_on_device(device, problem, ctypes.byref(tensors), None, ctypes.byref(report))
+        if status == VERIFICATION_FAILED:
+            return self.lib.wavetile_last_error().decode(), report
+        self.check(status)
+        return "", report
 
     def plan_info(self, plan):
         info = PlanInfo(struct_size=ctypes.sizeof(PlanInfo))

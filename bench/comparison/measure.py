@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from comparison.api import Wavetile, WavetileError
+from comparison.platform_facts import PlatformFacts
 from comparison.rows import make_rows
 from comparison.timing import Clock, Timer
 from comparison.sides import TorchSide, WavetileSide
@@ -43,21 +44,21 @@ def time_gemm(torch, timer, row, seconds):
     return timer.time(lambda: torch.matmul(a, b.t()), seconds)
 
 
-def measure_strict(api, torch, timer, clock, row, plan, side):
+def measure_strict(api, device, torch, timer, clock, row, plan, side):
     """The kernel that strict non-finite behaviour takes instead."""
     ours = WavetileSide(api, torch, row, plan, side)
-    side.tensors[side.output].fill_(float("nan"))
+    side.poison()
     ours.run()
-    torch.cuda.synchronize()
-    verdict = side.verify()
-    if verdict and not verdict.startswith("unchecked"):
+    verdict, _ = ours.verify(device)
+    if verdict:
         return {"kernel": ours.info.kernel.decode(), "error": "WRONG RESULT: " + verdict}
     return {"kernel": ours.info.kernel.decode(), **timer.time(ours.run, clock.slice())}
 
 
-def measure_row(api, torch, timer, clock, row, plan, strict, args):
+def measure_row(api, device, torch, timer, clock, row, plan, strict, args):
     result = {"suite": row.suite, "name": row.name, "direction": row.direction, "problem": row.text,
-              "gflop": round(row.flops / 1e9, 3), "least_bytes": row.bytes, "error": ""}
+              "gflop": round(row.flops / 1e9, 3), "least_bytes": row.bytes, "input_type": row.input_type,
+              "error": ""}
     side = TorchSide(torch, row)
     if isinstance(plan, WavetileError):
         result["error"] = str(plan)
@@ -67,13 +68,11 @@ def measure_row(api, torch, timer, clock, row, plan, strict, args):
                       reason=ours.info.reason.decode(), tuned_us=round(ours.info.measured_us, 3),
                       registers=ours.info.registers, spill_bytes=ours.info.spill_bytes, launches=ours.info.launches)
         ours.run()
-        torch.cuda.synchronize()
-        verdict = side.verify()
-        torch.cuda.empty_cache()
-        if verdict and not verdict.startswith("unchecked"):
+        verdict, result["compared"] = ours.verify(device)
+        result["verified"] = not verdict
+        if verdict:
             result["error"] = "WRONG RESULT: " + verdict
         else:
-            result["verified"] = not verdict
             if side.supported:
                 result["wavetile"], result["cudnn_tuned"] = timer.time_in_turns(
                     [ours.run, side.tuned], clock.slice() + clock.slice())
@@ -81,7 +80,7 @@ def measure_row(api, torch, timer, clock, row, plan, strict, args):
                 result["wavetile"] = timer.time(ours.run, clock.slice())
             result["execute_host_us"], result["empty_call_host_us"] = ours.host_us()
             if strict and api.plan_info(strict).kernel != ours.info.kernel:
-                result["strict_nonfinite"] = measure_strict(api, torch, timer, clock, row, strict, side)
+                result["strict_nonfinite"] = measure_strict(api, device, torch, timer, clock, row, strict, side)
                 result["error"] = result["strict_nonfinite"].get("error", "")
     if side.supported:
         if "cudnn_tuned" not in result:
@@ -97,7 +96,8 @@ def worker(args):
     import torch
 
     api = Wavetile(args.library)
-    device = api.open("gpu:0")
+    facts = PlatformFacts(torch)
+    device = api.open(facts.device)
     rows = make_rows(api, args)
     done = {line["key"] for line in read_lines(args.worker) if "key" in line}
     log, lock = open(args.worker, "a", buffering=1), threading.Lock()
@@ -126,12 +126,8 @@ def worker(args):
     with ThreadPoolExecutor(1 if args.tuning == "first-use" else (os.cpu_count() or 4)) as pool:
         plans = list(pool.map(make_plan, todo))
         stricts = list(pool.map(make_strict, todo))
-    timer = Timer(torch)
-    properties = torch.cuda.get_device_properties(0)
-    write(machine={"gpu": properties.name, "multiprocessors": properties.multi_processor_count,
-                   "l2_bytes": properties.L2_cache_size, "torch": torch.__version__, "cuda": torch.version.cuda,
-                   "cudnn": torch.backends.cudnn.version(), "python": platform.python_version(),
-                   "wavetile": api.version, "driver": nvidia_driver()})
+    timer = Timer(torch, facts.flush_bytes())
+    write(machine=dict(facts.machine(), python=platform.python_version(), wavetile=api.version))
     if not any("ceilings" in line for line in read_lines(args.worker)):
         write(ceilings=measure_ceilings(torch, timer))
     torch.cuda.empty_cache()
@@ -142,16 +138,8 @@ def worker(args):
                                     "problem": row.text, "error": "not run: the time was up (--minutes)"})
             continue
         write(starting=row.key, problem=row.text, suite=row.suite, name=row.name, direction=row.direction)
-        write(key=row.key, row=measure_row(api, torch, timer, clock, row, plan, strict, args))
+        write(key=row.key, row=measure_row(api, device, torch, timer, clock, row, plan, strict, args))
         torch.cuda.empty_cache()
-
-
-def nvidia_driver():
-    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=20).stdout.split("\n")[0]
-    except (OSError, subprocess.TimeoutExpired):
-        return "unknown"
 
 
 def read_lines(path):

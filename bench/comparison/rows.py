@@ -6,17 +6,25 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 DIRECTIONS = ["fwd", "bwd_data", "bwd_weight"]
 TYPES = ["fp32", "tf32", "fp16", "bf16", "e4m3", "e5m2"]
+PUBLIC_SUITES = ["awkward", "conv1d", "conv3d", "depthwise", "flux_vae", "resnet50", "retinanet37"]
+LAYOUTS = ["NHWC", "NCHW"]  # channels last and first, in any number of dimensions
+INPUTS = {"fwd": "xw", "bwd_data": "yw", "bwd_weight": "xy"}
+OUTPUT = {"fwd": "y", "bwd_data": "x", "bwd_weight": "w"}
 TYPE_BYTES = {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "e4m3": 1, "e5m2": 1}
 
 
 class Row:
     """One layer in one direction."""
 
-    def __init__(self, api, suite, name, text, direction, dtype):
+    def __init__(self, api, suite, name, text, direction, types=None, layout=None):
         desc = api.describe(api.parse(text))
         desc.direction = DIRECTIONS.index(direction)
-        if dtype:
-            desc.x_type = desc.w_type = desc.y_type = TYPES.index(dtype)
+        if types:
+            # The library knows which type each role gets: tf32 inputs, for one, have an fp32 output.
+            typed = api.describe(api.parse(f"{direction} {types} c1 k1 i1"))
+            desc.x_type, desc.w_type, desc.y_type = typed.x_type, typed.w_type, typed.y_type
+        if layout:
+            desc.layout = LAYOUTS.index(layout)
         self.suite, self.name, self.direction = suite, name, direction
         self.problem = api.create(desc)
         self.desc, self.text = desc, api.text(self.problem)
@@ -27,6 +35,8 @@ class Row:
         self.out = api.output_size(self.problem, self.dims)
         self.flops = api.lib.wavetile_problem_flops(self.problem)
         self.types = [TYPES[t] for t in (desc.x_type, desc.w_type, desc.y_type)]
+        self.input_type = self.types["xwy".index(INPUTS[direction][0])]
+        self.channels_last = desc.layout == LAYOUTS.index("NHWC")
         self.bytes = least_bytes(self)
         self.key = f"{suite}/{name}/{direction}"
 
@@ -79,7 +89,7 @@ def make_rows(api, args):
         path = Path(suite) if suite.endswith(".txt") else ROOT / "bench" / "suites" / f"{suite}.txt"
         for name, text in read_suite(path):
             for direction in args.directions:
-                row = Row(api, path.stem, name, text, direction, args.type)
+                row = Row(api, path.stem, name, text, direction, args.type, args.layout)
                 if not args.filter or args.filter in row.key:
                     rows.append(row)
     return rows

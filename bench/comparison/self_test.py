@@ -1,20 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of the comparison that need neither PyTorch nor a GPU."""
 import argparse
-import ctypes
 import math
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
-from comparison.api import PlanOptions, ProblemDesc, Tensors
-from comparison.rows import Row, read_suite, touched
+from comparison.limit import PRODUCT_TFLOPS, copy_us, limit_us
+from comparison.platform_facts import PlatformFacts, amd_driver
+from comparison.rows import PUBLIC_SUITES, ROOT, TYPES, read_suite, touched
+from comparison.sides import TORCH_TYPES, memory_order
 from comparison.timing import Timer, summarize
 from comparison.measure import supervise
-from comparison.report import complete, copy_us, geomean, print_group, strict_costs, summary_of, tuning_of
+from comparison.report import complete, geomean, print_group, strict_costs, summary_of, tuning_of
+
+
+def limits_test(row):
+    """The larger of the copy and the products, each type at its own rate."""
+    copies = [[1000, 3.0], [4000, 6.0]]
+    assert set(PRODUCT_TFLOPS) == set(TYPES) == set(TORCH_TYPES)
+    assert limit_us(0.001, 2000, "bf16", copies) == 4.0 and limit_us(0.001, 2000, "bf16", copies, 5.0) == 5.0
+    assert [round(limit_us(80.0, 2000, t, copies)) for t in TYPES] == [600, 200, 100, 100, 50, 50]
+    for input_type, share in (("bf16", 0.3125), ("tf32", 0.625)):
+        done = complete(dict(row, input_type=input_type), {"bf16_tflops": 500.0, "copy_gbs": 4000.0, "copies": copies})
+        assert done["share"] == round(share, 3) and done["limit_us"] == round(200 * share, 2), done
+        assert done["cudnn_share"] == round(share * 200 / 300, 3), done
+    summary = summary_of([done, dict(done, share=0.1)])
+    assert summary["share"] == 0.25 and summary["below_0.95"] == 0, summary
+
+
+def layouts_test():
+    assert memory_order(True, 2, [5, 7], 3) == ([2, 5, 7, 3], [0, 3, 1, 2])
+    assert memory_order(False, 2, [5, 7], 3) == ([2, 3, 5, 7], [0, 1, 2, 3])
+    for channels_last in (True, False):
+        for spatial in ([1, 9], [5, 7], [4, 5, 7]):
+            shape, permutation = memory_order(channels_last, 2, spatial, 3)
+            assert [shape[i] for i in permutation] == [2, 3, *spatial], "what PyTorch sees"
+
+
+def suites_test():
+    every = {path.stem for path in (ROOT / "bench" / "suites").glob("*.txt")}
+    assert set(PUBLIC_SUITES) < every and not {"wide", "small", "edges"} & set(PUBLIC_SUITES)
+
+
+def platform_test():
+    """PyTorch for ROCm as it shows an AMD GPU; nobody has run the comparison on one yet."""
+    properties = SimpleNamespace(name="AMD Instinct MI300X", multi_processor_count=304, L2_cache_size=4 << 20,
+                                 gcnArchName="gfx942:sramecc+:xnack-")
+    torch = SimpleNamespace(__version__="2.9", version=SimpleNamespace(cuda=None, hip="6.4.43484"),
+                            backends=SimpleNamespace(cudnn=SimpleNamespace(version=lambda: 3004000)),
+                            cuda=SimpleNamespace(get_device_properties=lambda index: properties))
+    rocm = PlatformFacts(torch)
+    assert (rocm.device, rocm.library, rocm.flush_bytes()) == ("hip:0", "MIOpen", 512 << 20)
+    machine = rocm.machine()
+    assert machine["library"] == "MIOpen" and machine["architecture"].startswith("gfx942") and machine["hip"], machine
+    torch.version = SimpleNamespace(cuda="13.0", hip=None)
+    properties.L2_cache_size = 200 << 20
+    cuda = PlatformFacts(torch)
+    assert (cuda.device, cuda.library, cuda.flush_bytes()) == ("gpu:0", "cuDNN", 400 << 20)
+    assert "library" not in cuda.machine() and amd_driver("/nonexistent") == "unknown"
 
 
 def self_test():
+    platform_test()
+    layouts_test()
+    suites_test()
     assert touched(8, 8, 1, 1, 1, 0) == 8 and touched(8, 4, 1, 2, 1, 0) == 4, "a stride of two skips every other pixel"
     assert touched(8, 8, 3, 1, 1, 1) == 8 and touched(9, 4, 2, 2, 1, 0) == 8
     flat = summarize([10.0] * 16)
@@ -34,13 +85,14 @@ def self_test():
     ceilings = {"bf16_tflops": 500.0, "copy_gbs": 4000.0}
     timing = {"us": 200.0, "low_us": 198.0, "high_us": 202.0, "runs": 16}
     row = {"suite": "s", "name": "l", "direction": "fwd", "gflop": 50.0, "least_bytes": 4000, "error": "",
-           "kernel": "k", "workspace_bytes": 0, "verified": True, "execute_host_us": 3.0, "wavetile": timing,
+           "input_type": "bf16", "kernel": "k", "workspace_bytes": 0, "verified": True, "execute_host_us": 3.0, "wavetile": timing,
            "cudnn_tuned": dict(timing, us=300.0)}
     done = complete(dict(row), ceilings)
     assert done["tflops"] == 250.0 and done["roofline"] == 0.5 and done["speedup_cudnn_tuned"] == 1.5, done
     bound = complete(dict(row, gflop=0.001, least_bytes=400_000_000), ceilings)
     assert bound["roofline"] == 0.5, bound
     assert "copy_us" not in bound and complete(dict(row), dict(ceilings, copies=[[1000, 3.0]]))["copy_us"] == 12.0
+    limits_test(row)
     assert [copy_us(b, [[10, 2.0], [20, 4.0]]) for b in (5, 10, 15, 40)] == [2.0, 2.0, 3.0, 8.0]
     loss = complete(dict(row, name="m", cudnn_tuned=dict(timing, us=100.0)), ceilings)
     broken = {"suite": "s", "name": "b", "direction": "fwd", "problem": "p", "error": "WRONG RESULT: 1 of 2"}
@@ -76,35 +128,3 @@ with open(path, "a") as log:
     assert rows["a"] == rows["c"] == "" and "ended with code 3" in rows["b"], rows
     print("self-test passed")
     return 0
-
-
-def api_test(api):
-    """The structs above against the library's own, by a convolution on the CPU whose result is known."""
-    # What the library sets up must end where the script's own struct does: behind it lies other memory.
-    for struct, init in ((Tensors, "wavetile_tensors_init"), (PlanOptions, "wavetile_plan_options_init"),
-                         (ProblemDesc, "wavetile_problem_desc_init")):
-        room = (ctypes.c_uint8 * (ctypes.sizeof(struct) + 1024))()
-        getattr(api.lib, init)(ctypes.byref(room))
-        size = struct.from_buffer(room).struct_size
-        assert size == ctypes.sizeof(struct), f"{struct.__name__}: {ctypes.sizeof(struct)} bytes here, {size} in the library"
-    row = Row(api, "s", "l", "fwd fp32 n1 c1 k1 i2x2 f1x1", "fwd", None)
-    assert row.out == [2, 2] and row.flops == 8 and row.types == ["fp32"] * 3 and row.bytes == 36, vars(row)
-    plan = api.plan(api.open("cpu"), row.problem, "off")
-    info = api.plan_info(plan)
-    assert info.kernel and info.reason and info.workspace_bytes == api.lib.wavetile_plan_workspace_bytes(plan)
-    memory = {"x": (ctypes.c_float * 4)(1, 2, 3, 4), "w": (ctypes.c_float * 1)(2), "y": (ctypes.c_float * 4)()}
-    tensors = Tensors()
-    api.lib.wavetile_tensors_init(ctypes.byref(tensors))
-    aligned = {}
-    for role, values in memory.items():  # the API wants 16-byte alignment
-        store = ctypes.create_string_buffer(ctypes.sizeof(values) + 64)
-        address = (ctypes.addressof(store) + 63) // 64 * 64
-        ctypes.memmove(address, values, ctypes.sizeof(values))
-        aligned[role] = (store, address)
-        setattr(tensors, role, address)
-    workspace = ctypes.create_string_buffer(max(1, info.workspace_bytes) + 256)
-    at = (ctypes.addressof(workspace) + 255) // 256 * 256
-    api.check(api.lib.wavetile_plan_execute(plan, None, ctypes.byref(tensors), at, info.workspace_bytes))
-    result = list((ctypes.c_float * 4).from_address(aligned["y"][1]))
-    assert result == [2, 4, 6, 8], result
-    print("library test passed")

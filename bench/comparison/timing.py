@@ -22,10 +22,9 @@ class Timer:
 
     BATCH = 16
 
-    def __init__(self, torch):
+    def __init__(self, torch, flush_bytes):
         self.torch = torch
-        l2 = torch.cuda.get_device_properties(0).L2_cache_size
-        self.flush = torch.empty(max(2 * l2, 256 << 20), dtype=torch.uint8, device="cuda")
+        self.flush = torch.empty(flush_bytes, dtype=torch.uint8, device="cuda")
         self.events = [tuple(torch.cuda.Event(enable_timing=True) for _ in range(2)) for _ in range(self.BATCH)]
         self.flushes = 1
         self.flush_us = statistics.median(self.batch(lambda: self.flush.fill_(0x5A), 8))

@@ -1,25 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The file of measurements: layers, and of each the kernels that were timed, as numbers into one list of names."""
 import json
-import os
 
 KEEP_BELOW = 4.0  # times the best; slower kernels say nothing about a choice and are not kept
 
 
+def nothing():
+    return {"schema": 1, "kernels": [], "layers": {}}
+
+
 def load(path):
-    if path.exists():
-        return json.loads(path.read_text())
-    return {"kernels": [], "layers": {}}
-
-
-def store(path, data):
-    temporary = path.with_suffix(".tmp")
-    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}"
-                       for key, value in data["layers"].items())
-    head = {key: value for key, value in data.items() if key != "layers"}
-    text = json.dumps(head, indent=0)[:-2] + ',\n"layers": {\n' + lines + "\n}\n}\n"
-    temporary.write_text(text)
-    os.replace(temporary, path)
+    return json.loads(path.read_text()) if path.exists() else nothing()
 
 
 def rounded(value):

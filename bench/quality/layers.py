@@ -5,7 +5,7 @@ import random
 import re
 
 DIRECTIONS = ["fwd", "bwd_data", "bwd_weight"]
-# Of every 72 layers, so many are of a family; 72 make 24 of each direction.
+# How many of every 72 layers are of a family; 72 make 24 of each direction.
 SHARES = {"dense": 22, "1x1": 11, "strided": 9, "few channels": 6, "groups": 6, "depthwise": 8, "1d": 5, "3d": 5}
 MOST_GFLOP, LEAST_GFLOP = 120, 0.02  # a run takes some 5 to 500 us
 MOST_ELEMENTS = 4e7  # of a tensor: the host fills and checks it

@@ -9,9 +9,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from quality.data import add_row, load, store
+from quality.data import add_row, load, nothing
 from quality.layers import random_layers
 from quality.prepare import unpacked
+from result_file import write
 
 # After which a process is ended, since a kernel may hang: where kernels are compiled too, and where a pack has them.
 CHUNK_SECONDS, START_SECONDS, LAYER_SECONDS = 240, 12, 4
@@ -51,7 +52,7 @@ class Measurement:
             if again:
                 return layers
             self.data["skipped"].extend(layers)
-            store(args.data, self.data)
+            write(args.data, self.data)
             return []
         if run.returncode not in (0, 1) or not self.result.exists():
             print(f"  exit code {run.returncode}: {run.stderr[-1000:]}", file=sys.stderr)
@@ -71,19 +72,19 @@ class Measurement:
         data.update({"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
                      "program": document["program"], "device": document["device"], "seed": args.seed,
                      "drawn": args.layers, "command": args.command})
-        store(args.data, data)
+        write(args.data, data)
 
 
 def collect(args):
-    """What `wavetile tune --json` wrote of other layers, suites say, as a file that report and fit read."""
-    data = {"kernels": [], "layers": {}}
+    """What `wavetile tune --json` wrote of other layers, suites say, as a file that report reads."""
+    data = nothing()
     for path in args.tuned:
         document = json.loads(path.read_text())
         for row in document["rows"]:
             add_row(data, row, False)
         data.update({"date": document["date"], "program": document["program"], "device": document["device"],
                      "command": document["command"]})
-    store(args.data, data)
+    write(args.data, data)
     print(f"{len(data['layers'])} layers in {args.data}")
     return 0 if data["layers"] else 2
 

@@ -6,21 +6,17 @@ import subprocess
 import time
 from pathlib import Path
 
+from comparison.rows import PUBLIC_SUITES
 from quality.layers import random_layers
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-NOT_TUNED = ("quick", "edges", "variety", "many")  # parts of others, and cases for correctness
-
-
-def suites():
-    return sorted(path.stem for path in (ROOT / "bench/suites").glob("*.txt") if path.stem not in NOT_TUNED)
 
 
 def prepare(args):
     start = time.monotonic()
     args.pack.parent.mkdir(parents=True, exist_ok=True)
     plain = args.pack.with_suffix("") if args.pack.suffix == ".xz" else args.pack
-    problems = random_layers(args.layers, args.seed) + ([] if args.no_suites else suites())
+    problems = random_layers(args.layers, args.seed) + ([] if args.no_suites else PUBLIC_SUITES)
     command = [args.binary, "pack", "build", "--target", args.target, "--problems", *problems, "--most",
                str(args.kernels), "--seconds", str(args.seconds), "--allow-spills", "-o", str(plain)]
     code = subprocess.run(command).returncode
@@ -30,7 +26,7 @@ def prepare(args):
         with open(plain, "rb") as source, lzma.open(args.pack, "wb", preset=2) as target:
             shutil.copyfileobj(source, target, 1 << 20)
     print(f"{args.pack}: {args.pack.stat().st_size / 1e6:.1f} MB for {args.layers} layers"
-          f"{'' if args.no_suites else ' and the suites ' + ', '.join(suites())}, {time.monotonic() - start:.0f} s.\n"
+          f"{'' if args.no_suites else ' and the suites ' + ', '.join(PUBLIC_SUITES)}, {time.monotonic() - start:.0f} s.\n"
           "It fits this very program only: after a build with other device headers, run prepare again.")
     return code
 

@@ -10,15 +10,16 @@ from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
-from quality.data import add_row, best_of, load, store
-from quality.fit import fit_factors, flatten
-from quality.judge import control, geomean, judge_layer, parts_of, summary
+from quality.data import add_row, best_of, load, nothing
+from quality.judge import control, geomean, judge_layer, parts_of, report, summary
 from quality.layers import DIRECTIONS, SHARES, family_of, random_layers
 from quality.measure import measure
-from quality.prepare import suites, unpacked
+from quality.prepare import unpacked
+from result_file import write
 
 
 def layers_test():
+    assert abs(geomean([1, 4]) - 2) < 1e-12
     layers = random_layers(216, 1)
     assert len(set(layers)) == 216 and layers == random_layers(216, 1) and layers != random_layers(216, 2)
     assert layers[:50] == random_layers(50, 1)
@@ -26,11 +27,10 @@ def layers_test():
     assert Counter(map(family_of, layers)) == {family: 3 * share for family, share in SHARES.items()}
     assert family_of("bwd_data bf16 n4 c64 k64 g64 i28x28 f3x3 p1") == "depthwise"
     assert family_of("fwd bf16 n1 c64 k64 i8x28x28 f3x3x3 p1") == "3d" and family_of("fwd bf16 c64 k64 i9x9") == "1x1"
-    assert "resnet50" in suites() and "edges" not in suites()
 
 
 def data_test():
-    data = {"kernels": [], "layers": {}}
+    data = nothing()
     kernels = [{"kernel": name, "outcome": outcome, "median_us": us} for name, outcome, us in (
         ("a", "timed", 10.0), ("b", "slower", 30.0), ("c", "wrong", None), ("d", "timed", 100.0), ("e", "timed", 10.1))]
     row = {"problem": "fwd bf16 c64 k64 i9x9", "kernels": kernels, "candidates": 9, "tried": 5, "wrong": 1, "failed": 0,
@@ -43,7 +43,7 @@ def data_test():
     assert not add_row(data, {"problem": "p", "known": True}, False) and "p" not in data["layers"]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "data.json"
-        store(path, data)
+        write(path, data)
         assert load(path) == data
         (Path(folder) / "k.wtpack.xz").write_bytes(lzma.compress(b"pack"))
         assert unpacked(Path(folder) / "k.wtpack.xz", folder).read_bytes() == b"pack"
@@ -53,7 +53,7 @@ def data_test():
     entries["new"]["predicted_us"] = 1.0
     assert not judge_layer(data, row["problem"], layer, entries, False)["known"], "a pick that was never timed"
     assert judge_layer(data, row["problem"], layer, entries, True) is None, "too few kernels were timed"
-    assert summary([judged])["below_0.75"] == 1 and set(parts_of([dict(judged, number=0)], False)) == {"all", "fwd", "1x1"}
+    assert summary([judged])["below_0.75"] == 1 and set(parts_of([judged])) == {"all", "fwd", "1x1"}
     # Once every kernel is timed, what the search had found before is compared with the new best.
     row["kernels"] = kernels + [{"kernel": "f", "outcome": "timed", "median_us": 8.08}]
     add_row(data, dict(row, kernel="f"), True)
@@ -106,25 +106,37 @@ def measure_test():
         assert "8 of 9 layers are there; " in said.getvalue() and "3 of 3 layers are there with every" in said.getvalue()
 
 
-def fit_test():
-    """Two kinds whose errors are known must be found again."""
-    samples = []
-    for i in range(200):
-        kind = "slow" if i % 2 else "fast"
-        wide = i % 3 == 0
-        names = [(kind, "fwd", "", "")] + ([(kind, "fwd", "gemm.tile.n", "256")] if wide else [])
-        samples.append((names, (0.7 if kind == "slow" else -0.3) + (0.2 if wide else 0), 1.0))
-    factors = fit_factors(samples)
-    assert abs(factors[("slow", "fwd", "", "")] - 0.7) < 0.05, factors
-    assert abs(factors[("fast", "fwd", "gemm.tile.n", "256")] - 0.2) < 0.06, factors
-    assert flatten({"gemm": {"tile": {"m": 64}, "ping_pong": True}}) == [("gemm.tile.m", "64"), ("gemm.ping_pong", "true")]
-    assert abs(geomean([1, 4]) - 2) < 1e-12
+EXPLAIN = """#!{python}
+import json
+print(json.dumps(dict(candidates=[dict(name=name, accepts=True, predicted_us=us) for name, us in {predicted}])))
+"""
+
+
+def report_test():
+    """The exit code falls with the picks: good ones, a mean that is too low, one pick that is too slow."""
+    layer = {"best_us": 1.0, "kept": [[0, 1.0], [1, 1.25], [2, 2.0], [3, 3.0]], "candidates": 4, "tried": 4}
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        data = dict(nothing(), kernels=list("abcd"), layers={f"fwd bf16 c64 k64 i{i}x9": layer for i in range(3)})
+        write(folder / "data.json", data)
+        program = folder / "wavetile"
+        for first, bounds, code in (("a", (0.93, 0.75), 0), ("b", (0.93, 0.75), 1), ("b", (0.7, 0.75), 0),
+                                    ("c", (0.4, 0.75), 1)):
+            program.write_text(EXPLAIN.format(python=sys.executable,
+                                              predicted=[(name, 0.5 if name == first else 9.0) for name in "abcd"]))
+            program.chmod(0o755)
+            args = Namespace(binary=str(program), data=folder / "data.json", target="sm_90a", measured_only=True, worst=1,
+                             markdown=False, json=str(folder / "report.json"), command="report", min_geomean=bounds[0],
+                             min_worst=bounds[1])
+            with redirect_stdout(StringIO()) as said:
+                assert report(args) == code, (first, bounds, said.getvalue())
+            assert ("NOT REACHED" in said.getvalue()) == (code == 1), said.getvalue()
 
 
 def self_test():
     layers_test()
     data_test()
     measure_test()
-    fit_test()
+    report_test()
     print("self-test passed")
     return 0

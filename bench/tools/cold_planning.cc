@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench/tools/cold_planning.cc - how long it takes to choose and compile every kernel of a suite, without a GPU.
 //
-//   suite in three directions --candidates.h--> the chosen kernels, each once --compile_all--> seconds, as JSON
+//   suite in three directions --decision.h--> the chosen kernels, each once --compile_all--> seconds, as JSON
 //
 // Usage: WAVETILE_CACHE_LIMIT_MB=0 cold_planning [SUITE [TARGET]]; resnet50 and sm_90a where left out. Exits with 1
 // where a kernel does not compile or spills.
@@ -13,11 +13,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/parallel.h"
-#include "cli/selection.h"
-#include "cli/trial_json.h"
+#include "cli/input/selection.h"
+#include "cli/show/trial_json.h"
 #include "compile/compiler.h"
 #include "config/targets.h"
-#include "dispatch/candidates.h"
+#include "dispatch/choice/decision.h"
+#include "dispatch/choice/filter.h"
 #include "generate/source.h"
 
 namespace {
@@ -35,13 +36,12 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// The choice for each row, as dispatch/plan.cc makes it; rows without a kernel are an error.
+// The choice for each row; rows without a kernel are an error.
 Result<std::map<std::string, KernelConfig>> choose(const std::vector<cli::Row>& rows, Target target) {
   std::map<std::string, KernelConfig> chosen;
   for (const cli::Row& row : rows) {
-    const auto ranked = rank_candidates(row.problem, target, {}, Candidates::kAll);
-    if (ranked.empty() || !ranked.front().accepts()) return unsupported("no kernel takes '{}'", to_text(row.problem));
-    chosen.emplace(ranked.front().name, ranked.front().config);
+    WT_TRY_ASSIGN(const Decision decision, decide(usual_device(target), row.problem, {}));
+    chosen.emplace(decision.leaf().kernel, *decision.leaf().config);
   }
   return chosen;
 }

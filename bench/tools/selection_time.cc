@@ -17,12 +17,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "cli/selection.h"
-#include "cli/trial_json.h"
+#include "cli/input/selection.h"
+#include "cli/show/trial_json.h"
 #include "config/fields.h"
 #include "config/signature.h"
 #include "config/targets.h"
-#include "dispatch/selection.h"
+#include "dispatch/choice/selection.h"
 #include "dispatch/tuning/key.h"
 #include "dispatch/tuning/lookup.h"
 
@@ -65,7 +65,7 @@ void time_model(const std::vector<ConvProblem>& problems, Target target, nlohman
   size_t proposals = 0;
   for (const ConvProblem& problem : problems) {
     const bool is_new = signatures.insert(key_of(config_for(problem, target))).second;
-    const auto choose = [&] { WT_CHECK(pick(problem, target, info_of(target).units, {}, [](auto&) { return true; })); };
+    const auto choose = [&] { WT_CHECK(pick(View(problem, usual_rates(target)), {}, [](auto&) { return true; })); };
     (is_new ? first : cold).push_back(microseconds_of(choose));
     proposals = std::max(proposals, proposal_count(problem, target));
   }
@@ -86,11 +86,11 @@ Status time_tuned(const std::vector<ConvProblem>& problems, Target target, nlohm
   ::setenv("WAVETILE_TUNING_DB", (folder + "/tuning.db").c_str(), 1);
   std::vector<tuning::Entry> entries;
   for (const ConvProblem& problem : problems) {
-    const auto best = pick(problem, target, device.multiprocessors, {}, [](auto&) { return true; });
+    const auto best = pick(View(problem, rates_of(device)), {}, [](auto&) { return true; });
     tuning::Entry entry{tuning::key_of(device, problem, {}), {}, 1, 1, true, "0"};
     entry.best.kernel = name_of(*best->config);
     entry.best.config = to_json(*best->config);
-    WT_TRY_ASSIGN(entry.best.content_key, tuning::content_key_of(device, *best->config));
+    WT_TRY_ASSIGN(entry.best.code, tuning::code_to_load(device, *best->config));
     entry.best.median_us = entry.best.low_us = entry.best.high_us = 1;
     entries.push_back(std::move(entry));
   }
@@ -100,7 +100,7 @@ Status time_tuned(const std::vector<ConvProblem>& problems, Target target, nlohm
   }
   std::vector<double> samples;
   for (const ConvProblem& problem : problems) {
-    const auto find = [&] { WT_CHECK(tuning::find_tuned(device, problem, {}).config); };
+    const auto find = [&] { WT_CHECK(tuning::find_tuned(device, problem, {}, tuning::CodeCheck::kKnown).config); };
     samples.push_back(microseconds_of(find));
   }
   json["tuned"] = summary(samples);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/tools/simulator_speed.cc - multiply-adds a second and core of the simulator, checks on, for whole kernels.
+// bench/tools/simulator_speed.cc - multiply-adds per second and core of the simulator, checks on, for whole kernels.
 //
 //   problem --candidates.h--> the best kernel of a pipeline --one host thread--> processor seconds of a launch, as JSON
 //
@@ -12,11 +12,11 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "cli/trial_json.h"
+#include "cli/show/trial_json.h"
 #include "compile/compiler.h"
 #include "config/targets.h"
-#include "dispatch/candidates.h"
-#include "dispatch/trial.h"
+#include "dispatch/choice/candidates.h"
+#include "dispatch/trial/trial.h"
 #include "problem/number.h"
 #include "runtime/sim/device.h"
 
@@ -44,7 +44,7 @@ constexpr Row kRows[] = {
     {"mma.sync", Target::kSm80, "_basic_", "bwd_weight bf16 n1 c64 k64 i28x28 f3x3 p1"},
 };
 
-// A plain product by cp.async, ldmatrix and mma.sync, as kernels for sm_80 are built: 128x128 a block of four warps.
+// A plain product by cp.async, ldmatrix and mma.sync, as kernels for sm_80 are built: 128x128 per block of four warps.
 constexpr const char* kProduct = R"(#include "target/target.h"
 namespace wt {
 using namespace device;
@@ -120,7 +120,7 @@ Result<nlohmann::ordered_json> measure(const Row& row, int runs) {
   WT_TRY_ASSIGN(const ConvProblem problem, parse_problem(row.problem));
   TrialOptions trial;
   trial.exact = true;
-  for (const RankedCandidate& candidate : rank_candidates(problem, row.target, {}, Candidates::kAll)) {
+  for (const RankedCandidate& candidate : rank_candidates(problem, row.target, {}, Breadth::kAll)) {
     if (!candidate.accepts() || candidate.name.find(row.pipeline) == std::string::npos) continue;
     trial.plan.kernel = candidate.name;
     break;

@@ -19,7 +19,7 @@ FURTHER = (
         "bwd_weight bf16 n8 c64 k64 i28x28 f1x1", "bwd_weight bf16 n4 c72 k136 i17x19 f3x3 p1",
         "bwd_weight bf16 n2 c256 k256 i28x28 f3x3 p1", "bwd_weight fp16 n4 c64 k128 i21x21 f3x3 s2 p1",
         "bwd_weight bf16 n2 c64 k72 i5x9x11 f3x3x3 p1", "bwd_weight bf16 n4 c64 k64 i200 f5 p2")),
-    ("gemm_tma.*stream_", "form", (
+    ("_sm90a_tma.*stream_", "form", (
         "bwd_weight bf16 n4 c256 k256 i28x28 f3x3 p1", "bwd_weight bf16 n8 c136 k200 i15x13 f3x3 p1",
         "bwd_weight bf16 n16 c320 k640 i9x9 f3x3 p1", "bwd_weight bf16 n4 c128 k128 i29x29 f3x3 s2 p1",
         "bwd_weight fp16 n4 c512 k128 i28x28 f1x1", "bwd_weight bf16 n1 c64 k64 i8x17x19 f3x3x3 p1")),
@@ -33,7 +33,7 @@ FURTHER = (
     ("_res_.*c_tma_store", "kind", (
         "fwd bf16 n2 c256 k256 i28x28 f3x3 p1 +bias+residual+relu", "fwd fp16 n3 c72 k136 i13x11 f3x3 s2 p1 +residual",
         "fwd bf16 n2 c64 k64 i200 f3 p1 +residual+relu", "fwd bf16 n1 c64 k72 i5x9x11 f3x3x3 p1 +residual")),
-    ("gemm_wavelet(?!.*_i64x)", "form", (
+    ("_portable_wavelet", "form", (
         "fwd bf16 n4 c72 k136 i29x31 f3x3 p1", "bwd_data bf16 n4 c72 k136 i29x31 f3x3 p1",
         "bwd_weight bf16 n4 c72 k136 i29x31 f3x3 p1", "bwd_weight bf16 n2 c64 k40 i25x25 f3x3 s2 p1",
         "bwd_data bf16 n2 c64 k128 i25x25 f3x3 s2 p1", "fwd fp16 n2 c256 k72 i14x14 f1x1")),
@@ -44,14 +44,12 @@ FURTHER = (
         "bwd_weight bf16 n3 c3 k200 i42x70 f14x14 s14")),
     ("finite.*_patch", "kind", (
         "fwd bf16 n2 c1 k136 i14x56 f7x7 s7 +bias+relu", "fwd fp16 n150 c3 k40 i56 f7 s7")),
-    ("_phases", "form", (
+    ("a_tma_im2col", "kind", (
         "fwd bf16 n4 c72 k136 i29x31 f3x3 s2 p1", "fwd bf16 n2 c64 k264 i25x26 f5x5 s3 p2:4x1",
-        "fwd bf16 n2 c256 k72 i14x14 f3x3 s2 p1 +bias+relu", "fwd bf16 n1 c64 k64 i2x3 f5x7 s2 p3")),
-    ("_phases", "kind", (
+        "fwd bf16 n2 c256 k72 i14x14 f3x3 s2 p1 +bias+relu", "fwd bf16 n1 c64 k64 i2x3 f5x7 s2 p3",
         "fwd bf16 n1 c64 k72 i9x10x11 f3x3x3 s2 p1", "fwd bf16 n3 c72 k80 i201 f3 s2 p1",
         "fwd bf16 n2 c64 k64 i11x19 f3x3 s2x1 p1", "fwd bf16 n1 g2 c128 k128 i19x19 f3x3 s2 p1",
-        "fwd bf16 n1 c128 k128 g16 i9x10 f3x3 s2 p1", "fwd bf16 n2 c192 k72 i11x9 f3x3 s2 p1 +residual")),
-    ("a_tma_im2col", "kind", (
+        "fwd bf16 n1 c128 k128 g16 i9x10 f3x3 s2 p1", "fwd bf16 n2 c192 k72 i11x9 f3x3 s2 p1 +residual",
         "fwd bf16 n2 c72 k136 i29x31 f1x1 s2", "fwd bf16 n2 c64 k64 i19x23 f1x1 s2x3 p1:0x2:1",
         "fwd bf16 n2 c64 k64 i27x29 f3x3 s2 p2 d2")),
     ("b_tma_im2col", "kind", (
@@ -59,21 +57,21 @@ FURTHER = (
     ("a_tma_halo.*split_|w4x1x2", "form", (
         "fwd bf16 n4 c256 k136 i7x7 f3x3 p1", "bwd_data bf16 n4 c136 k256 i7x7 f3x3 p1",
         "fwd bf16 n2 c512 k64 i13x13 f3x3 p1", "bwd_data bf16 n2 c72 k512 i13x13 f3x3 p1")),
-    (r"gemm_tma.*_fw\d", "form", (
+    ("_tma_fold", "form", (
         "fwd bf16 n2 c64 k36 i13x13 f3x3 p1", "fwd bf16 n3 c16 k12 i9x2 f2x3 s2x1 p3x2 d2x1",
         "fwd bf16 n140 c8 k18 i8x6 f5x5 p2", "fwd bf16 n2 c64 k40 i50x50 f3x3 p1")),
-    (r"gemm_tma.*_fw\d", "kind", (
+    ("_tma_fold", "kind", (
         "fwd fp16 n1 c72 k40 i5x140 f3x3 p0:1x1:0", "fwd bf16 n1 c64 k44 i11x17 f3x3 p1 +alpha=2+scale+bias+residual+relu+amax",
         "fwd fp16 n1 c192 k20 i20x9 f7x7 p3", "fwd bf16 n2 c64 k36 i70 f3 p1", "fwd bf16 n1 c64 k36 i4x5x6 f3x3x3 p1")),
-    ("gemm_tma.*stream_", "form", (
+    ("_sm90a_tma.*stream_", "form", (
         "fwd bf16 n2 c448 k136 i7x9 f3x3 p1", "fwd bf16 n1 c264 k136 i95x97 f1x1", "fwd bf16 n4 c512 k256 i33x33 f3x3 p1",
         "bwd_data bf16 n2 c136 k448 i7x9 f3x3 p1", "bwd_data bf16 n2 c200 k136 i9x10 f3x3 p1")),
-    ("gemm_tma.*stream_", "kind", (
+    ("_sm90a_tma.*stream_", "kind", (
         "fwd bf16 n2 c448 k136 i7x9 f3x3 p1 +alpha=2+scale+bias+residual+relu+amax", "fwd bf16 n3 c72 k40 i67 f5 p2 +bias",
         "fwd tf32 n1 c100 k36 i5x6 f3x3 p1 +residual", "fwd e4m3>bf16 n1 c272 k40 i5x6 f3x3 p1",
         "bwd_data bf16 n1 c40 k64 i3x5x6 f3x3x3 p1", "bwd_data tf32 n1 c36 k68 i9x7 f3x3 p1 +alpha=2",
         "bwd_weight fp16 n3 c144 k144 g2 i17x15 f3x3 s2 p1 +residual+amax", "bwd_weight bf16 n5 c72 k136 i31x29 f1x1 +alpha=2")),
-    ("gemm_tma", "kind", (
+    ("_sm90a_tma", "kind", (
         "bwd_data bf16 n2 c512 k72 i14x14 f1x1 s2", "bwd_data bf16 n2 c72 k200 i27x29 f3x3 s2 p1",
         "bwd_data bf16 n2 c72 k136 i21x21 f3x3 s2 p1 +residual",
         "fwd bf16 n1 c64 k72 i33x33 f3x3 p12 d12", "bwd_data bf16 n1 c64 k72 i33x33 f3x3 p12 d12")),
@@ -81,38 +79,44 @@ FURTHER = (
 
 # What of a name is size and not form: instruction, stages, swizzles, vectors, blocks, epilogue steps; of some kinds the
 # filter, too.
-SIZES = re.compile(r"i\d+x\d+x\d+|st\d+|wg\d+|s[abc]\d+|bs\d+|pers|v[bcio]\d+|mb\d+|lw\d+|om\d+|on\d+|kg\d+|block\d+|[tu][hw]\d+"
-                   r"|scale|bias|amax|relu|leaky|clamp|silu|gelu|sigmoid|tanh|stride\d+|pad\d+|mc[ab]"
-                   r"|filter\d+x\d+(?:x\d+)?")
+TABLE = Path(__file__).resolve().parents[2] / "src/problem/activations.h"
+ACTIVATIONS = {word for name in re.findall(r'\{Activation::k\w+, "(\w+)"', TABLE.read_text()) for word in name.split("_")}
+SIZES = re.compile(r"t\d+x\d+x\d+|i\d+x\d+x\d+|st\d+|wg\d+|s[abc]\d+|bs\d+|pers|v[abcio]\d+|gc\d+|bc\d+|mb\d+|lw\d+|om\d+|on\d+|kg\d+|block\d+|[tu][hw]\d+"
+                   r"|scale|bias|amax|stride\d+|pad\d+|mc[ab]"
+                   r"|filter\d+x\d+(?:x\d+)?|" + "|".join(sorted(ACTIVATIONS - {"none"})))
 FILTER = re.compile(r"[fsdp][hw]\d+|pf\d+")
 
 
+LIST = Path(__file__).resolve().parents[2] / "src/config/kinds.h"
+KINDS = dict(re.findall(r"KERNEL\(\w+, (\w+), k(Gemm|Direct)\)", LIST.read_text()))
+
+
 def form_of(kernel):
-    """(pipeline or design, the rest of its form). New tags count as form until they are named among the sizes."""
-    tail = kernel.split("_sm90a_", 1)[1] if "_sm90a_" in kernel else kernel
-    found = re.match(r"gemm_(.+?)_t\d+x\d+x\d+_?(.*)$", tail)
-    tags = (found[2] if found else tail.removeprefix("direct").lstrip("_")).split("_")
-    if found:
-        kind = found[1]
-        if kind == "wavelet" and not any(re.match(r"i64x", tag) for tag in tags):
-            kind = "wavelet_mma"  # Hopper has two, by warpgroups and by warps
-    else:
-        kind = "direct_" + next((d for d in ("stream", "banded", "groups", "stacked") if d in tags), "gather")
+    """(kind, and of portable kernels the pipeline; the rest of its form). New tags count as form until they are named among
+    the sizes; a name whose kind is not in the list is an error."""
+    tail = re.sub(r"^.*?_(?:sm\d+a?|gfx[0-9a-z]+)_", "", kernel)
+    kind = max((name for name in KINDS if f"{tail}_".startswith(f"{name}_")), key=len, default="")
+    if not kind:
+        raise ValueError(f"{kernel} is of no kind of src/config/kinds.h")
+    rest = tail.removeprefix(kind).removeprefix("_")
+    sized = KINDS[kind] == "Direct" or kind == "taps"  # its name holds the filter's size
+    if kind == "portable":
+        pipeline, rest = re.fullmatch(r"(\w+?)_(t\d+x\d+x\d+.*)", rest).groups()
+        kind = f"portable_{pipeline}"
+    tags = rest.split("_")
+    copied = "res" in tags and "c_tma_store" in rest  # a residual is form where TMA brings it
     keep = []
-    copied = "res" in tags and "c_tma_store" in tail  # a residual is form where the copy engine brings it
     for tag in tags:
         warps = re.fullmatch(r"w(\d+)x(\d+)x(\d+)", tag)
         if warps:
-            m, n, k = map(int, warps.groups())
-            if kind == "wavelet_mma" or (kind == "tma" and (n > 1 or k > 1)):
-                keep.append("crosswise" if m == 1 and k == 1 else tag)
-        elif re.fullmatch(r"va\d+", tag):
-            keep += ["va8"] * (kind == "tma" and tag == "va8")  # rows that are copied first
+            _, n, k = map(int, warps.groups())
+            if kind == "portable_wavelet" or (kind.startswith("tma") and (n > 1 or k > 1) and "swap" not in tags):
+                keep.append(tag)
         elif tag == "res":
             keep += ["res"] * copied
         elif re.fullmatch(r"(gt|img)\d+", tag):
             keep.append(tag.rstrip("0123456789"))
-        elif tag and not SIZES.fullmatch(tag) and not (kind.startswith(("direct", "taps")) and FILTER.fullmatch(tag)):
+        elif tag and not SIZES.fullmatch(tag) and not (sized and FILTER.fullmatch(tag)):
             keep.append(tag)
     return kind, "_".join(keep)
 

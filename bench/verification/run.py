@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from quality.prepare import unpacked
+from result_file import write
 from verification.choice import form_of
 
 LEAST_SECONDS = 2                    # with less, no process is started
@@ -134,7 +135,7 @@ def run(args, execute=subprocess.run):
         result["same_bits"] = args.same
         result["total"] = total
     args.json.parent.mkdir(parents=True, exist_ok=True)
-    args.json.write_text(json.dumps(result, indent=1) + "\n")
+    write(args.json, result)
     print(f"in all {total['right']} of {total['runs']} runs of {total['kernels']} kernels right, {total['wrong']} wrong, "
           f"{total['failed']} failed")
     return 0 if total["right"] == total["runs"] > 0 else 1

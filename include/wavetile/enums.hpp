@@ -31,6 +31,12 @@ enum class Activation : int32_t {
   kGelu = WAVETILE_ACTIVATION_GELU,
   kSigmoid = WAVETILE_ACTIVATION_SIGMOID,
   kTanh = WAVETILE_ACTIVATION_TANH,
+  kHardswish = WAVETILE_ACTIVATION_HARDSWISH,
+  kHardsigmoid = WAVETILE_ACTIVATION_HARDSIGMOID,
+  kElu = WAVETILE_ACTIVATION_ELU,
+  kSoftplus = WAVETILE_ACTIVATION_SOFTPLUS,
+  kMish = WAVETILE_ACTIVATION_MISH,
+  kGeluTanh = WAVETILE_ACTIVATION_GELU_TANH,
 };
 enum class Padding : int32_t {
   kExplicit = WAVETILE_PADDING_EXPLICIT,
@@ -67,9 +73,39 @@ enum class Role : int32_t {
   kTransposedOutput = WAVETILE_ROLE_TRANSPOSED_OUTPUT,
 };
 
-using Stream = wavetile_stream;
+enum class Use : int32_t { kUnused = WAVETILE_UNUSED, kRead = WAVETILE_READ, kWritten = WAVETILE_WRITTEN };
+enum class Format : int32_t { kText = WAVETILE_FORMAT_TEXT, kJson = WAVETILE_FORMAT_JSON };
+enum class Fill : int32_t {
+  kRandom = WAVETILE_FILL_RANDOM,
+  kExact = WAVETILE_FILL_EXACT,
+  kZero = WAVETILE_FILL_ZERO,
+};
+enum class DeviceKind : int32_t {
+  kCpu = WAVETILE_DEVICE_CPU,
+  kGpu = WAVETILE_DEVICE_GPU,
+  kSimulator = WAVETILE_DEVICE_SIMULATOR,
+  kHip = WAVETILE_DEVICE_HIP,
+};
+enum class Part : int32_t {  // of a machine, that may be there or not
+  kCudaDriver = WAVETILE_CAPABILITY_CUDA_DRIVER,
+  kNvrtc = WAVETILE_CAPABILITY_NVRTC,
+  kHostCompiler = WAVETILE_CAPABILITY_HOST_COMPILER,
+  kClangAmd = WAVETILE_CAPABILITY_CLANG_AMD,
+  kOnednn = WAVETILE_CAPABILITY_ONEDNN,
+  kHip = WAVETILE_CAPABILITY_HIP,
+};
+enum class LogLevel : int32_t {
+  kTrace = WAVETILE_LOG_TRACE,
+  kDebug = WAVETILE_LOG_DEBUG,
+  kInfo = WAVETILE_LOG_INFO,
+  kWarn = WAVETILE_LOG_WARN,
+  kError = WAVETILE_LOG_ERROR,
+  kOff = WAVETILE_LOG_OFF,
+};
+
 using DeviceInfo = wavetile_device_info;
 using PlanInfo = wavetile_plan_info;
+using Timing = wavetile_timing;
 using TensorInfo = wavetile_tensor_info;
 using VerifyReport = wavetile_verify_report;
 

@@ -73,6 +73,8 @@ struct ProblemFields {
   std::vector<float> scalars = {};          // of the expression
   std::string expression = {};              // the user's C++: see wavetile_problem_desc
   std::string store = {};
+  Type scale_type = Type::kF32;  // or kF16, kBf16
+  Type bias_type = Type::kF32;
 };
 
 class Problem {
@@ -132,9 +134,9 @@ class Problem {
 
   static Status spread(const char* name, const Spatial& source, int dims, int64_t* target) {
     if (source.count() != 1 && source.count() != dims) {
-      return Status(WAVETILE_BAD_INPUT, std::string(name) + " has " + std::to_string(source.count()) +
-                                            " values and in has " + std::to_string(dims) +
-                                            "; give as many, or one for all dimensions");
+      return Status(Code::kBadInput, std::string(name) + " has " + std::to_string(source.count()) +
+                                         " values and in has " + std::to_string(dims) +
+                                         "; give as many, or one for all dimensions");
     }
     for (int i = 0; i < dims && i < 3; ++i) target[i] = source[i];
     return {};
@@ -170,6 +172,8 @@ class Problem {
     desc.beta = fields.beta;
     desc.scale = fields.scale;
     desc.bias = fields.bias;
+    desc.scale_type = static_cast<int32_t>(fields.scale_type);
+    desc.bias_type = static_cast<int32_t>(fields.bias_type);
     desc.residual = fields.residual;
     desc.amax = fields.amax;
     desc.activation = static_cast<int32_t>(fields.activation);
@@ -180,9 +184,9 @@ class Problem {
     desc.history = fields.history;
     desc.new_history = fields.new_history;
     if (fields.betas.size() > 4 || fields.scalars.size() > 8) {
-      return Status(WAVETILE_BAD_INPUT, std::to_string(fields.betas.size()) + " betas and " +
-                                            std::to_string(fields.scalars.size()) +
-                                            " scalars; there may be at most 4 and 8");
+      return Status(Code::kBadInput, std::to_string(fields.betas.size()) + " betas and " +
+                                         std::to_string(fields.scalars.size()) +
+                                         " scalars; there may be at most 4 and 8");
     }
     desc.added = static_cast<int32_t>(fields.betas.size());
     desc.scalar_count = static_cast<int32_t>(fields.scalars.size());
@@ -191,7 +195,7 @@ class Problem {
     desc.gradient = static_cast<int32_t>(fields.gradient);
     desc.inputs = fields.inputs;
     desc.outputs = fields.outputs;
-    // Of `fields`, which the caller keeps until the problem is made.
+    // Points into `fields`, which the caller keeps until the problem is made.
     desc.expression = fields.expression.empty() ? nullptr : fields.expression.c_str();
     desc.store = fields.store.empty() ? nullptr : fields.store.c_str();
     return {};

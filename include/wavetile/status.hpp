@@ -13,19 +13,32 @@
 #if defined(__cpp_exceptions)
 #include <stdexcept>
 #else
+#include <cstdio>
 #include <cstdlib>
 #endif
 
 namespace wavetile {
 
+enum class Code : int {
+  kOk = WAVETILE_OK,
+  kVerificationFailed = WAVETILE_VERIFICATION_FAILED,
+  kBadInput = WAVETILE_BAD_INPUT,
+  kUnsupported = WAVETILE_UNSUPPORTED,
+  kDeviceError = WAVETILE_DEVICE_ERROR,
+  kCompileError = WAVETILE_COMPILE_ERROR,
+  kIoError = WAVETILE_IO_ERROR,
+  kOutOfMemory = WAVETILE_OUT_OF_MEMORY,
+  kInternalError = WAVETILE_INTERNAL_ERROR,
+};
+
 #if defined(__cpp_exceptions)
 class Error : public std::runtime_error {
  public:
-  Error(wavetile_status code, const std::string& message) : std::runtime_error(message), code_(code) {}
-  wavetile_status code() const { return code_; }
+  Error(Code code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Code code() const { return code_; }
 
  private:
-  wavetile_status code_;
+  Code code_;
 };
 #endif
 
@@ -33,29 +46,31 @@ class Error : public std::runtime_error {
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(wavetile_status code, std::string message) : code_(code), message_(std::move(message)) {}
-  // Of a C call that was just made on this thread.
+  Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+  // The status of a C call that was just made on this thread.
   static Status of(wavetile_status code) {
-    return code == WAVETILE_OK ? Status() : Status(code, wavetile_last_error());
+    return code == WAVETILE_OK ? Status() : Status(static_cast<Code>(code), wavetile_last_error());
   }
 
-  bool ok() const { return code_ == WAVETILE_OK; }
+  bool ok() const { return code_ == Code::kOk; }
   explicit operator bool() const { return ok(); }
-  wavetile_status code() const { return code_; }
+  Code code() const { return code_; }
   const std::string& message() const { return message_; }
 
-  // Throws Error where exceptions are on, aborts where they are off.
+  // Throws Error where exceptions are on; where they are off, says the message on standard error and aborts.
   void throw_if_failed() const {
     if (ok()) return;
 #if defined(__cpp_exceptions)
     throw Error(code_, message_);
 #else
+    std::fprintf(stderr, "wavetile: %s: %s\n", wavetile_status_name(static_cast<wavetile_status>(code_)),
+                 message_.c_str());
     std::abort();
 #endif
   }
 
  private:
-  wavetile_status code_ = WAVETILE_OK;
+  Code code_ = Code::kOk;
   std::string message_;
 };
 
@@ -77,6 +92,10 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &*value_; }
 
   T& value() & {
+    status_.throw_if_failed();
+    return *value_;
+  }
+  const T& value() const& {
     status_.throw_if_failed();
     return *value_;
   }

@@ -2,6 +2,7 @@
 // wavetile/tensors.hpp - a problem's tensors by role; filled and verified on the host.
 #pragma once
 
+#include <wavetile/device.hpp>
 #include <wavetile/problem.hpp>
 
 #include <array>
@@ -10,32 +11,49 @@
 
 namespace wavetile {
 
-// Pointers by role; wavetile_tensors explains them.
+// Memory of a tensor: a Buffer, or a pointer that the device can reach. One to const stays so: execute refuses to write
+// there.
+class Memory {
+ public:
+  Memory() = default;
+  Memory(std::nullptr_t) {}
+  Memory(void* pointer) : pointer_(pointer) {}
+  Memory(const void* pointer) : pointer_(const_cast<void*>(pointer)), read_only_(pointer != nullptr) {}
+  Memory(const Buffer& buffer) : pointer_(buffer.data()) {}
+  void* get() const { return pointer_; }
+  bool read_only() const { return read_only_; }
+
+ private:
+  void* pointer_ = nullptr;
+  bool read_only_ = false;
+};
+
+// Memory by role; wavetile_tensors explains it.
 struct Tensors {
-  void* x = nullptr;
-  void* w = nullptr;
-  void* y = nullptr;
-  void* scale = nullptr;
-  void* bias = nullptr;
-  void* residual = nullptr;
-  void* amax = nullptr;
-  void* bias_gradient = nullptr;
-  void* history = nullptr;
-  void* new_history = nullptr;
-  std::array<void*, 4> aux{};
+  Memory x = {};
+  Memory w = {};
+  Memory y = {};
+  Memory scale = {};
+  Memory bias = {};
+  Memory residual = {};
+  Memory amax = {};
+  Memory bias_gradient = {};
+  Memory history = {};
+  Memory new_history = {};
+  std::array<Memory, 4> aux = {};
 };
 
 // The same in the terms of a transposed convolution (Problem::transposed); gradients stand where their tensors do.
 struct TransposedTensors {
-  void* input = nullptr;
-  void* w = nullptr;
-  void* output = nullptr;
-  void* scale = nullptr;
-  void* bias = nullptr;
-  void* residual = nullptr;
-  void* amax = nullptr;
-  void* bias_gradient = nullptr;
-  std::array<void*, 4> aux{};
+  Memory input = {};
+  Memory w = {};
+  Memory output = {};
+  Memory scale = {};
+  Memory bias = {};
+  Memory residual = {};
+  Memory amax = {};
+  Memory bias_gradient = {};
+  std::array<Memory, 4> aux = {};
 
   operator Tensors() const {
     Tensors tensors;
@@ -58,17 +76,21 @@ namespace detail {
 
 inline wavetile_tensors to_c(const Tensors& tensors) {
   auto result = sized<wavetile_tensors>();
-  result.x = tensors.x;
-  result.w = tensors.w;
-  result.y = tensors.y;
-  result.scale = tensors.scale;
-  result.bias = tensors.bias;
-  result.residual = tensors.residual;
-  result.amax = tensors.amax;
-  result.bias_gradient = tensors.bias_gradient;
-  result.history = tensors.history;
-  result.new_history = tensors.new_history;
-  for (size_t i = 0; i < tensors.aux.size(); ++i) result.aux[i] = tensors.aux[i];
+  const auto put = [&](const Memory& memory, int role) {
+    if (memory.read_only()) result.read_only |= uint64_t{1} << role;
+    return memory.get();
+  };
+  result.x = put(tensors.x, WAVETILE_ROLE_X);
+  result.w = put(tensors.w, WAVETILE_ROLE_W);
+  result.y = put(tensors.y, WAVETILE_ROLE_Y);
+  result.scale = put(tensors.scale, WAVETILE_ROLE_SCALE);
+  result.bias = put(tensors.bias, WAVETILE_ROLE_BIAS);
+  result.residual = put(tensors.residual, WAVETILE_ROLE_RESIDUAL);
+  result.amax = put(tensors.amax, WAVETILE_ROLE_AMAX);
+  result.bias_gradient = put(tensors.bias_gradient, WAVETILE_ROLE_BIAS_GRADIENT);
+  result.history = put(tensors.history, WAVETILE_ROLE_HISTORY);
+  result.new_history = put(tensors.new_history, WAVETILE_ROLE_NEW_HISTORY);
+  for (int i = 0; i < 4; ++i) result.aux[i] = put(tensors.aux[static_cast<size_t>(i)], WAVETILE_ROLE_AUX0 + i);
   return result;
 }
 
@@ -85,10 +107,9 @@ inline wavetile_verify_options to_c(const VerifyOptions& options) {
 }  // namespace detail
 
 // Fills host tensors with data that suit checking; those that are null are left out.
-inline Status fill_tensors(const Problem& problem, const Tensors& host, wavetile_fill fill = WAVETILE_FILL_RANDOM,
-                           uint64_t seed = 1) {
+inline Status fill_tensors(const Problem& problem, const Tensors& host, Fill fill = Fill::kRandom, uint64_t seed = 1) {
   const wavetile_tensors c_tensors = detail::to_c(host);
-  return Status::of(wavetile_fill_tensors(problem.get(), fill, seed, &c_tensors));
+  return Status::of(wavetile_fill_tensors(problem.get(), static_cast<wavetile_fill>(fill), seed, &c_tensors));
 }
 
 // Compares a result in host memory with the reference.

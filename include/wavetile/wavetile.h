@@ -21,7 +21,9 @@
  *
  * Threads. Every function may be called from any thread at any time. Devices, problems and plans never change after
  *   creation, so one handle may be used by many threads at once; only ending a handle needs care: no other call may be
- *   using it. One event belongs to one thread at a time. The last-error text is kept for each thread.
+ *   using it. A registry may be changed by one thread while others make plans with it: each plan sees it as it was
+ *   when wavetile_plan_create was called. One event belongs to one thread at a time. The last-error text is kept for
+ * each thread.
  *
  * Structs. A struct that may grow starts with struct_size, which the caller sets to sizeof (the *_init functions do).
  *   A program built against an older header therefore keeps working with a newer library. Enumerators keep their
@@ -36,7 +38,7 @@
 #include <stdint.h>
 
 #define WAVETILE_VERSION_MAJOR 0
-#define WAVETILE_VERSION_MINOR 1
+#define WAVETILE_VERSION_MINOR 2
 #define WAVETILE_VERSION_PATCH 0
 /* 10000 * major + 100 * minor + patch */
 #define WAVETILE_VERSION (WAVETILE_VERSION_MAJOR * 10000 + WAVETILE_VERSION_MINOR * 100 + WAVETILE_VERSION_PATCH)
@@ -76,14 +78,15 @@ typedef enum wavetile_status WAVETILE_AN_INT {
 /* "ok", "verification failed", "bad input", ...; "unknown status" for a number that is none. Never NULL. */
 WAVETILE_API const char* wavetile_status_name(wavetile_status status);
 
-/* The text of the last call that failed on this thread; "" when none has. Calls that succeed leave it alone. It is
- * valid until the next call on this thread fails. Never NULL. */
+/* The text of the last call that failed on this thread; "" when none has. Calls that succeed leave it alone. The
+ * pointer is the same in every call of a thread and stays good until the thread ends, so it may be asked for in the
+ * argument list of the call that fails; the text changes when the next call on this thread fails. Never NULL. */
 WAVETILE_API const char* wavetile_last_error(void);
 
 /* Forgets this thread's text. */
 WAVETILE_API void wavetile_clear_error(void);
 
-/* The version of the library at run time, as WAVETILE_VERSION and as "0.1.0". */
+/* The version of the library at run time, as WAVETILE_VERSION and as "0.2.0". */
 WAVETILE_API int32_t wavetile_version(void);
 WAVETILE_API const char* wavetile_version_string(void);
 
@@ -97,7 +100,8 @@ typedef enum wavetile_capability WAVETILE_AN_INT {
   WAVETILE_CAPABILITY_NVRTC = 1,         /* compile kernels for NVIDIA GPUs */
   WAVETILE_CAPABILITY_HOST_COMPILER = 2, /* compile kernels for the simulator */
   WAVETILE_CAPABILITY_CLANG_AMD = 3,     /* compile kernels for AMD GPUs */
-  WAVETILE_CAPABILITY_ONEDNN = 4         /* the oneDNN provider for the CPU */
+  WAVETILE_CAPABILITY_ONEDNN = 4,        /* the oneDNN provider for the CPU */
+  WAVETILE_CAPABILITY_HIP = 5            /* ROCm's HIP with at least one AMD GPU */
 } wavetile_capability;
 
 /* Sets *available to 1 or 0. Where `detail` is not NULL, *detail becomes a new string (wavetile_string_free): the name
@@ -111,25 +115,26 @@ typedef struct wavetile_device wavetile_device;
 
 typedef enum wavetile_device_kind WAVETILE_AN_INT {
   WAVETILE_DEVICE_CPU = 0,
-  WAVETILE_DEVICE_GPU = 1,
-  WAVETILE_DEVICE_SIMULATOR = 2
+  WAVETILE_DEVICE_GPU = 1, /* NVIDIA, through CUDA */
+  WAVETILE_DEVICE_SIMULATOR = 2,
+  WAVETILE_DEVICE_HIP = 3 /* AMD, through HIP */
 } wavetile_device_kind;
 
 typedef struct wavetile_device_info {
   size_t struct_size;
   int32_t kind;    /* wavetile_device_kind */
-  char id[64];     /* what wavetile_device_open takes: "cpu", "gpu:0", "sim:sm_90a" */
+  char id[64];     /* what wavetile_device_open takes: "cpu", "gpu:0", "hip:0", "sim:sm_90a" */
   char name[256];  /* as the maker calls it */
   char target[32]; /* what kernels are compiled for, e.g. "sm_90a"; "" for the CPU */
   int32_t multiprocessors;
-  int32_t driver_version; /* 13000 for 13.0; 0: no driver */
+  int32_t driver_version; /* 13000 for CUDA 13.0, 6040 for HIP 6.4; 0: no driver */
   int64_t shared_bytes_per_block;
   int64_t l2_bytes;
   int64_t memory_bytes;
 } wavetile_device_info;
 
-/* Opens a device: "auto" (the first GPU, else the CPU), "cpu", "gpu" (the first), "gpu:1", "sim:sm_90a". NULL means
- * "auto". Opening the same device twice gives two handles to it. */
+/* Opens a device: "auto" (the first GPU, else the CPU), "cpu", "gpu" (the first of NVIDIA), "gpu:1", "hip" (the
+ * first of AMD), "hip:1", "sim:sm_90a". NULL means "auto". Opening the same device twice gives two handles to it. */
 WAVETILE_API wavetile_status wavetile_device_open(const char* id, wavetile_device** device);
 WAVETILE_API void wavetile_device_close(wavetile_device* device);
 
@@ -154,8 +159,8 @@ WAVETILE_API wavetile_status wavetile_device_copy_out(wavetile_device* device, v
 
 /* Streams and events. */
 
-/* A CUstream on a GPU, so an existing one can be passed as it is; NULL is the default stream. On the CPU and in the
- * simulator calls are synchronous and the stream is ignored. */
+/* A CUstream on an NVIDIA GPU and a hipStream_t on an AMD GPU, so an existing one can be passed as it is; NULL is the
+ * default stream. On the CPU and in the simulator calls are synchronous and the stream is ignored. */
 typedef void* wavetile_stream;
 
 WAVETILE_API wavetile_status wavetile_stream_create(wavetile_device* device, wavetile_stream* stream);
@@ -163,12 +168,25 @@ WAVETILE_API wavetile_status wavetile_stream_destroy(wavetile_device* device, wa
 /* Waits for everything that was sent to the stream. */
 WAVETILE_API wavetile_status wavetile_stream_synchronize(wavetile_device* device, wavetile_stream stream);
 
+/* What is sent to the stream from now on starts when the event has been reached; the host does not wait. */
+typedef struct wavetile_event wavetile_event;
+WAVETILE_API wavetile_status wavetile_stream_wait(wavetile_device* device, wavetile_stream stream,
+                                                  wavetile_event* event);
+
+/* Copies in the order of the stream, which return before the data has arrived: the host's memory must stay as it is
+ * until the stream has got there. From or to pageable memory a driver may wait; pinned memory is the caller's to get.
+ */
+WAVETILE_API wavetile_status wavetile_device_copy_in_async(wavetile_device* device, void* device_memory,
+                                                           const void* host, size_t bytes, wavetile_stream stream);
+WAVETILE_API wavetile_status wavetile_device_copy_out_async(wavetile_device* device, void* host,
+                                                            const void* device_memory, size_t bytes,
+                                                            wavetile_stream stream);
+
 /* Sets every byte of a piece of device memory, in the order of the stream. */
 WAVETILE_API wavetile_status wavetile_device_fill(wavetile_device* device, void* device_memory, uint8_t value,
                                                   size_t bytes, wavetile_stream stream);
 
-/* A point in a stream, for waiting and for timing what lies between two of them. */
-typedef struct wavetile_event wavetile_event;
+/* An event is a point in a stream, for waiting and for timing what lies between two of them. */
 
 WAVETILE_API wavetile_status wavetile_event_create(wavetile_device* device, wavetile_event** event);
 WAVETILE_API void wavetile_event_destroy(wavetile_event* event);
@@ -206,9 +224,15 @@ typedef enum wavetile_activation WAVETILE_AN_INT {
   WAVETILE_ACTIVATION_LEAKY_RELU = 2, /* slope */
   WAVETILE_ACTIVATION_CLAMP = 3,      /* low, high */
   WAVETILE_ACTIVATION_SILU = 4,
-  WAVETILE_ACTIVATION_GELU = 5,
+  WAVETILE_ACTIVATION_GELU = 5, /* x/2 (1 + erf(x / sqrt 2)) */
   WAVETILE_ACTIVATION_SIGMOID = 6,
-  WAVETILE_ACTIVATION_TANH = 7
+  WAVETILE_ACTIVATION_TANH = 7,
+  WAVETILE_ACTIVATION_HARDSWISH = 8,
+  WAVETILE_ACTIVATION_HARDSIGMOID = 9,
+  WAVETILE_ACTIVATION_ELU = 10, /* x, and e^x - 1 below zero */
+  WAVETILE_ACTIVATION_SOFTPLUS = 11,
+  WAVETILE_ACTIVATION_MISH = 12,
+  WAVETILE_ACTIVATION_GELU_TANH = 13 /* x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
 } wavetile_activation;
 
 /* The gradient of a bias that a weight gradient gives beside dw: sums over images and pixels, fp32. */
@@ -224,6 +248,9 @@ typedef enum wavetile_padding WAVETILE_AN_INT {
   WAVETILE_PADDING_VALID = 2,    /* none */
   WAVETILE_PADDING_CAUSAL = 3    /* all below the outermost dimension, "same" in the others */
 } wavetile_padding;
+
+/* In pad_upper: the same as in pad_lower. */
+#define WAVETILE_PAD_AS_LOWER (-1)
 
 /* One convolution. Channel counts are totals over the groups. The spatial arrays hold `dims` values, outermost first:
  * {w} in one dimension, {h, w} in two, {d, h, w} in three; the values beyond are ignored.
@@ -253,7 +280,7 @@ typedef struct wavetile_problem_desc {
   int64_t stride[3];
   int64_t dilation[3];
   int64_t pad_lower[3];
-  int64_t pad_upper[3];
+  int64_t pad_upper[3]; /* WAVETILE_PAD_AS_LOWER (default): as much as pad_lower */
   float alpha;
   float beta;         /* read where residual is set */
   int32_t scale;      /* 1: there is a scale tensor */
@@ -281,10 +308,12 @@ typedef struct wavetile_problem_desc {
    * store: "void store(float value, Coord at, Outputs out) {..}", which writes in the kernel's place. */
   const char* expression;
   const char* store;
+  int32_t scale_type; /* wavetile_type of the scale tensor: fp32, fp16 or bf16 */
+  int32_t bias_type;  /* of the bias tensor */
 } wavetile_problem_desc;
 
 /* Sets struct_size and the defaults: forward, two dimensions, channels last, bf16, fp32 sums, all sizes 1, stride and
- * dilation 1, no padding, no epilogue, alpha and beta 1, slope 0.01, clamp to [0, 6]. */
+ * dilation 1, no padding (and above as below), no epilogue, alpha and beta 1, slope 0.01, clamp to [0, 6]. */
 WAVETILE_API void wavetile_problem_desc_init(wavetile_problem_desc* desc);
 
 typedef struct wavetile_problem wavetile_problem;
@@ -304,7 +333,7 @@ WAVETILE_API void wavetile_problem_destroy(wavetile_problem* problem);
  *
  * What is made is the problem that computes it, another direction of a convolution: the transposed convolution's input
  * is the tensor of role Y and its output that of role X, whatever the pass (WAVETILE_ROLE_TRANSPOSED_INPUT and _OUTPUT
- * name them), and the filter (input channels, output channels a group, taps) that of role W. scale and bias run over
+ * name them), and the filter (input channels, output channels per group, taps) that of role W. scale and bias run over
  * the channels of the pass's output; a bias gradient (WAVETILE_BIAS_GRADIENT_OF_Y) sums the output's gradient. */
 WAVETILE_API wavetile_status wavetile_problem_create_transposed(const wavetile_problem_desc* desc,
                                                                 const int64_t output_padding[3],
@@ -340,7 +369,7 @@ typedef enum wavetile_role WAVETILE_AN_INT {
   WAVETILE_ROLE_RESIDUAL = 5,      /* shape and type of the output */
   WAVETILE_ROLE_AMAX = 6,          /* one fp32 value, written */
   WAVETILE_ROLE_BIAS_GRADIENT = 7, /* fp32, one value a channel, written */
-  WAVETILE_ROLE_HISTORY = 8,       /* dilation * (filter - 1) pixels an image, layout and type of x */
+  WAVETILE_ROLE_HISTORY = 8,       /* dilation * (filter - 1) pixels per image, layout and type of x */
   WAVETILE_ROLE_NEW_HISTORY = 9,   /* the same, written; may be the history itself */
   WAVETILE_ROLE_AUX0 = 10,         /* auxiliary tensors: shape and type of the output */
   WAVETILE_ROLE_AUX1 = 11,
@@ -395,6 +424,31 @@ typedef enum wavetile_tuning WAVETILE_AN_INT {
   WAVETILE_TUNING_FIRST_USE = 2 /* where there are none, measure the candidates now, verify them, remember the best */
 } wavetile_tuning;
 
+/* Kernels of the caller's own, for plans that are made with them (wavetile_plan_options.registry). */
+typedef struct wavetile_registry wavetile_registry;
+
+typedef enum wavetile_priority WAVETILE_AN_INT {
+  WAVETILE_PRIORITY_LOW = 0,    /* taken where no other kernel accepts the problem */
+  WAVETILE_PRIORITY_NORMAL = 1, /* taken where its predicted time is the least */
+  WAVETILE_PRIORITY_HIGH = 2    /* taken before every other kernel, tuned ones too */
+} wavetile_priority;
+
+/* A kernel that accepts a problem, as a selection function sees it. */
+typedef struct wavetile_candidate {
+  size_t struct_size;
+  const char* kernel;  /* its name */
+  const char* config;  /* as JSON, for wavetile_plan_options.config */
+  double predicted_us; /* by the cost model */
+  double measured_us;  /* by tuning on this kind of GPU; 0: never */
+  int32_t registered;  /* 1: from the registry */
+  int32_t priority;    /* wavetile_priority; normal where it is not from the registry */
+} wavetile_candidate;
+
+/* Chooses one of the candidates, which come in the order of preference: its index, or -1 for the usual choice. Called
+ * on the thread that makes the plan. A problem that is divided or transposed asks for each of its parts. */
+typedef int64_t (*wavetile_select)(void* user, const char* problem, const wavetile_candidate* const* candidates,
+                                   size_t count);
+
 typedef struct wavetile_plan_options {
   size_t struct_size;
   int32_t deterministic;    /* 1 (default): the same inputs give the same bits every time */
@@ -407,6 +461,13 @@ typedef struct wavetile_plan_options {
   wavetile_stream stream; /* where the plan will run: tuning on first use is refused while it captures; default NULL */
   int32_t fallback;       /* 1: where the chosen kernel cannot be compiled or loaded, take the next, and say so */
   int32_t reserved2;      /* 0 */
+  int32_t splits;         /* into how many parts kernels that divide their sums do so, 1 to 128, as far as they can; 0
+                             (default):         as many as have the least predicted time */
+  int32_t reserved3;      /* 0 */
+  const char* config;     /* run the kernel of this JSON, whether it is listed or not; NULL (default): see kernel */
+  const wavetile_registry* registry; /* kernels to choose from beside the library's; NULL (default): none */
+  wavetile_select select;            /* NULL (default): the usual choice */
+  void* select_user;
 } wavetile_plan_options;
 
 WAVETILE_API void wavetile_plan_options_init(wavetile_plan_options* options);
@@ -429,14 +490,17 @@ typedef struct wavetile_tensors {
   void* x;
   void* w;
   void* y;
-  void* scale;
-  void* bias;
-  void* residual;
+  const void* scale;
+  const void* bias;
+  const void* residual; /* where it is the output, execute writes it as that */
   void* amax;
   void* bias_gradient;
-  void* history;
+  const void* history;
   void* new_history;
   void* aux[4];
+  /* One bit for each role (1u << WAVETILE_ROLE_X, ...) whose memory may not be written: execute refuses a direction
+   * that would. For callers whose constants lost their const in the pointers above. Default 0: none. */
+  uint64_t read_only;
 } wavetile_tensors;
 
 /* Sets struct_size, and NULL everywhere else. */
@@ -444,15 +508,16 @@ WAVETILE_API void wavetile_tensors_init(wavetile_tensors* tensors);
 
 /* Computes: sends the work to the stream and returns. Allocates nothing on the device, waits for nothing and compiles
  * nothing, so it may be captured into a CUDA graph. On the CPU and in the simulator it returns when the work is done.
- * workspace is device memory, 256-byte aligned, of at least wavetile_plan_workspace_bytes; NULL where that is 0. Two
+ * workspace is device memory, 256-byte aligned, of at least wavetile_plan_workspace_bytes; NULL where that is 0. One
+ * that is not NULL, with 0 bytes, is refused: it is mostly a stream in the wrong place. Two
  * calls that may overlap in time need two workspaces. */
 WAVETILE_API wavetile_status wavetile_plan_execute(const wavetile_plan* plan, wavetile_stream stream,
                                                    const wavetile_tensors* tensors, void* workspace,
                                                    size_t workspace_bytes);
 
-/* The gradient of a bias alone: sums of one tensor of a problem over images and pixels, fp32, one a channel, always in
- * the same order. `role` is WAVETILE_ROLE_Y (dy, k channels) or WAVETILE_ROLE_X (c channels; the output gradient of a
- * transposed convolution); the problem's direction does not matter. */
+/* The gradient of a bias alone: sums of one tensor of a problem over images and pixels, fp32, one per channel, always
+ * in the same order. `role` is WAVETILE_ROLE_Y (dy, k channels) or WAVETILE_ROLE_X (c channels; the output gradient of
+ * a transposed convolution); the problem's direction does not matter. */
 typedef struct wavetile_bias_gradient wavetile_bias_gradient;
 
 WAVETILE_API wavetile_status wavetile_bias_gradient_create(wavetile_device* device, const wavetile_problem* problem,
@@ -463,6 +528,56 @@ WAVETILE_API int64_t wavetile_bias_gradient_workspace_bytes(const wavetile_bias_
 WAVETILE_API wavetile_status wavetile_bias_gradient_execute(const wavetile_bias_gradient* gradient,
                                                             wavetile_stream stream, const void* tensor, float* out,
                                                             void* workspace, size_t workspace_bytes);
+
+/* How long one execute takes: `runs` of them one after the other, after a few that do not count, or as many as make the
+ * time steady where runs is 0. On a GPU the L2 cache is cold before each, and the call waits for all of them. Refused
+ * for a simulator, whose time says nothing of a GPU. The other arguments are those of wavetile_plan_execute. */
+typedef struct wavetile_timing {
+  size_t struct_size;
+  double median_us;
+  double low_us; /* half of all runs lie between these */
+  double high_us;
+  double minimum_us;
+  int32_t runs;
+  int32_t reserved; /* 0 */
+} wavetile_timing;
+
+WAVETILE_API wavetile_status wavetile_plan_time(const wavetile_plan* plan, const wavetile_tensors* tensors,
+                                                void* workspace, size_t workspace_bytes, int32_t runs,
+                                                wavetile_timing* timing);
+
+typedef enum wavetile_format WAVETILE_AN_INT {
+  WAVETILE_FORMAT_TEXT = 0, /* for people */
+  WAVETILE_FORMAT_JSON = 1
+} wavetile_format;
+
+/* A registry is for the devices of one target. */
+WAVETILE_API wavetile_status wavetile_registry_create(wavetile_device* device, wavetile_registry** registry);
+WAVETILE_API void wavetile_registry_destroy(wavetile_registry* registry);
+
+/* Adds what `from` names: the JSON of a config, or of several as `wavetile generate --list --format json` prints them;
+ * a .json file of that; the folder of an exported tree, or one of .json files; a pack (.wtpack); the shared library of
+ * an exported tree (.so). A kernel that is there already takes the new priority and code. All are added, or none.
+ * *added, which may be NULL, becomes how many there were. Packs and libraries are code: only files of trusted users are
+ * read. */
+WAVETILE_API wavetile_status wavetile_registry_add(wavetile_registry* registry, const char* from,
+                                                   wavetile_priority priority, size_t* added);
+/* A kernel by its name; one that is not there is a WAVETILE_BAD_INPUT. */
+WAVETILE_API wavetile_status wavetile_registry_set_priority(wavetile_registry* registry, const char* kernel,
+                                                            wavetile_priority priority);
+WAVETILE_API wavetile_status wavetile_registry_remove(wavetile_registry* registry, const char* kernel);
+/* How many kernels there are; 0 for NULL. */
+WAVETILE_API size_t wavetile_registry_size(const wavetile_registry* registry);
+/* All of them with priority, origin and config, as JSON, or one line each. *report becomes a new string. */
+WAVETILE_API wavetile_status wavetile_registry_list(const wavetile_registry* registry, wavetile_format format,
+                                                    char** report);
+
+/* Whether the one kernel that options->kernel or options->config names can run the problem on the device within the
+ * options' limits: *supported becomes 1 or 0, and *reason, where it is not NULL, a new string: the reasons why it
+ * cannot, or its predicted time. Compiles nothing. */
+WAVETILE_API wavetile_status wavetile_kernel_supported(wavetile_device* device, const wavetile_problem* problem,
+                                                       const wavetile_plan_options* options, int32_t* supported,
+                                                       char** reason);
 
 /* What a plan will run and why. The strings belong to the plan. */
 typedef struct wavetile_plan_info {
@@ -485,16 +600,80 @@ WAVETILE_API wavetile_status wavetile_plan_get_info(const wavetile_plan* plan, w
 /* The same, with problem and device, as one JSON object. It belongs to the plan; NULL for NULL. */
 WAVETILE_API const char* wavetile_plan_json(const wavetile_plan* plan);
 
-typedef enum wavetile_format WAVETILE_AN_INT {
-  WAVETILE_FORMAT_TEXT = 0, /* for people */
-  WAVETILE_FORMAT_JSON = 1
-} wavetile_format;
-
-/* Which kernels could run the problem on the device, in the order of preference, and why each of the others cannot.
- * options may be NULL. *report becomes a new string (wavetile_string_free). Compiles nothing. */
+/* What a plan would run for the problem on the device and why, which kernels could, in the order of preference, and why
+ * each of the others cannot: those that a choice picks from, as `wavetile explain` lists them. options may be NULL. The
+ * text names the first 20 kernels that accept and the first reason of the others, each with how many it keeps out; JSON
+ * has all. *report becomes a new string (wavetile_string_free). Compiles nothing. */
 WAVETILE_API wavetile_status wavetile_explain(wavetile_device* device, const wavetile_problem* problem,
                                               const wavetile_plan_options* options, wavetile_format format,
                                               char** report);
+
+/* The same with at most `kernels` that accept and as many that decline, in text and JSON; -1: all of them. */
+WAVETILE_API wavetile_status wavetile_explain_kernels(wavetile_device* device, const wavetile_problem* problem,
+                                                      const wavetile_plan_options* options, wavetile_format format,
+                                                      int32_t kernels, char** report);
+
+/* Plans as bytes, in the background, and what the library borrows from its caller. */
+
+/* What a plan chose, as bytes that another process can make the same plan of, on a device of the same target, without
+ * choosing or measuring again: problem, options, kernel and its reason. Compiled code stays in the cache and in packs
+ * (docs/packs.md). *bytes becomes new memory (wavetile_string_free). A problem with the user's own C++ is
+ * WAVETILE_UNSUPPORTED: bytes of strangers must not hold programs. */
+WAVETILE_API wavetile_status wavetile_plan_save(const wavetile_plan* plan, char** bytes, size_t* size);
+WAVETILE_API wavetile_status wavetile_plan_load(wavetile_device* device, const void* bytes, size_t size,
+                                                wavetile_plan** plan);
+
+/* wavetile_plan_create on a thread of the library. The device handle may be closed meanwhile. `wait` gives the plan, or
+ * the status and text of its failure, once for each call; `ready` sets *ready to 1 when `wait` would not block. Ending
+ * a future waits for its thread. */
+typedef struct wavetile_plan_future wavetile_plan_future;
+WAVETILE_API wavetile_status wavetile_plan_create_async(wavetile_device* device, const wavetile_problem* problem,
+                                                        const wavetile_plan_options* options,
+                                                        wavetile_plan_future** future);
+WAVETILE_API wavetile_status wavetile_plan_future_ready(const wavetile_plan_future* future, int32_t* ready);
+WAVETILE_API wavetile_status wavetile_plan_future_wait(wavetile_plan_future* future, wavetile_plan** plan);
+WAVETILE_API void wavetile_plan_future_destroy(wavetile_plan_future* future);
+
+typedef enum wavetile_log_level WAVETILE_AN_INT {
+  WAVETILE_LOG_TRACE = 0,
+  WAVETILE_LOG_DEBUG = 1, /* executions with their times, which makes each of them wait */
+  WAVETILE_LOG_INFO = 2,  /* every plan, and every execution as a command that repeats it */
+  WAVETILE_LOG_WARN = 3,
+  WAVETILE_LOG_ERROR = 4,
+  WAVETILE_LOG_OFF = 5
+} wavetile_log_level;
+
+/* Gives every line of the log, from `level` on, to `receive` instead of standard error or WAVETILE_LOG_FILE; NULL: as
+ * the variables say again. Calls come from any thread, one at a time; `receive` must not call the library. */
+typedef void (*wavetile_log_receiver)(void* user, wavetile_log_level level, const char* line);
+WAVETILE_API wavetile_status wavetile_set_log(wavetile_log_receiver receive, void* user, wavetile_log_level level);
+
+/* Gives the memory that this handle's device allocates from now on (wavetile_device_allocate, tuning, verification): at
+ * least 256-byte aligned and reachable by the device; NULL is a refusal. NULL for the struct: the device's own again.
+ * Not in the simulator, which watches its memory. */
+typedef void* (*wavetile_allocate_call)(void* user, size_t bytes);
+typedef void (*wavetile_free_call)(void* user, void* memory);
+typedef struct wavetile_allocator {
+  size_t struct_size;
+  void* user;
+  wavetile_allocate_call allocate;
+  wavetile_free_call free;
+} wavetile_allocator;
+WAVETILE_API wavetile_status wavetile_device_set_allocator(wavetile_device* device,
+                                                           const wavetile_allocator* allocator);
+
+/* Runs the library's loops over cores on the caller's threads: `run` calls body(context, i) once for each i below
+ * count, on any threads, and returns when all calls have. NULL for the struct: the library's own again. Convolutions on
+ * the CPU through oneDNN keep OpenMP's threads; those by the built-in paths, the reference and the simulator use `run`.
+ */
+typedef void (*wavetile_loop_body)(void* context, int64_t index);
+typedef void (*wavetile_run_call)(void* user, int64_t count, wavetile_loop_body body, void* context);
+typedef struct wavetile_thread_pool {
+  size_t struct_size;
+  void* user;
+  wavetile_run_call run;
+} wavetile_thread_pool;
+WAVETILE_API wavetile_status wavetile_set_thread_pool(const wavetile_thread_pool* pool);
 
 /* Verification. */
 
@@ -504,9 +683,9 @@ typedef enum wavetile_fill WAVETILE_AN_INT {
   WAVETILE_FILL_ZERO = 2
 } wavetile_fill;
 
-/* Fills tensors in host memory: inputs as asked, outputs with a poison that wavetile_verify recognises. Those that are
- * NULL, or that the problem does not use, are left out. The same problem, fill and seed give the same bytes on every
- * machine. */
+/* Fills tensors in host memory (those that are const in the struct too, but for read_only ones): inputs as asked,
+ * outputs with a poison that wavetile_verify recognises. Those that are NULL, or that the problem does not use, are
+ * left out. The same problem, fill and seed give the same bytes on every machine. */
 WAVETILE_API wavetile_status wavetile_fill_tensors(const wavetile_problem* problem, wavetile_fill fill, uint64_t seed,
                                                    const wavetile_tensors* host);
 
@@ -539,6 +718,9 @@ typedef struct wavetile_verify_report {
   int32_t new_history_wrong;   /* 1: a pixel of the new history is */
   int32_t store_wrong;         /* 1: an auxiliary tensor that a user's store writes is, or the problem is too large */
   int32_t reserved2;           /* 0 */
+  /* Elements that are right but not the reference's own rounding, among those compared: with 16-bit outputs a sum close
+   * to the middle between two numbers may go either way. */
+  int64_t rounded_otherwise;
 } wavetile_verify_report;
 
 /* Compares an output with the reference (plain loops, sums in double), all in host memory. `host` holds the inputs and
@@ -548,6 +730,14 @@ typedef struct wavetile_verify_report {
  * WAVETILE_VERIFICATION_FAILED with the first few wrong elements in the text; *report is filled then too. */
 WAVETILE_API wavetile_status wavetile_verify(const wavetile_problem* problem, const wavetile_tensors* host,
                                              const wavetile_verify_options* options, wavetile_verify_report* report);
+
+/* The same for tensors in memory of `device`: on a GPU plain kernels compute the reference there, in double, which
+ * share nothing with those that they judge. A history, a bias gradient and a user's store are copied to the host and
+ * compared there. The tensors must be complete: wait for the stream that writes them first. */
+WAVETILE_API wavetile_status wavetile_verify_on_device(wavetile_device* device, const wavetile_problem* problem,
+                                                       const wavetile_tensors* tensors,
+                                                       const wavetile_verify_options* options,
+                                                       wavetile_verify_report* report);
 
 /* The whole check for one plan: fills tensors, executes once on the plan's device, copies back and compares. The data
  * are exact where options->exact is set, else random. Device memory is allocated for the time of the call. options and

@@ -26,10 +26,12 @@ struct Capability {
   std::string detail;  // what was found, or what is missing and how to get it
 };
 
-inline Result<Capability> capability(wavetile_capability which) {
+inline Result<Capability> capability(Part which) {
   int32_t available = 0;
   char* text = nullptr;
-  if (Status status = Status::of(wavetile_capability_query(which, &available, &text)); !status) return status;
+  if (Status status = Status::of(wavetile_capability_query(static_cast<wavetile_capability>(which), &available, &text));
+      !status)
+    return status;
   return Capability{available != 0, detail::take(text)};
 }
 

@@ -21,12 +21,12 @@ Answer compiler(compile::Backend backend, Target target) {
   return {version.ok(), version.ok() ? *version : version.status().message()};
 }
 
-Answer gpu() {
-  const Result<std::shared_ptr<Device>> device = open_device("gpu:0");
+Answer gpu(const char* id, const char* driver) {
+  const Result<std::shared_ptr<Device>> device = open_device(id);
   if (!device.ok()) return {false, device.status().message()};
   const DeviceInfo& info = (*device)->info();
-  return {true, fmt::format("{}, driver for CUDA {}.{}", info.name, info.driver_version / 1000,
-                            info.driver_version % 1000 / 10)};
+  return {true,
+          fmt::format("{}, {} {}.{}", info.name, driver, info.driver_version / 1000, info.driver_version % 1000 / 10)};
 }
 
 Answer onednn() {
@@ -38,7 +38,7 @@ Answer onednn() {
 Result<Answer> ask(wavetile_capability capability) {
   switch (capability) {
     case WAVETILE_CAPABILITY_CUDA_DRIVER:
-      return gpu();
+      return gpu("gpu:0", "driver for CUDA");
     case WAVETILE_CAPABILITY_NVRTC:
       return compiler(compile::Backend::kNvrtc, Target::kSm90a);
     case WAVETILE_CAPABILITY_HOST_COMPILER:
@@ -47,8 +47,10 @@ Result<Answer> ask(wavetile_capability capability) {
       return compiler(compile::Backend::kClang, Target::kGfx942);
     case WAVETILE_CAPABILITY_ONEDNN:
       return onednn();
+    case WAVETILE_CAPABILITY_HIP:
+      return gpu("hip:0", "HIP");
   }
-  return bad_input("capability={} is no choice; use 0 (CUDA driver) to 4 (oneDNN)", static_cast<int>(capability));
+  return bad_input("capability={} is no choice; use 0 (CUDA driver) to 5 (HIP)", static_cast<int>(capability));
 }
 
 }  // namespace
@@ -56,7 +58,7 @@ Result<Answer> ask(wavetile_capability capability) {
 extern "C" wavetile_status wavetile_capability_query(wavetile_capability capability, int32_t* available,
                                                      char** detail) {
   WT_API_REQUIRE(available);
-  return guard([&]() -> Status {
+  return guard_making([&]() -> Status {
     WT_TRY_ASSIGN(const Answer answer, ask(capability));
     if (detail) WT_TRY(new_string(answer.detail, detail));
     *available = answer.available ? 1 : 0;

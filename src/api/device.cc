@@ -26,6 +26,8 @@ wavetile_device_kind kind_of(DeviceKind kind) {
       return WAVETILE_DEVICE_GPU;
     case DeviceKind::kSim:
       return WAVETILE_DEVICE_SIMULATOR;
+    case DeviceKind::kHip:
+      return WAVETILE_DEVICE_HIP;
   }
   return WAVETILE_DEVICE_CPU;
 }
@@ -50,7 +52,7 @@ extern "C" {
 
 wavetile_status wavetile_device_open(const char* id, wavetile_device** device) {
   WT_API_REQUIRE(device);
-  return guard([&]() -> Status {
+  return guard_making([&]() -> Status {
     WT_TRY_ASSIGN(std::shared_ptr<Device> opened, open_device(id ? id : "auto"));
     *device = new wavetile_device{.device = std::move(opened)};
     return {};
@@ -62,7 +64,7 @@ void wavetile_device_close(wavetile_device* device) { delete device; }
 wavetile_status wavetile_device_list(wavetile_device_info* infos, size_t capacity, size_t* count) {
   WT_API_REQUIRE(count);
   if (capacity > 0) WT_API_REQUIRE(infos);
-  return guard([&]() -> Status {
+  return guard_making([&]() -> Status {
     const std::vector<DeviceInfo> devices = list_devices();
     for (size_t i = 0; i < std::min(capacity, devices.size()); ++i) WT_TRY(write_info(devices[i], &infos[i]));
     *count = devices.size();
@@ -79,7 +81,7 @@ wavetile_status wavetile_device_get_info(const wavetile_device* device, wavetile
 wavetile_status wavetile_device_allocate(wavetile_device* device, size_t bytes, void** memory) {
   WT_API_REQUIRE(device);
   WT_API_REQUIRE(memory);
-  return guard([&]() -> Status {
+  return guard_making([&]() -> Status {
     void* allocated = nullptr;
     if (bytes > 0) {
       WT_TRY_ASSIGN(allocated, device->device->allocate(bytes));
@@ -91,7 +93,7 @@ wavetile_status wavetile_device_allocate(wavetile_device* device, size_t bytes, 
 
 wavetile_status wavetile_device_free(wavetile_device* device, void* memory) {
   WT_API_REQUIRE(device);
-  return guard([&]() -> Status { return memory ? device->device->free(memory) : Status(); });
+  return guard_making([&]() -> Status { return memory ? device->device->free(memory) : Status(); });
 }
 
 wavetile_status wavetile_device_copy_in(wavetile_device* device, void* device_memory, const void* host, size_t bytes) {
@@ -108,6 +110,35 @@ wavetile_status wavetile_device_copy_out(wavetile_device* device, void* host, co
   WT_API_REQUIRE(host);
   WT_API_REQUIRE(device_memory);
   return guard([&] { return device->device->copy_out(host, device_memory, bytes); });
+}
+
+wavetile_status wavetile_device_copy_in_async(wavetile_device* device, void* device_memory, const void* host,
+                                              size_t bytes, wavetile_stream stream) {
+  WT_API_REQUIRE(device);
+  if (bytes == 0) return WAVETILE_OK;
+  WT_API_REQUIRE(device_memory);
+  WT_API_REQUIRE(host);
+  return guard([&] { return device->device->copy_in_async(device_memory, host, bytes, stream); });
+}
+
+wavetile_status wavetile_device_copy_out_async(wavetile_device* device, void* host, const void* device_memory,
+                                               size_t bytes, wavetile_stream stream) {
+  WT_API_REQUIRE(device);
+  if (bytes == 0) return WAVETILE_OK;
+  WT_API_REQUIRE(host);
+  WT_API_REQUIRE(device_memory);
+  return guard([&] { return device->device->copy_out_async(host, device_memory, bytes, stream); });
+}
+
+wavetile_status wavetile_stream_wait(wavetile_device* device, wavetile_stream stream, wavetile_event* event) {
+  WT_API_REQUIRE(device);
+  WT_API_REQUIRE(event);
+  return guard([&]() -> Status {
+    if (event->device != device->device && event->device->info().id != device->device->info().id)
+      return bad_input("the event belongs to {} and the stream to {}", event->device->info().id,
+                       device->device->info().id);
+    return device->device->wait_for(stream, *event->event);
+  });
 }
 
 wavetile_status wavetile_device_fill(wavetile_device* device, void* device_memory, uint8_t value, size_t bytes,

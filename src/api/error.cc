@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // api/error.cc - status names, the last-error text, versions and strings of the C API.
 #include <cstdlib>
+#include <memory>
+#include <string_view>
 
 #include "api/guard.h"
 
 namespace wt::api {
 namespace {
 
-// WHY: text_ may fail to grow when memory is short; then `fallback` points at a literal that needs none.
+// WHY of a fixed size and place: a pointer to it stays good, so that wavetile_last_error() may stand in one argument
+// list with the call that fails, whichever is evaluated first; and a text can be kept when memory is short.
+constexpr size_t kTextBytes = 16384;
+constexpr std::string_view kCut = " ... (cut)";
 struct LastError {
-  std::string text;
-  const char* fallback = nullptr;
+  char text[kTextBytes] = "";
 };
 
-LastError& last_error() {
-  thread_local LastError error;
-  return error;
+// WHY by pointer: a library that is loaded late should take little of the loader's thread-local memory.
+LastError* last_error() {
+  thread_local const std::unique_ptr<LastError> error(new (std::nothrow) LastError);
+  return error.get();
 }
 
 wavetile_status number_of(Code code) {
@@ -41,13 +46,13 @@ wavetile_status number_of(Code code) {
 }  // namespace
 
 wavetile_status fail(wavetile_status status, const char* message) noexcept {
-  LastError& error = last_error();
-  try {
-    error.text = message;
-    error.fallback = nullptr;
-  } catch (...) {
-    error.fallback = "the host is out of memory (and had none left for the message)";
-  }
+  LastError* error = last_error();
+  if (!error) return status;
+  const size_t length = std::strlen(message);
+  const size_t kept = length < kTextBytes ? length : kTextBytes - 1 - kCut.size();
+  std::memmove(error->text, message, kept);
+  if (kept < length) std::memcpy(error->text + kept, kCut.data(), kCut.size());
+  error->text[kept + (kept < length ? kCut.size() : 0)] = '\0';
   return status;
 }
 
@@ -100,13 +105,12 @@ const char* wavetile_status_name(wavetile_status status) {
 }
 
 const char* wavetile_last_error(void) {
-  const LastError& error = last_error();
-  return error.fallback ? error.fallback : error.text.c_str();
+  const LastError* error = last_error();
+  return error ? error->text : "the host is out of memory (and had none for the message)";
 }
 
 void wavetile_clear_error(void) {
-  last_error().text.clear();
-  last_error().fallback = nullptr;
+  if (LastError* error = last_error()) error->text[0] = '\0';
 }
 
 int32_t wavetile_version(void) { return WAVETILE_VERSION; }

@@ -12,6 +12,7 @@
 #include <new>
 #include <string>
 
+#include "base/fork_gate.h"
 #include "base/status.h"
 
 namespace wt::api {
@@ -21,6 +22,7 @@ wavetile_status fail(const Status& status) noexcept;
 wavetile_status fail(wavetile_status status, const char* message) noexcept;
 wavetile_status fail_null(const char* function, const char* argument) noexcept;
 
+// Around what runs on a device or copies: short, or without locks while it lasts.
 template <class Body>
 wavetile_status guard(const Body& body) noexcept {
   try {
@@ -33,6 +35,15 @@ wavetile_status guard(const Body& body) noexcept {
   } catch (...) {
     return fail(WAVETILE_INTERNAL_ERROR, "an exception of unknown type");
   }
+}
+
+// Around what opens devices and makes plans: another thread may fork only between such calls (base/fork_gate.h).
+template <class Body>
+wavetile_status guard_making(const Body& body) noexcept {
+  return guard([&]() -> Status {
+    const ForkGate::Inside inside;
+    return body();
+  });
 }
 
 // A copy of a new C string for the caller, who ends it with wavetile_string_free.

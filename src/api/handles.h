@@ -5,12 +5,14 @@
 #include <wavetile/wavetile.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 
-#include "dispatch/bias_gradient.h"
-#include "dispatch/plan.h"
-#include "dispatch/plan_cache.h"
+#include "dispatch/choice/registry.h"
+#include "dispatch/plan/bias_gradient.h"
+#include "dispatch/plan/cache.h"
+#include "dispatch/plan/plan.h"
 #include "problem/problem.h"
 #include "runtime/device.h"
 
@@ -26,7 +28,9 @@ struct wavetile_problem {
 };
 
 struct wavetile_bias_gradient {
+  std::shared_ptr<wt::Device> device;
   std::shared_ptr<const wt::ChannelSummer> summer;
+  std::string replay;  // a command that repeats an execution
 };
 
 namespace wt::api {
@@ -62,9 +66,18 @@ Status check_aligned(const char* name, const void* pointer, uintptr_t alignment)
 inline constexpr uintptr_t kTensorAlignment = 16;  // what the widest vector and bulk copies need
 
 // The caller's pointer of a role, from the struct's fields.
-void* pointer_of(const wavetile_tensors& tensors, wavetile_role role);
+const void* pointer_of(const wavetile_tensors& tensors, wavetile_role role);
 Status read_tensors(const wavetile_tensors* tensors, wavetile_tensors& out);
 Status read_options(const wavetile_plan_options* options, PlanOptions& out);
+
+// A registry as it is now, and a caller's selection function (registry.cc).
+std::shared_ptr<const Registry> kernels_of(const wavetile_registry& registry);
+Selector selector_of(wavetile_select select, void* user);
+
+// Says an execution to the log, as a command that repeats it and, at debug, with its time, for which it waits; `body`
+// enqueues the work.
+Status execute_logged(Device& device, const std::string& replay, const std::string& kernel, Stream stream,
+                      const std::function<Status()>& body);
 
 }  // namespace wt::api
 
@@ -76,15 +89,24 @@ struct PlanRecord {
   std::shared_ptr<const Plan> plan;
   std::array<TensorShape, kRoleCount> tensors;  // by role, so that execute need not ask
   std::string json;
+  PlanOptions options;  // as asked for
+  std::string replay;   // a command that repeats an execution
 };
 
 inline constexpr size_t kKeptPlans = 1024;  // of a device handle
+using KeptPlans = PlanCache<PlanRecord>;
+
+// The plan of a problem, kept or made now.
+Result<std::shared_ptr<const PlanRecord>> find_or_make_plan(const std::shared_ptr<Device>& device, KeptPlans& plans,
+                                                            const ConvProblem& problem, PlanOptions options);
 
 }  // namespace wt::api
 
 struct wavetile_device {
   std::shared_ptr<wt::Device> device;
-  wt::PlanCache<wt::api::PlanRecord> plans{wt::api::kKeptPlans};  // that were made through this handle
+  // That were made through this handle; a plan that is made in the background may outlive it.
+  std::shared_ptr<wt::PlanCache<wt::api::PlanRecord>> plans =
+      std::make_shared<wt::PlanCache<wt::api::PlanRecord>>(wt::api::kKeptPlans);
 };
 
 struct wavetile_plan {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // api/plan.cc - plans of the C API: options in, description out, and the checks before an execute.
-#include "dispatch/plan.h"
+#include "dispatch/plan/plan.h"
 
 #include <nlohmann/json.hpp>
 
 #include "api/guard.h"
 #include "api/handles.h"
+#include "base/log.h"
+#include "dispatch/choice/kernel_files.h"
+#include "dispatch/trial/trial.h"
+#include "runtime/timer.h"
 
 using namespace wt;
 using namespace wt::api;
@@ -57,6 +61,8 @@ Result<std::shared_ptr<const PlanRecord>> make_record(const std::shared_ptr<Devi
     record->tensors[static_cast<size_t>(i)] = tensor_shape(key.problem, static_cast<wavetile_role>(i));
   }
   record->json = to_json(*record);
+  record->options = key.options;
+  record->replay = replay_command(key.problem, device->info().id, {.plan = key.options});
   return std::shared_ptr<const PlanRecord>(std::move(record));
 }
 
@@ -73,6 +79,9 @@ Status check_tensors(const PlanRecord& record, const wavetile_tensors& tensors) 
     if (!pointer) {
       return bad_input("tensor {} is NULL; {} needs {} bytes there", role_name(problem, role), to_text(problem),
                        tensor.bytes());
+    }
+    if (tensor.use == WAVETILE_WRITTEN && (tensors.read_only >> i & 1)) {
+      return bad_input("tensor {} is read-only memory and {} writes it", role_name(problem, role), to_text(problem));
     }
     const uintptr_t alignment = role == WAVETILE_ROLE_AMAX ? sizeof(float) : kTensorAlignment;
     WT_TRY(check_aligned(role_name(problem, role), pointer, alignment));
@@ -93,11 +102,70 @@ Status check_tensors(const PlanRecord& record, const wavetile_tensors& tensors) 
   return {};
 }
 
+struct Range {
+  uintptr_t first = 0, end = 0;
+  bool overlaps(const Range& other) const { return first < other.end && other.first < end; }
+  bool operator==(const Range&) const = default;
+};
+
+Range range_of(const void* pointer, int64_t bytes) {
+  const auto first = reinterpret_cast<uintptr_t>(pointer);
+  return {first, first + static_cast<uintptr_t>(bytes)};
+}
+
+// What is written must not lie in what is read or in the workspace: the result would depend on which block comes first.
+// Two tensors may be the very same one: a residual and the output, and the history and the new one.
+Status check_overlaps(const PlanRecord& record, const wavetile_tensors& tensors, const Range& workspace) {
+  const ConvProblem& problem = record.plan->problem();
+  const wavetile_role output = output_role(problem);
+  const auto range = [&](int role) {
+    const TensorShape& tensor = record.tensors[static_cast<size_t>(role)];
+    if (tensor.use == WAVETILE_UNUSED || tensor.elements == 0) return Range{};
+    return range_of(pointer_of(tensors, static_cast<wavetile_role>(role)), tensor.bytes());
+  };
+  const auto may_be_same = [&](int a, int b) {
+    return (a == output && b == WAVETILE_ROLE_RESIDUAL) ||
+           (a == WAVETILE_ROLE_NEW_HISTORY && b == WAVETILE_ROLE_HISTORY);
+  };
+  const auto refuse = [&](int role, const char* other) {
+    return bad_input("tensor {} overlaps {} in memory; each needs memory of its own",
+                     role_name(problem, static_cast<wavetile_role>(role)), other);
+  };
+  for (int a = 0; a < kRoleCount; ++a) {
+    const Range one = range(a);
+    if (one.overlaps(workspace)) return refuse(a, "the workspace");
+    if (record.tensors[static_cast<size_t>(a)].use != WAVETILE_WRITTEN) continue;
+    for (int b = 0; b < kRoleCount; ++b) {
+      const Range other = b == a ? Range{} : range(b);
+      if (!one.overlaps(other) || (may_be_same(a, b) && one == other)) continue;
+      return refuse(a, role_name(problem, static_cast<wavetile_role>(b)));
+    }
+  }
+  return {};
+}
+
+// The caller's pointers as a plan takes them, checked.
+Status read_pointers(const PlanRecord& record, const wavetile_tensors* tensors, void* workspace, size_t workspace_bytes,
+                     TensorPointers& pointers) {
+  wavetile_tensors given;
+  WT_TRY(read_tensors(tensors, given));
+  WT_TRY(check_tensors(record, given));
+  const int64_t needed = record.plan->workspace_bytes();
+  WT_TRY(check_workspace("plan", workspace, workspace_bytes, needed));
+  WT_TRY(check_overlaps(record, given, range_of(workspace, needed)));
+  for (int i = 0; i < kRoleCount; ++i) {
+    if (record.tensors[static_cast<size_t>(i)].use == WAVETILE_UNUSED) continue;
+    pointers[tensor_of(i)] = const_cast<void*>(pointer_of(given, static_cast<wavetile_role>(i)));
+  }
+  pointers[Tensor::kWorkspace] = needed > 0 ? workspace : nullptr;
+  return {};
+}
+
 }  // namespace
 
 namespace wt::api {
 
-void* pointer_of(const wavetile_tensors& tensors, wavetile_role role) {
+const void* pointer_of(const wavetile_tensors& tensors, wavetile_role role) {
   switch (role) {
     case WAVETILE_ROLE_X:
       return tensors.x;
@@ -138,6 +206,12 @@ Status check_workspace(const char* who, const void* workspace, size_t bytes, int
     return bad_input("the workspace has {} bytes; the {} needs {} (wavetile_{}_workspace_bytes)", workspace ? bytes : 0,
                      who, needed, who);
   }
+  if (workspace && bytes == 0) {
+    return bad_input(
+        "the workspace is {} with 0 bytes; give its size, or NULL where the {} needs none (a stream is an "
+        "argument of its own)",
+        workspace, who);
+  }
   if (needed > 0 && !aligned(workspace, kWorkspaceAlignment)) {
     return bad_input("the workspace at {} is not {}-byte aligned", workspace, kWorkspaceAlignment);
   }
@@ -172,6 +246,9 @@ Status read_options(const wavetile_plan_options* caller, PlanOptions& out) {
   if (options.reserved2 != 0) {
     return bad_input("wavetile_plan_options.reserved2 is {}; call wavetile_plan_options_init first", options.reserved2);
   }
+  if (options.reserved3 != 0) {
+    return bad_input("wavetile_plan_options.reserved3 is {}; call wavetile_plan_options_init first", options.reserved3);
+  }
   if (!(options.tuning_seconds > 0 && options.tuning_seconds <= 1e6)) {
     return bad_input("tuning_seconds={} is no time limit; use a number of seconds above 0", options.tuning_seconds);
   }
@@ -179,11 +256,34 @@ Status read_options(const wavetile_plan_options* caller, PlanOptions& out) {
   out.strict_nonfinite = options.strict_nonfinite == 1;
   out.tuning = static_cast<Tuning>(options.tuning);
   if (options.workspace_limit >= 0) out.workspace_limit = options.workspace_limit;
+  if (options.kernel && options.config) return bad_input("kernel and config are both given; a plan runs one of them");
   if (options.kernel) out.kernel = options.kernel;
+  if (options.config) {
+    if (!is_json(options.config)) return bad_input("config is no JSON object; a kernel's name goes into kernel");
+    out.kernel = options.config;
+  }
+  if (options.registry) out.kernels = kernels_of(*options.registry);
+  if (options.select) out.select = selector_of(options.select, options.select_user);
   out.tuning_seconds = options.tuning_seconds;
   out.stream = options.stream;
   out.fallback = options.fallback == 1;
+  out.splits = options.splits;
   return {};
+}
+
+Result<std::shared_ptr<const PlanRecord>> find_or_make_plan(const std::shared_ptr<Device>& device, KeptPlans& plans,
+                                                            const ConvProblem& problem, PlanOptions options) {
+  PlanKey key{problem, std::move(options)};
+  // Only tuning on first use reads these; without it they must not tell two plans apart.
+  if (key.options.tuning != Tuning::kFirstUse) {
+    key.options.stream = nullptr;
+    key.options.tuning_seconds = PlanOptions{}.tuning_seconds;
+  }
+  // A caller's function may choose otherwise the next time.
+  if (key.options.select.choose) return make_record(device, key);
+  if (std::shared_ptr<const PlanRecord> kept = plans.find(key)) return kept;
+  WT_TRY_ASSIGN(std::shared_ptr<const PlanRecord> record, make_record(device, key));
+  return plans.insert(key, std::move(record));
 }
 
 }  // namespace wt::api
@@ -205,20 +305,11 @@ wavetile_status wavetile_plan_create(wavetile_device* device, const wavetile_pro
   WT_API_REQUIRE(device);
   WT_API_REQUIRE(problem);
   WT_API_REQUIRE(plan);
-  return guard([&]() -> Status {
+  return guard_making([&]() -> Status {
     PlanOptions plan_options;
     WT_TRY(read_options(options, plan_options));
-    PlanKey key{problem->value, std::move(plan_options)};
-    // Only tuning on first use reads these; without it they must not tell two plans apart.
-    if (key.options.tuning != Tuning::kFirstUse) {
-      key.options.stream = nullptr;
-      key.options.tuning_seconds = PlanOptions{}.tuning_seconds;
-    }
-    std::shared_ptr<const PlanRecord> record = device->plans.find(key);
-    if (!record) {
-      WT_TRY_ASSIGN(record, make_record(device->device, key));
-      record = device->plans.insert(key, std::move(record));
-    }
+    WT_TRY_ASSIGN(std::shared_ptr<const PlanRecord> record,
+                  find_or_make_plan(device->device, *device->plans, problem->value, std::move(plan_options)));
     *plan = new wavetile_plan{std::move(record)};
     return {};
   });
@@ -235,18 +326,41 @@ wavetile_status wavetile_plan_execute(const wavetile_plan* plan, wavetile_stream
   WT_API_REQUIRE(plan);
   WT_API_REQUIRE(tensors);
   return guard([&]() -> Status {
-    wavetile_tensors given;
-    WT_TRY(read_tensors(tensors, given));
-    WT_TRY(check_tensors(*plan->record, given));
-    const int64_t needed = plan->record->plan->workspace_bytes();
-    WT_TRY(check_workspace("plan", workspace, workspace_bytes, needed));
     TensorPointers pointers;
-    for (int i = 0; i < kRoleCount; ++i) {
-      if (plan->record->tensors[static_cast<size_t>(i)].use == WAVETILE_UNUSED) continue;
-      pointers[tensor_of(i)] = pointer_of(given, static_cast<wavetile_role>(i));
+    WT_TRY(read_pointers(*plan->record, tensors, workspace, workspace_bytes, pointers));
+    const Plan& run = *plan->record->plan;
+    const auto execute = [&] { return run.execute(pointers, stream); };
+    if (!log::enabled(log::Level::kInfo)) [[likely]]
+      return execute();
+    return execute_logged(*plan->record->device, plan->record->replay, run.description().kernel, stream, execute);
+  });
+}
+
+wavetile_status wavetile_plan_time(const wavetile_plan* plan, const wavetile_tensors* tensors, void* workspace,
+                                   size_t workspace_bytes, int32_t runs, wavetile_timing* timing) {
+  WT_API_REQUIRE(plan);
+  WT_API_REQUIRE(tensors);
+  WT_API_REQUIRE(timing);
+  return guard_making([&]() -> Status {
+    constexpr int kMostRuns = 1000000;
+    if (runs < 0 || runs > kMostRuns) return bad_input("runs={} is no count; use 0 to {}", runs, kMostRuns);
+    const DeviceKind kind = plan->record->device->info().kind;
+    if (kind == DeviceKind::kSim) {
+      return unsupported("the time of {} says nothing of a GPU's; time on a GPU or the CPU",
+                         plan->record->device->info().id);
     }
-    pointers[Tensor::kWorkspace] = needed > 0 ? workspace : nullptr;
-    return plan->record->plan->execute(pointers, stream);
+    TensorPointers pointers;
+    WT_TRY(read_pointers(*plan->record, tensors, workspace, workspace_bytes, pointers));
+    WT_TRY_ASSIGN(const std::unique_ptr<Timer> timer, Timer::make(plan->record->device));
+    const auto work = [&](int, Stream stream) { return plan->record->plan->execute(pointers, stream); };
+    WT_TRY_ASSIGN(const Timing measured, timer->time(work, timer_options(kind, 0, runs)));
+    wavetile_timing value{};
+    value.median_us = measured.median_us;
+    value.low_us = measured.low_us;
+    value.high_us = measured.high_us;
+    value.minimum_us = measured.minimum_us;
+    value.runs = measured.runs;
+    return write_struct(value, "wavetile_timing", sizeof(wavetile_timing), timing);
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// api/problem.cc - problems of the C API: the plain struct to ConvProblem and back, and the shapes of its tensors.
+// api/problem.cc - problems of the C API: the plain struct to ConvProblem and back.
 #include "problem/problem.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "api/guard.h"
 #include "api/handles.h"
+#include "base/format.h"
 
 using namespace wt;
 using namespace wt::api;
@@ -24,7 +25,7 @@ static_assert(static_cast<int>(DataType::kE5m2) == WAVETILE_E5M2);
 static_assert(static_cast<int>(Layout::kChannelsFirst) == WAVETILE_CHANNELS_FIRST);
 static_assert(static_cast<int>(Activation::kLeakyRelu) == WAVETILE_ACTIVATION_LEAKY_RELU);
 static_assert(static_cast<int>(Activation::kClamp) == WAVETILE_ACTIVATION_CLAMP);
-static_assert(static_cast<int>(Activation::kTanh) == WAVETILE_ACTIVATION_TANH);
+static_assert(static_cast<int>(kLastActivation) == WAVETILE_ACTIVATION_GELU_TANH);
 static_assert(static_cast<int>(Tensor::kAmax) == WAVETILE_ROLE_AMAX);
 static_assert(static_cast<int>(Tensor::kBiasGradient) == WAVETILE_ROLE_BIAS_GRADIENT);
 static_assert(static_cast<int>(Tensor::kHistory) == WAVETILE_ROLE_HISTORY);
@@ -47,6 +48,17 @@ Status read_flag(const char* field, int32_t value, bool& out) {
 }
 
 constexpr const char* kTypeChoices = "0 (fp32), 1 (tf32), 2 (fp16), 3 (bf16), 4 (e4m3) or 5 (e5m2)";
+constexpr const char* kChannelTypeChoices = "0 (fp32), 2 (fp16) or 3 (bf16)";
+
+// "0 (none), 1 (relu), .. or 13 (gelu_tanh)"
+std::string activation_choices() {
+  std::string text;
+  for (const ActivationFacts& facts : kActivations) {
+    if (!text.empty()) text += facts.activation == kLastActivation ? " or " : ", ";
+    text += fmt::format("{} ({})", static_cast<int>(facts.activation), facts.name);
+  }
+  return text;
+}
 
 // The struct's spatial values stand first, the problem's last: see problem.h.
 void read_spatial(const int64_t (&values)[3], int dims, Spatial& out) {
@@ -62,6 +74,8 @@ Status read_padding(const wavetile_problem_desc& desc, ConvProblem& problem) {
     case WAVETILE_PADDING_EXPLICIT:
       read_spatial(desc.pad_lower, problem.dims, problem.pad_lower);
       read_spatial(desc.pad_upper, problem.dims, problem.pad_upper);
+      for (int i = kMaxDims - problem.dims; i < kMaxDims; ++i)
+        if (problem.pad_upper[i] == WAVETILE_PAD_AS_LOWER) problem.pad_upper[i] = problem.pad_lower[i];
       return {};
     case WAVETILE_PADDING_VALID:
       return {};
@@ -92,17 +106,15 @@ Status read_epilogue(const wavetile_problem_desc& desc, Epilogue& out) {
   out.beta = desc.beta;
   WT_TRY(read_flag("scale", desc.scale, out.scale));
   WT_TRY(read_flag("bias", desc.bias, out.bias));
+  WT_TRY(read_enum("scale_type", desc.scale_type, DataType::kE5m2, kChannelTypeChoices, out.scale_type));
+  WT_TRY(read_enum("bias_type", desc.bias_type, DataType::kE5m2, kChannelTypeChoices, out.bias_type));
   WT_TRY(read_flag("residual", desc.residual, out.residual));
   WT_TRY(read_flag("amax", desc.amax, out.amax));
-  WT_TRY(read_enum("activation", desc.activation, Activation::kTanh,
-                   "0 (none), 1 (relu), 2 (leaky relu), 3 (clamp), 4 (silu), 5 (gelu), 6 (sigmoid) or 7 (tanh)",
-                   out.activation));
+  WT_TRY(read_enum("activation", desc.activation, kLastActivation, activation_choices().c_str(), out.activation));
   out.slope = desc.slope;
   out.low = desc.low;
   out.high = desc.high;
-  WT_TRY(read_enum("gradient", desc.gradient, Activation::kTanh,
-                   "0 (none), 1 (relu), 2 (leaky relu), 3 (clamp), 4 (silu), 5 (gelu), 6 (sigmoid) or 7 (tanh)",
-                   out.gradient));
+  WT_TRY(read_enum("gradient", desc.gradient, kLastActivation, activation_choices().c_str(), out.gradient));
   out.added = desc.added;
   out.inputs = desc.inputs;
   out.outputs = desc.outputs;
@@ -197,6 +209,8 @@ wavetile_problem_desc write_desc(const ConvProblem& problem) {
   desc.beta = epilogue.beta;
   desc.scale = epilogue.scale;
   desc.bias = epilogue.bias;
+  desc.scale_type = static_cast<int32_t>(epilogue.scale_type);
+  desc.bias_type = static_cast<int32_t>(epilogue.bias_type);
   desc.residual = epilogue.residual;
   desc.amax = epilogue.amax;
   desc.activation = static_cast<int32_t>(epilogue.activation);
@@ -219,7 +233,11 @@ wavetile_problem_desc write_desc(const ConvProblem& problem) {
   return desc;
 }
 
-wavetile_problem_desc default_desc() { return write_desc(ConvProblem()); }
+wavetile_problem_desc default_desc() {
+  wavetile_problem_desc desc = write_desc(ConvProblem());
+  for (int64_t& pad : desc.pad_upper) pad = WAVETILE_PAD_AS_LOWER;
+  return desc;
+}
 
 }  // namespace
 
@@ -227,123 +245,6 @@ namespace wt::api {
 
 wavetile_problem* new_problem(const ConvProblem& problem) {
   return new wavetile_problem{problem, to_text(problem), canonical_text(problem)};
-}
-
-wavetile_role output_role(const ConvProblem& problem) {
-  switch (problem.direction) {
-    case Direction::kForward:
-      return WAVETILE_ROLE_Y;
-    case Direction::kBackwardData:
-      return WAVETILE_ROLE_X;
-    case Direction::kBackwardWeight:
-      return WAVETILE_ROLE_W;
-  }
-  return WAVETILE_ROLE_Y;
-}
-
-const char* role_name(const ConvProblem& problem, wavetile_role role) {
-  const bool forward = problem.direction == Direction::kForward;
-  const bool output = role == output_role(problem);
-  switch (role) {
-    case WAVETILE_ROLE_X:
-      return output ? "x (dx)" : "x";
-    case WAVETILE_ROLE_W:
-      return output ? "w (dw)" : "w";
-    case WAVETILE_ROLE_Y:
-      return forward ? "y" : "y (dy)";
-    case WAVETILE_ROLE_SCALE:
-      return "scale";
-    case WAVETILE_ROLE_BIAS:
-      return "bias";
-    case WAVETILE_ROLE_RESIDUAL:
-      return "residual";
-    case WAVETILE_ROLE_AMAX:
-      return "amax";
-    case WAVETILE_ROLE_BIAS_GRADIENT:
-      return "bias_gradient";
-    case WAVETILE_ROLE_HISTORY:
-      return "history";
-    case WAVETILE_ROLE_NEW_HISTORY:
-      return "new_history";
-    case WAVETILE_ROLE_AUX0:
-      return "aux[0]";
-    case WAVETILE_ROLE_AUX1:
-      return "aux[1]";
-    case WAVETILE_ROLE_AUX2:
-      return "aux[2]";
-    case WAVETILE_ROLE_AUX3:
-      return "aux[3]";
-  }
-  return "?";
-}
-
-TensorShape tensor_shape(const ConvProblem& problem, wavetile_role role) {
-  TensorShape tensor;
-  const auto append = [&](int64_t size) { tensor.shape[tensor.rank++] = size; };
-  // outer, spatial, channels or outer, channels, spatial
-  const auto activations = [&](int64_t outer, const Spatial& sizes, int64_t channels) {
-    append(outer);
-    if (problem.layout == Layout::kChannelsFirst) append(channels);
-    for (int i = kMaxDims - problem.dims; i < kMaxDims; ++i) append(sizes[i]);
-    if (problem.layout == Layout::kChannelsLast) append(channels);
-  };
-  const int64_t output_channels = problem.direction == Direction::kBackwardData ? problem.c : problem.k;
-  bool used = true;
-  switch (role) {
-    case WAVETILE_ROLE_X:
-      activations(problem.n, problem.in, problem.c);
-      tensor.type = problem.x;
-      break;
-    case WAVETILE_ROLE_W:
-      activations(problem.k, problem.filter, problem.c_per_group());
-      tensor.type = problem.w;
-      break;
-    case WAVETILE_ROLE_Y:
-      activations(problem.n, problem.out(), problem.k);
-      tensor.type = problem.y;
-      break;
-    case WAVETILE_ROLE_SCALE:
-      used = problem.epilogue.scale;
-      append(output_channels);
-      break;
-    case WAVETILE_ROLE_BIAS:
-      used = problem.epilogue.bias;
-      append(output_channels);
-      break;
-    case WAVETILE_ROLE_RESIDUAL:
-      used = problem.epilogue.residual;
-      tensor = tensor_shape(problem, output_role(problem));
-      break;
-    case WAVETILE_ROLE_AUX0:
-    case WAVETILE_ROLE_AUX1:
-    case WAVETILE_ROLE_AUX2:
-    case WAVETILE_ROLE_AUX3:
-      used = role - WAVETILE_ROLE_AUX0 < problem.epilogue.auxiliaries();
-      tensor = tensor_shape(problem, output_role(problem));
-      break;
-    case WAVETILE_ROLE_AMAX:
-      used = problem.epilogue.amax;
-      append(1);
-      break;
-    case WAVETILE_ROLE_BIAS_GRADIENT:
-      used = problem.bias_gradient != BiasGradient::kNone;
-      append(problem.bias_gradient_channels());
-      break;
-    case WAVETILE_ROLE_HISTORY:
-    case WAVETILE_ROLE_NEW_HISTORY:
-      used = role == WAVETILE_ROLE_HISTORY ? problem.history : problem.new_history;
-      activations(problem.n, {1, 1, problem.history_length()}, problem.c);
-      tensor.type = problem.x;
-      break;
-  }
-  if (!used) return {};
-  const bool written = role == output_role(problem) || role == WAVETILE_ROLE_AMAX ||
-                       role == WAVETILE_ROLE_BIAS_GRADIENT || role == WAVETILE_ROLE_NEW_HISTORY ||
-                       role - WAVETILE_ROLE_AUX0 >= problem.epilogue.auxiliaries_read();
-  tensor.use = written ? WAVETILE_WRITTEN : WAVETILE_READ;
-  tensor.elements = 1;
-  for (int i = 0; i < tensor.rank; ++i) tensor.elements *= tensor.shape[i];
-  return tensor;
 }
 
 }  // namespace wt::api

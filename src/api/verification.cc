@@ -4,7 +4,8 @@
 #include "api/handles.h"
 #include "compile/user_code.h"
 #include "config/signature.h"
-#include "dispatch/trial.h"
+#include "dispatch/trial/gpu_verify.h"
+#include "dispatch/trial/trial.h"
 #include "problem/tensor_data.h"
 #include "problem/verify.h"
 
@@ -75,6 +76,7 @@ Status write_report(const VerifyReport& report, wavetile_verify_report* out) {
   value.nan = report.nan;
   value.amax_wrong = report.amax_fault.empty() ? 0 : 1;
   value.worst = report.worst;
+  value.rounded_otherwise = report.rounded_otherwise;
   value.index = -1;
   if (!report.first.empty()) {
     value.index = report.first.front().index;
@@ -100,6 +102,49 @@ Status verify_and_report(const ConvProblem& problem, const HostTensors& tensors,
   const VerifyReport report = verify(problem, tensors, options);
   WT_TRY(write_report(report, out));
   return report.status();
+}
+
+// The tensors of a problem as copies on the host; copy(to, from, bytes) brings each.
+template <class Copy>
+Result<HostTensors> copies_of(const ConvProblem& problem, const wavetile_tensors& given, const Copy& copy) {
+  HostTensors tensors;
+  for (int i = 0; i < kRoleCount; ++i) {
+    const auto role = static_cast<wavetile_role>(i);
+    const TensorShape tensor = tensor_shape(problem, role);
+    if (tensor.use == WAVETILE_UNUSED || tensor.elements == 0) continue;
+    const void* source = pointer_of(given, role);
+    if (!source)
+      return bad_input("tensor {} is NULL; the check needs its {} bytes", role_name(problem, role), tensor.bytes());
+    Buffer& buffer = buffer_of(tensors, i);
+    buffer = Buffer(static_cast<size_t>(tensor.bytes()));
+    WT_TRY(copy(buffer.data(), source, buffer.size()));
+  }
+  WT_TRY_ASSIGN(tensors.user, compile::user_code_for(epilogue_config_of(problem), problem.output_type()));
+  return tensors;
+}
+
+// What the device's reference has no code for; the host's has.
+bool needs_host(const Device& device, const ConvProblem& problem) {
+  return device.info().kind == DeviceKind::kCpu || problem.history || problem.new_history ||
+         problem.bias_gradient != BiasGradient::kNone || !problem.epilogue.store.empty();
+}
+
+Result<VerifyReport> verify_where_it_lies(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                                          const wavetile_tensors& given, const VerifyOptions& options) {
+  TensorPointers pointers;
+  for (int i = 0; i < kRoleCount; ++i) {
+    const auto role = static_cast<wavetile_role>(i);
+    const TensorShape tensor = tensor_shape(problem, role);
+    if (tensor.use == WAVETILE_UNUSED) continue;
+    pointers[tensor_of(i)] = const_cast<void*>(pointer_of(given, role));
+    if (!pointers[tensor_of(i)] && tensor.elements > 0)
+      return bad_input("tensor {} is NULL; the check needs its {} bytes", role_name(problem, role), tensor.bytes());
+  }
+  DeviceVerifyOptions device_options{.model = options.model, .seed = options.seed};
+  if (options.work_limit == INT64_MAX) device_options.work_limit = device_options.whole_limit = INT64_MAX;
+  WT_TRY_ASSIGN(const std::unique_ptr<DeviceReference> reference,
+                DeviceReference::make(device, problem, pointers, device_options));
+  return reference->compare(pointers, options.model);
 }
 
 }  // namespace
@@ -133,7 +178,10 @@ wavetile_status wavetile_fill_tensors(const wavetile_problem* problem, wavetile_
     HostTensors made = make_tensors(problem->value, kind, seed);
     for (int role = 0; role < kRoleCount; ++role) {
       const Buffer& buffer = buffer_of(made, role);
-      void* target = pointer_of(given, static_cast<wavetile_role>(role));
+      void* target = const_cast<void*>(pointer_of(given, static_cast<wavetile_role>(role)));
+      if (target && !buffer.empty() && (given.read_only >> role & 1))
+        return bad_input("tensor {} is read-only memory and is to be filled",
+                         role_name(problem->value, static_cast<wavetile_role>(role)));
       if (target && !buffer.empty()) std::memcpy(target, buffer.data(), buffer.size());
     }
     return {};
@@ -150,30 +198,45 @@ wavetile_status wavetile_verify(const wavetile_problem* problem, const wavetile_
     VerifyOptions verify_options;
     WT_TRY(read_verify_options(options, verify_options));
     WT_TRY(check_report(report));
-    HostTensors tensors;
-    for (int i = 0; i < kRoleCount; ++i) {
-      const auto role = static_cast<wavetile_role>(i);
-      const TensorShape tensor = tensor_shape(problem->value, role);
-      if (tensor.use == WAVETILE_UNUSED || tensor.elements == 0) continue;
-      const void* source = pointer_of(given, role);
-      if (!source) {
-        return bad_input("tensor {} is NULL; the check needs its {} bytes", role_name(problem->value, role),
-                         tensor.bytes());
-      }
-      Buffer& buffer = buffer_of(tensors, i);
-      buffer = Buffer(static_cast<size_t>(tensor.bytes()));
-      std::memcpy(buffer.data(), source, buffer.size());
-    }
-    WT_TRY_ASSIGN(tensors.user,
-                  compile::user_code_for(epilogue_config_of(problem->value), problem->value.output_type()));
+    WT_TRY_ASSIGN(const HostTensors tensors,
+                  copies_of(problem->value, given, [](void* to, const void* from, size_t bytes) -> Status {
+                    std::memcpy(to, from, bytes);
+                    return {};
+                  }));
     return verify_and_report(problem->value, tensors, verify_options, report);
+  });
+}
+
+wavetile_status wavetile_verify_on_device(wavetile_device* device, const wavetile_problem* problem,
+                                          const wavetile_tensors* tensors, const wavetile_verify_options* options,
+                                          wavetile_verify_report* report) {
+  WT_API_REQUIRE(device);
+  WT_API_REQUIRE(problem);
+  WT_API_REQUIRE(tensors);
+  return guard([&]() -> Status {
+    wavetile_tensors given;
+    WT_TRY(read_tensors(tensors, given));
+    VerifyOptions verify_options;
+    WT_TRY(read_verify_options(options, verify_options));
+    WT_TRY(check_report(report));
+    Device& on = *device->device;
+    if (needs_host(on, problem->value)) {
+      WT_TRY_ASSIGN(const HostTensors host,
+                    copies_of(problem->value, given,
+                              [&](void* to, const void* from, size_t bytes) { return on.copy_out(to, from, bytes); }));
+      return verify_and_report(problem->value, host, verify_options, report);
+    }
+    WT_TRY_ASSIGN(const VerifyReport found,
+                  verify_where_it_lies(device->device, problem->value, given, verify_options));
+    WT_TRY(write_report(found, report));
+    return found.status();
   });
 }
 
 wavetile_status wavetile_plan_verify(const wavetile_plan* plan, uint64_t data_seed,
                                      const wavetile_verify_options* options, wavetile_verify_report* report) {
   WT_API_REQUIRE(plan);
-  return guard([&]() -> Status {
+  return guard_making([&]() -> Status {
     VerifyOptions verify_options;
     WT_TRY(read_verify_options(options, verify_options));
     WT_TRY(check_report(report));

@@ -12,6 +12,12 @@ namespace wt::log {
 enum class Level { kTrace, kDebug, kInfo, kWarn, kError, kOff };
 
 bool enabled(Level level);
+
+// Lines go to the receiver, in place of standard error or the file, from the level on; null: as the variables say
+// again. It may be called from any thread, one call at a time, and must not log itself.
+using Receiver = void (*)(void* user, Level level, const char* line);
+void set_receiver(Receiver receiver, void* user, Level level);
+
 void write(Level level, std::string_view message);
 
 template <class... Args>

@@ -3,6 +3,8 @@
 
 #include <cstdio>
 
+#include "base/printable.h"
+
 namespace wt::cli {
 
 int exit_code(const Status& status) {
@@ -49,8 +51,16 @@ int graver(int a, int b) { return gravity(a) >= gravity(b) ? a : b; }
 
 int report_failure(const Status& status) {
   std::fflush(stdout);
-  fmt::print(stderr, "wavetile: {}\n", status.message());
+  fmt::print(stderr, "wavetile: {}\n", printable(status.message()));
   return exit_code(status);
+}
+
+int report_kernels(int wrong, int failed) {
+  std::fflush(stdout);
+  const auto kernels = [](int count) { return fmt::format("{} kernel{}", count, count == 1 ? "" : "s"); };
+  if (wrong > 0) fmt::print(stderr, "wavetile: {} gave WRONG RESULTS\n", kernels(wrong));
+  if (failed > 0) fmt::print(stderr, "wavetile: {} FAILED to compile or run\n", kernels(failed));
+  return wrong > 0 ? kExitVerificationFailed : failed > 0 ? kExitDevice : kExitGood;
 }
 
 }  // namespace wt::cli

@@ -22,4 +22,8 @@ int graver(int a, int b);
 // "wavetile: <message>" on standard error; returns exit_code(status).
 int report_failure(const Status& status);
 
+// The same for a command that tried many kernels: says how many gave a wrong result, and how many did not compile or
+// run. Returns kExitGood, and says nothing, where there are none.
+int report_kernels(int wrong, int failed);
+
 }  // namespace wt::cli

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/exit_code.h"
+#include "compile/leftovers.h"
 
 namespace wt::cli {
 
@@ -15,8 +16,18 @@ struct sigaction g_previous_int;
 struct sigaction g_previous_term;
 
 void on_signal(int) {
-  if (g_interrupted) _exit(kExitInterrupted);
+  if (g_interrupted) {
+    compile::clean_up_in_handler();
+    _exit(kExitInterrupted);
+  }
   g_interrupted = 1;
+}
+
+void on_last_signal(int signal) {
+  compile::clean_up_in_handler();
+  if (signal == SIGINT) _exit(kExitInterrupted);
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
 }
 
 }  // namespace
@@ -34,6 +45,18 @@ InterruptGuard::InterruptGuard() {
 InterruptGuard::~InterruptGuard() {
   sigaction(SIGINT, &g_previous_int, nullptr);
   sigaction(SIGTERM, &g_previous_term, nullptr);
+}
+
+void clean_up_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_last_signal;
+  action.sa_flags = SA_RESTART | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup has a hang-up ignored
+  }
 }
 
 bool interrupted() { return g_interrupted != 0; }

@@ -15,4 +15,8 @@ class InterruptGuard {
 
 bool interrupted();
 
+// For the whole program: a signal that ends it takes its compilers and temporary folders with it. Ctrl-C ends it with
+// kExitInterrupted, the others as they always do.
+void clean_up_on_signals();
+
 }  // namespace wt::cli

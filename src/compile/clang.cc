@@ -6,6 +6,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "base/environment.h"
 #include "base/files.h"
 #include "compile/elf.h"
 #include "compile/process.h"
@@ -71,6 +72,15 @@ std::string_view metadata_note(std::string_view notes) {
   return {};
 }
 
+Result<std::string_view> metadata_of(std::string_view image, const std::string& name) {
+  WT_TRY_ASSIGN(const std::vector<ElfSection> sections, elf_sections(image));
+  for (const ElfSection& section : sections) {
+    if (section.type != kElfNote) continue;
+    if (const std::string_view metadata = metadata_note(section.contents); !metadata.empty()) return metadata;
+  }
+  return failure(Code::kCompile, "the code object of {} has no AMDGPU metadata note", name);
+}
+
 }  // namespace
 
 Result<Toolchain> clang_toolchain(Target target) {
@@ -97,6 +107,7 @@ Result<Toolchain> clang_toolchain(Target target) {
                        std::string("--offload-arch=") + architecture_of(target),
                        "-std=c++20",
                        "-O3"};
+    if (is_generic(info_of(target))) toolchain.flags.push_back("-mcode-object-version=6");  // clang 19's default is 5
     append_flags(toolchain.flags, "WAVETILE_CLANG_FLAGS");
     return toolchain;
   }
@@ -137,12 +148,7 @@ size_t count_instruction(std::string_view assembly, std::string_view mnemonic) {
 }
 
 Result<Resources> code_object_resources(std::string_view image, const std::string& name) {
-  WT_TRY_ASSIGN(const std::vector<ElfSection> sections, elf_sections(image));
-  std::string_view metadata;
-  for (const ElfSection& section : sections) {
-    if (section.type == kElfNote && metadata.empty()) metadata = metadata_note(section.contents);
-  }
-  if (metadata.empty()) return failure(Code::kCompile, "the code object of {} has no AMDGPU metadata note", name);
+  WT_TRY_ASSIGN(const std::string_view metadata, metadata_of(image, name));
   try {
     const nlohmann::json document = nlohmann::json::from_msgpack(metadata);
     for (const nlohmann::json& kernel : document.at("amdhsa.kernels")) {
@@ -160,6 +166,20 @@ Result<Resources> code_object_resources(std::string_view image, const std::strin
     return failure(Code::kCompile, "the metadata of {} is not readable: {}", name, problem.what());
   }
   return failure(Code::kCompile, "the code object has no kernel {}; is its entry extern \"C\"?", name);
+}
+
+std::map<std::string, int64_t> code_object_arguments(std::string_view image) {
+  std::map<std::string, int64_t> bytes;
+  const Result<std::string_view> metadata = metadata_of(image, "");
+  if (!metadata.ok()) return bytes;
+  const nlohmann::json document = nlohmann::json::from_msgpack(*metadata, true, false);
+  if (!document.is_object()) return bytes;
+  for (const nlohmann::json& kernel : document.value("amdhsa.kernels", nlohmann::json::array())) {
+    const nlohmann::json arguments = kernel.value(".args", nlohmann::json::array());
+    if (arguments.size() == 1 && kernel.contains(".name"))
+      bytes[kernel[".name"].get<std::string>()] = arguments[0].value(".size", int64_t{-1});
+  }
+  return bytes;
 }
 
 }  // namespace wt::compile

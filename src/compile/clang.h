@@ -5,6 +5,8 @@
 // another. WAVETILE_CLANG_FLAGS holds extra flags. Linking needs LLVM's ld.lld beside clang.
 #pragma once
 
+#include <map>
+
 #include "compile/toolchain.h"
 
 namespace wt::compile {
@@ -20,5 +22,9 @@ size_t count_instruction(std::string_view assembly, std::string_view mnemonic);
 
 // Registers, spills and LDS of kernel `name` as the code object's metadata note tells them.
 Result<Resources> code_object_resources(std::string_view image, const std::string& name);
+
+// Bytes of the one by-value argument of each kernel of a code object, as its metadata note tells them; empty where the
+// image has no such note.
+std::map<std::string, int64_t> code_object_arguments(std::string_view image);
 
 }  // namespace wt::compile

@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "compile/cache.h"
 #include "compile/clang.h"
+#include "compile/flights.h"
 #include "compile/host_compiler.h"
 #include "compile/nvrtc.h"
 #include "compile/sha256.h"
@@ -72,12 +73,11 @@ std::string key_of(Backend backend, const Toolchain& toolchain, const Source& so
   return hash.hex().substr(0, 32);
 }
 
-// Says once a process why modules are not kept.
+// Says once per process why modules are not kept.
 void warn_no_cache(const Status& status) {
   static std::atomic<bool> said{false};
   if (!said.exchange(true)) {
-    log::warn("compiled kernels are not kept: {}; set WAVETILE_CACHE_DIR to a folder that can be written",
-              status.message());
+    log::warn("compiled kernels are not kept: {} (WAVETILE_CACHE_DIR names another folder)", status.message());
   }
 }
 
@@ -85,7 +85,8 @@ void warn_no_cache(const Status& status) {
 std::string keep_failed_source(const Result<Cache>& cache, Backend backend, const Source& source) {
   if (!cache.ok() || !cache->enabled()) return "not kept, the cache is off";
   const auto path = cache->failed_folder() / (source.name + extension_of(backend));
-  return write_file(path, source.text).ok() ? path.string() : "not kept, the cache cannot be written";
+  return write_file(path, source.text, FileKind::kPrivate).ok() ? path.string()
+                                                                : "not kept, the cache cannot be written";
 }
 
 }  // namespace
@@ -116,18 +117,11 @@ Result<std::string> compiler_version(Backend backend) {
   return std::move(toolchain.version);
 }
 
-Result<Module> compile(Backend backend, const Source& source) {
-  WT_TRY_ASSIGN(const Toolchain toolchain, toolchain_of(backend, source.target));
-  WT_TRY_ASSIGN(const HeaderSet headers, headers_for(source.text));
-  const std::string key = key_of(backend, toolchain, source, headers);
-  const Result<Cache> cache = Cache::open();
-  if (!cache.ok()) {
-    warn_no_cache(cache.status());
-  } else if (std::optional<Module> hit = cache->find(backend, key)) {
-    log::debug("kernel {} for {}: from cache entry {}", source.name, architecture_of(source.target), hit->path);
-    return std::move(*hit);
-  }
+namespace {
 
+// Past the cache. `cache` is where the product is kept.
+Result<Module> build_and_keep(Backend backend, const Source& source, const Toolchain& toolchain,
+                              const HeaderSet& headers, const std::string& key, const Result<Cache>& cache) {
   const auto start = std::chrono::steady_clock::now();
   Result<Product> product = build(backend, toolchain, source, headers);
   if (!product.ok()) {
@@ -151,6 +145,39 @@ Result<Module> compile(Backend backend, const Source& source) {
     if (Status status = cache->store(module); !status.ok()) warn_no_cache(status);
   }
   return module;
+}
+
+}  // namespace
+
+Result<Module> compile(Backend backend, const Source& source) {
+  WT_TRY_ASSIGN(const Toolchain toolchain, toolchain_of(backend, source.target));
+  WT_TRY_ASSIGN(const HeaderSet headers, headers_for(source.text));
+  const std::string key = key_of(backend, toolchain, source, headers);
+  const Result<Cache> cache = Cache::open();
+  if (!cache.ok()) warn_no_cache(cache.status());
+  const auto hit = [&]() -> std::optional<Module> {
+    if (!cache.ok()) return std::nullopt;
+    std::optional<Module> found = cache->find(backend, key);
+    if (found)
+      log::debug("kernel {} for {}: from cache entry {}", source.name, architecture_of(source.target), found->path);
+    return found;
+  };
+  if (std::optional<Module> found = hit()) return std::move(*found);
+  return one_flight(key, [&]() -> Result<Module> {
+    const bool shared = cache.ok() && cache->enabled() && make_private_folder(cache->root()).ok();
+    const std::filesystem::path root = shared ? cache->root() : std::filesystem::path();
+    const Turn turn(root, key);
+    if (std::optional<Module> found = hit()) return std::move(*found);  // of another process, while this one waited
+    const Slot slot(root);
+    return build_and_keep(backend, source, toolchain, headers, key, cache);
+  });
+}
+
+void forget(const Module& module, const Status& why) {
+  if (!module.from_cache || module.path.empty()) return;
+  log::warn("cache entry {} cannot be loaded ({}); the kernel is compiled again", module.path, why.message());
+  std::error_code error;
+  std::filesystem::remove(module.path, error);
 }
 
 Result<std::string> content_key(Backend backend, const Source& source) {

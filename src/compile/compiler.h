@@ -3,7 +3,7 @@
 //
 //   Source --compile()--> cache.h: hit, or nvrtc.h / host_compiler.h / clang.h --> Module
 //
-// All functions may be called from several threads.
+// All functions may be called from several threads; those that want the same kernel share one compilation (flights.h).
 #pragma once
 
 #include <functional>
@@ -77,11 +77,27 @@ Result<std::string> content_key(Backend backend, const Source& source);
 // Whether compile() would find the module of `source` in the cache.
 bool is_cached(Backend backend, const Source& source);
 
+// To be called where `module` came from the cache and cannot be loaded: its entry is removed as damaged.
+void forget(const Module& module, const Status& why);
+
+// Compiles `source` into `module` and gives what `load(module)` does. Where a module of the cache cannot be loaded, it
+// counts as damaged and is compiled again, once.
+template <class Load>
+auto compile_and_load(Backend backend, const Source& source, Module& module, const Load& load)
+    -> decltype(load(module)) {
+  WT_TRY_ASSIGN(module, compile(backend, source));
+  auto loaded = load(module);
+  if (loaded.ok() || !module.from_cache) return loaded;
+  forget(module, loaded.status());
+  WT_TRY_ASSIGN(module, compile(backend, source));
+  return load(module);
+}
+
 // Called after each source, one call at a time: how many are done, and what became of this one.
 using CompileProgress = std::function<void(size_t done, const Source& source, const Result<Module>& result)>;
 
-// All of `sources`, on hardware_threads() threads (NVRTC does not serialise: 6 kernels take 0.82 s on one thread and
-// 0.45 s on two). Results are in the order of the sources; one failure does not stop the others.
+// All of `sources`, on hardware_threads() threads, for NVRTC with as many processes (nvrtc_helpers.h). Results are in
+// the order of the sources; one failure does not stop the others.
 std::vector<Result<Module>> compile_all(Backend backend, std::span<const Source> sources,
                                         const CompileProgress& progress = {});
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/environment.h"
 #include "base/files.h"
 #include "compile/process.h"
 #include "compile/toolchain.h"

@@ -22,6 +22,13 @@ struct SectionHeader {
 };
 static_assert(sizeof(SectionHeader) == 64);
 
+// Elf64_Phdr of the ELF specification.
+struct ProgramHeader {
+  uint32_t type, flags;
+  uint64_t offset, address, physical, file_size, memory_size, alignment;
+};
+static_assert(sizeof(ProgramHeader) == 56);
+
 }  // namespace
 
 Result<std::vector<ElfSection>> elf_sections(std::string_view image) {
@@ -59,6 +66,23 @@ Result<std::vector<ElfSection>> elf_sections(std::string_view image) {
     sections[i].name = rest.substr(0, rest.find('\0'));
   }
   return sections;
+}
+
+Status check_elf(std::string_view image) {
+  WT_TRY(elf_sections(image).status());
+  uint64_t table = 0;
+  uint16_t entry_size = 0, count = 0;
+  if (!read_at(image, 0x20, table) || !read_at(image, 0x36, entry_size) || !read_at(image, 0x38, count)) {
+    return failure(Code::kIo, "the ELF header is damaged");
+  }
+  for (uint16_t i = 0; i < count; ++i) {
+    ProgramHeader header{};
+    if (!read_at(image, table + uint64_t{i} * entry_size, header) || header.offset > image.size() ||
+        header.file_size > image.size() - header.offset) {
+      return failure(Code::kIo, "ELF segment {} lies outside the image", i);
+    }
+  }
+  return {};
 }
 
 const ElfSection* find_section(const std::vector<ElfSection>& sections, std::string_view name) {

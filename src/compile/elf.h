@@ -25,6 +25,10 @@ inline constexpr uint32_t kElfNoBits = 8;  // SHT_NOBITS
 // Views into `image`, which must live as long. Every offset is checked: an image may come from a damaged file.
 Result<std::vector<ElfSection>> elf_sections(std::string_view image);
 
+// Whether all that the file says of itself lies within it. WHY before it is loaded: the loader maps it, and touching
+// what is not there kills the process.
+Status check_elf(std::string_view image);
+
 const ElfSection* find_section(const std::vector<ElfSection>& sections, std::string_view name);
 
 }  // namespace wt::compile

@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/host_compiler.h"
 
+#include <cstdlib>
 #include <filesystem>
 
+#include "base/environment.h"
 #include "base/files.h"
+#include "compile/elf.h"
 #include "compile/process.h"
 
 namespace wt::compile {
+namespace {
+
+// Whether a compiler's first line, "c++ (Debian 12.2.0-14) 12.2.0", is that of GCC of this version or a later one.
+bool is_gcc(const std::string& line, int version) {
+  const size_t last = line.rfind(' ');
+  if (line.find("clang") != std::string::npos || last == std::string::npos) return false;
+  return std::atoi(line.c_str() + last + 1) >= version;
+}
+
+}  // namespace
 
 Result<Toolchain> host_toolchain(Target target) {
   const std::string asked = environment("WAVETILE_CXX");
@@ -33,6 +46,9 @@ Result<Toolchain> host_toolchain(Target target) {
                      "-ffp-contract=off",
                      "-DWT_SIM=1",
                      fmt::format("-DWT_SIM_TARGET={}", static_cast<int>(target))};
+  // WHY: by it the simulator knows accumulators that were never cleared. GCC before 12 has no such option, and clang
+  // fills with another pattern.
+  if (is_gcc(toolchain.version, 12)) toolchain.flags.push_back("-ftrivial-auto-var-init=pattern");
   // A sanitizer works only where the library and what it loads both have it.
   for (std::string& flag : split_words(WAVETILE_SANITIZE_FLAGS)) toolchain.flags.push_back(std::move(flag));
   append_flags(toolchain.flags, "WAVETILE_CXX_FLAGS");
@@ -56,16 +72,9 @@ Result<DynamicLibrary> open_host_module(const Module& module) {
                    "kernel {} was made by {} for {}; this process can load only modules of the host compiler",
                    module.name, name_of(module.backend), architecture_of(module.target));
   }
-  std::error_code error;
-  if (!module.path.empty() && std::filesystem::exists(module.path, error)) {
-    Result<DynamicLibrary> library = DynamicLibrary::open({module.path});
-    // The cache of another process may drop the entry between the two calls; the image is still at hand.
-    if (library.ok() || std::filesystem::exists(module.path, error)) return library;
-  }
-  WT_TRY_ASSIGN(const TemporaryFolder folder, TemporaryFolder::make());
-  const std::string path = folder.path() + "/" + module.name + ".so";
-  WT_TRY(write_file(path, module.image));
-  return DynamicLibrary::open({path});
+  if (const Status status = check_elf(module.image); !status.ok()) return status.with_context("kernel " + module.name);
+  // WHY not module.path: the file there may be another one than the one whose bytes were checked.
+  return DynamicLibrary::load(module.name, module.image);
 }
 
 }  // namespace wt::compile

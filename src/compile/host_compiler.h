@@ -13,7 +13,7 @@ namespace wt::compile {
 Result<Toolchain> host_toolchain(Target target);
 Result<Product> host_build(const Toolchain& toolchain, const Source& source, const HeaderSet& headers);
 
-// Loads a module of Backend::kHost into this process, from its cache entry or, where that is gone, from its image.
+// Loads a module of Backend::kHost into this process, from its image.
 Result<DynamicLibrary> open_host_module(const Module& module);
 
 }  // namespace wt::compile

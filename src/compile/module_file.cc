@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/module_file.h"
 
+#include <climits>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "compile/sha256.h"
+#include "config/targets.h"
 
 namespace wt::compile {
 namespace {
@@ -34,16 +36,37 @@ Json to_json(const Resources& r) {
           {"compile_seconds", r.compile_seconds}};
 }
 
-Resources from_json(const Json& json) {
+Status read_int(const Json& json, const char* name, int low, int high, int& value) {
+  WT_TRY_ASSIGN(const int64_t wide, json_integer(json, name, low, high));
+  value = static_cast<int>(wide);
+  return {};
+}
+
+Result<Resources> from_json(const Json& json) {
   Resources r;
-  json.at("registers").get_to(r.registers);
-  json.at("scalar_registers").get_to(r.scalar_registers);
-  json.at("accumulator_registers").get_to(r.accumulator_registers);
-  json.at("spill_bytes").get_to(r.spill_bytes);
-  json.at("stack_bytes").get_to(r.stack_bytes);
-  json.at("static_shared_bytes").get_to(r.static_shared_bytes);
+  WT_TRY(read_int(json, "registers", kUnknown, INT_MAX, r.registers));
+  WT_TRY(read_int(json, "scalar_registers", kUnknown, INT_MAX, r.scalar_registers));
+  WT_TRY(read_int(json, "accumulator_registers", kUnknown, INT_MAX, r.accumulator_registers));
+  WT_TRY(read_int(json, "spill_bytes", kUnknown, INT_MAX, r.spill_bytes));
+  WT_TRY(read_int(json, "stack_bytes", kUnknown, INT_MAX, r.stack_bytes));
+  WT_TRY(read_int(json, "static_shared_bytes", kUnknown, INT_MAX, r.static_shared_bytes));
   json.at("compile_seconds").get_to(r.compile_seconds);
   return r;
+}
+
+Result<Module> from_metadata(const Json& metadata) {
+  Module module;
+  int backend = 0, target = 0;
+  WT_TRY(read_int(metadata, "backend", 0, static_cast<int>(Backend::kClang), backend));
+  WT_TRY(read_int(metadata, "target", 0, static_cast<int>(targets().size()) - 1, target));
+  module.backend = static_cast<Backend>(backend);
+  module.target = static_cast<Target>(target);
+  metadata.at("name").get_to(module.name);
+  metadata.at("key").get_to(module.key);
+  metadata.at("compiler").get_to(module.compiler);
+  metadata.at("log").get_to(module.log);
+  WT_TRY_ASSIGN(module.resources, from_json(metadata.at("resources")));
+  return module;
 }
 
 }  // namespace
@@ -86,15 +109,8 @@ Result<Module> decode_module(std::string_view bytes) {
     return failure(Code::kIo, "its checksum is wrong");
   }
   try {
-    const Json metadata = Json::parse(bytes.substr(footer.image_size, footer.metadata_size));
-    Module module;
-    module.backend = static_cast<Backend>(metadata.at("backend").get<int>());
-    module.target = static_cast<Target>(metadata.at("target").get<int>());
-    metadata.at("name").get_to(module.name);
-    metadata.at("key").get_to(module.key);
-    metadata.at("compiler").get_to(module.compiler);
-    metadata.at("log").get_to(module.log);
-    module.resources = from_json(metadata.at("resources"));
+    WT_TRY_ASSIGN(const Json metadata, parse_json<Json>(bytes.substr(footer.image_size, footer.metadata_size)));
+    WT_TRY_ASSIGN(Module module, from_metadata(metadata));
     module.image = bytes.substr(0, footer.image_size);
     return module;
   } catch (const Json::exception& problem) {
@@ -106,7 +122,8 @@ std::string resources_json(const Resources& resources) { return to_json(resource
 
 Result<Resources> parse_resources(std::string_view json) {
   try {
-    return from_json(Json::parse(json));
+    WT_TRY_ASSIGN(const Json parsed, parse_json<Json>(json));
+    return from_json(parsed);
   } catch (const Json::exception& problem) {
     return failure(Code::kIo, "the resources of a module are not readable: {}", problem.what());
   }

@@ -11,6 +11,8 @@
 #include <mutex>
 
 #include "base/dynamic_library.h"
+#include "base/environment.h"
+#include "compile/nvrtc_helpers.h"
 #include "compile/process.h"
 
 namespace wt::compile {
@@ -23,7 +25,7 @@ struct Nvrtc {
   explicit Nvrtc(DynamicLibrary&& loaded) : library(std::move(loaded)) {}
   DynamicLibrary library;
   int major = 0, minor = 0;
-  std::string file_name;  // of the real file, which tells patch releases apart
+  std::string file;  // the real one, whose name tells patch releases apart
   std::vector<int> architectures;
 
   const char* (*error_string)(int) = nullptr;
@@ -48,8 +50,15 @@ std::vector<std::string> library_names() {
     return {asked + "/libnvrtc.so.13", asked + "/libnvrtc.so.12"};
   }
   if (!asked.empty()) return {asked};
+  std::vector<std::string> names;
+  Dl_info own{};
+  if (dladdr(reinterpret_cast<void*>(&nvrtc_of_wheels), &own) != 0 && own.dli_fname) {
+    names = nvrtc_of_wheels(std::filesystem::absolute(own.dli_fname, error).parent_path().parent_path());
+  }
   const std::string toolkit = "/usr/local/cuda/lib64/";
-  return {"libnvrtc.so.13", toolkit + "libnvrtc.so.13", "libnvrtc.so.12", toolkit + "libnvrtc.so.12"};
+  names.insert(names.end(),
+               {"libnvrtc.so.13", toolkit + "libnvrtc.so.13", "libnvrtc.so.12", toolkit + "libnvrtc.so.12"});
+  return names;
 }
 
 Status check(const Nvrtc& nvrtc, int code, const char* call) {
@@ -80,7 +89,7 @@ Status bind(Nvrtc& nvrtc) {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(nvrtc.version), &info) != 0 && info.dli_fname) {
     std::error_code error;
-    nvrtc.file_name = std::filesystem::canonical(info.dli_fname, error).filename().string();
+    nvrtc.file = std::filesystem::canonical(info.dli_fname, error).string();
   }
   return {};
 }
@@ -169,6 +178,21 @@ Result<std::string> build(const Nvrtc& nvrtc, const std::vector<std::string>& op
 
 }  // namespace
 
+std::vector<std::string> nvrtc_of_wheels(const std::filesystem::path& site_packages) {
+  std::vector<std::string> found;
+  for (const char* file : {"libnvrtc.so.13", "libnvrtc.so.12"}) {
+    std::vector<std::string> same;
+    std::error_code error;
+    for (const auto& package : std::filesystem::directory_iterator(site_packages / "nvidia", error)) {
+      const std::filesystem::path library = package.path() / "lib" / file;
+      if (std::filesystem::exists(library, error)) same.push_back(library.string());
+    }
+    std::sort(same.begin(), same.end());
+    found.insert(found.end(), same.begin(), same.end());
+  }
+  return found;
+}
+
 Result<Toolchain> nvrtc_toolchain(Target target) {
   WT_TRY_ASSIGN(const Nvrtc* nvrtc, load());
   const std::string version = fmt::format("NVRTC {}.{}", nvrtc->major, nvrtc->minor);
@@ -179,7 +203,8 @@ Result<Toolchain> nvrtc_toolchain(Target target) {
   }
   Toolchain toolchain;
   toolchain.program = nvrtc->library.path();
-  toolchain.version = nvrtc->file_name.empty() ? version : version + " (" + nvrtc->file_name + ")";
+  const std::string file_name = std::filesystem::path(nvrtc->file).filename().string();
+  toolchain.version = file_name.empty() ? version : version + " (" + file_name + ")";
   // WHY -default-device: headers shared with the host have constexpr functions without annotations.
   toolchain.flags = {std::string("--gpu-architecture=") + architecture_of(target), "-std=c++20", "-default-device",
                      "--ptxas-options=-v"};
@@ -189,14 +214,23 @@ Result<Toolchain> nvrtc_toolchain(Target target) {
 
 Result<Product> nvrtc_build(const Toolchain& toolchain, const Source& source, const HeaderSet& headers) {
   WT_TRY_ASSIGN(const Nvrtc* nvrtc, load());
+  CompileSlot slot(nvrtc->file.empty() ? nvrtc->library.path() : nvrtc->file);
+  WT_TRY_ASSIGN(Product product, slot.is_here() ? nvrtc_build_here(toolchain.flags, source, headers)
+                                                : slot.build(toolchain.flags, source, headers));
+  product.resources = ptxas_resources(product.log, source.name);
+  return product;
+}
+
+Result<Product> nvrtc_build_here(const std::vector<std::string>& flags, const Source& source,
+                                 const HeaderSet& headers) {
+  WT_TRY_ASSIGN(const Nvrtc* nvrtc, load());
   ProgramOwner owner(*nvrtc);
   Product product;
-  WT_TRY_ASSIGN(product.log, build(*nvrtc, toolchain.flags, source, headers, owner));
+  WT_TRY_ASSIGN(product.log, build(*nvrtc, flags, source, headers, owner));
   size_t size = 0;
   WT_TRY(check(*nvrtc, nvrtc->cubin_size(owner.program, &size), "nvrtcGetCUBINSize"));
   product.image.resize(size);
   WT_TRY(check(*nvrtc, nvrtc->cubin(owner.program, product.image.data()), "nvrtcGetCUBIN"));
-  product.resources = ptxas_resources(product.log, source.name);
   return product;
 }
 

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/pack.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
+#include "base/environment.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/version.h"
 #include "compile/module_file.h"
 #include "compile/process.h"
@@ -107,7 +102,7 @@ Result<PackInfo> write_pack(const fs::path& path, Backend backend, Target target
   std::memcpy(header.manifest_checksum, sha256_hex(text).data(), sizeof header.manifest_checksum);
   bytes += text;
   std::memcpy(bytes.data(), &header, sizeof header);
-  WT_TRY(write_file(path, bytes));
+  WT_TRY(write_file(path, bytes, FileKind::kDurable));
   return PackInfo{path,
                   std::string(kVersion),
                   embedded_headers_hash(),
@@ -116,26 +111,6 @@ Result<PackInfo> write_pack(const fs::path& path, Backend backend, Target target
                   rule_set,
                   sorted.front().module.compiler,
                   bytes.size()};
-}
-
-Pack::~Pack() {
-  if (!mapping_.empty()) ::munmap(const_cast<char*>(mapping_.data()), mapping_.size());
-}
-
-Status Pack::map(const fs::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return failure(Code::kIo, "cannot open pack {}: {}", path.string(), std::strerror(errno));
-  struct stat status {};
-  const bool known = ::fstat(file, &status) == 0;
-  const auto size = static_cast<size_t>(known ? status.st_size : 0);
-  void* memory = size >= sizeof(FileHeader) ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
-  ::close(file);
-  if (size < sizeof(FileHeader)) return damaged(path, fmt::format("it has only {} bytes", size));
-  if (memory == MAP_FAILED) return failure(Code::kIo, "cannot map {}: {}", path.string(), std::strerror(errno));
-  mapping_ = {static_cast<const char*>(memory), size};
-  info_.path = path;
-  info_.bytes = size;
-  return {};
 }
 
 Status Pack::parse_manifest(std::string_view text) {
@@ -152,7 +127,7 @@ Status Pack::parse_manifest(std::string_view text) {
     return failure(Code::kIo, "it was made by {}, which this library does not know", name);
   };
   try {
-    const Json manifest = Json::parse(text);
+    WT_TRY_ASSIGN(const Json manifest, parse_json<Json>(text));
     manifest.at("wavetile").get_to(info_.library_version);
     manifest.at("headers").get_to(info_.headers_hash);
     manifest.at("rule_set").get_to(info_.rule_set);
@@ -163,8 +138,10 @@ Status Pack::parse_manifest(std::string_view text) {
       PackEntry entry;
       kernel.at("name").get_to(entry.name);
       kernel.at("key").get_to(entry.key);
-      kernel.at("offset").get_to(entry.offset);
-      kernel.at("bytes").get_to(entry.bytes);
+      WT_TRY_ASSIGN(const int64_t offset, json_integer(kernel, "offset", 0, INT64_MAX));
+      WT_TRY_ASSIGN(const int64_t size, json_integer(kernel, "bytes", 0, INT64_MAX));
+      entry.offset = static_cast<uint64_t>(offset);
+      entry.bytes = static_cast<uint64_t>(size);
       kernel.at("sha256").get_to(entry.checksum);
       WT_TRY_ASSIGN(entry.resources, parse_resources(kernel.at("resources").dump()));
       // A config of another version may have fields that this one does not know; such a pack can still be listed.
@@ -174,7 +151,7 @@ Status Pack::parse_manifest(std::string_view text) {
           return failure(Code::kIo, "kernel {} has the config of {}", entry.name, name_of(entry.config));
         }
       }
-      if (entry.offset > mapping_.size() || entry.bytes > mapping_.size() - entry.offset) {
+      if (entry.offset > info_.bytes || entry.bytes > info_.bytes - entry.offset) {
         return failure(Code::kIo, "kernel {} lies outside the file", entry.name);
       }
       if (!entries_.empty() && entry.name <= entries_.back().name) {
@@ -190,18 +167,25 @@ Status Pack::parse_manifest(std::string_view text) {
 
 Result<std::shared_ptr<const Pack>> Pack::read(const fs::path& path) {
   const std::shared_ptr<Pack> pack(new Pack);
-  WT_TRY(pack->map(path));
+  // WHY not a mapping: where somebody shortens the file, reading past its new end from a mapping kills the process.
+  Result<InputFile> file = InputFile::open(path);
+  if (!file.ok()) return file.status().with_context("pack");
+  pack->file_ = std::move(*file);
+  pack->info_.path = path;
+  pack->info_.bytes = pack->file_.bytes();
   FileHeader header;
-  std::memcpy(&header, pack->mapping_.data(), sizeof header);
+  if (pack->info_.bytes < sizeof header) return damaged(path, fmt::format("it has only {} bytes", pack->info_.bytes));
+  WT_TRY_ASSIGN(const std::string start, pack->file_.read(0, sizeof header));
+  std::memcpy(&header, start.data(), sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return damaged(path, "it does not begin as a pack does");
   if (header.format != kFormat) {
     return damaged(path, fmt::format("its format is {} and this library reads {}", header.format, kFormat));
   }
-  const uint64_t size = pack->mapping_.size();
+  const uint64_t size = pack->info_.bytes;
   if (header.manifest_offset > size || header.manifest_size > size - header.manifest_offset) {
     return damaged(path, fmt::format("it ends at {} bytes, before its manifest does", size));
   }
-  const std::string_view manifest = pack->mapping_.substr(header.manifest_offset, header.manifest_size);
+  WT_TRY_ASSIGN(const std::string manifest, pack->file_.read(header.manifest_offset, header.manifest_size));
   if (sha256_hex(manifest) != std::string_view(header.manifest_checksum, sizeof header.manifest_checksum)) {
     return damaged(path, "the checksum of its manifest is wrong");
   }
@@ -211,6 +195,7 @@ Result<std::shared_ptr<const Pack>> Pack::read(const fs::path& path) {
 
 Result<std::shared_ptr<const Pack>> Pack::open(const fs::path& path, Backend backend, Target target) {
   WT_TRY_ASSIGN(std::shared_ptr<const Pack> pack, read(path));
+  WT_TRY(pack->check_trusted());
   WT_TRY(pack->check_version());
   WT_TRY(pack->check_target(backend, target));
   return pack;
@@ -244,18 +229,20 @@ const PackEntry* Pack::find(std::string_view name) const {
   return found != entries_.end() && found->name == name ? &*found : nullptr;
 }
 
-std::string_view Pack::image(const PackEntry& entry) const { return mapping_.substr(entry.offset, entry.bytes); }
-
-Result<Module> Pack::load(const PackEntry& entry) const {
-  const std::string_view bytes = image(entry);
+Result<std::string> Pack::image(const PackEntry& entry) const {
+  WT_TRY_ASSIGN(std::string bytes, file_.read(entry.offset, entry.bytes));
   if (sha256_hex(bytes) != entry.checksum) {
     return damaged(info_.path, fmt::format("the checksum of kernel {} is wrong", entry.name));
   }
+  return bytes;
+}
+
+Result<Module> Pack::load(const PackEntry& entry) const {
   Module module;
+  WT_TRY_ASSIGN(module.image, image(entry));
   module.backend = info_.backend;
   module.target = info_.target;
   module.name = entry.name;
-  module.image = bytes;
   module.key = entry.key;
   module.compiler = info_.compiler;
   module.resources = entry.resources;
@@ -265,7 +252,7 @@ Result<Module> Pack::load(const PackEntry& entry) const {
 std::vector<std::pair<std::string, std::string>> Pack::verify() const {
   std::vector<std::pair<std::string, std::string>> faults;
   for (const PackEntry& entry : entries_) {
-    if (sha256_hex(image(entry)) != entry.checksum) faults.emplace_back(entry.name, "its checksum is wrong");
+    if (const Status status = image(entry).status(); !status.ok()) faults.emplace_back(entry.name, status.message());
   }
   return faults;
 }

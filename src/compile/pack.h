@@ -3,8 +3,9 @@
 //
 //   [header: magic, format, where the manifest is and its SHA-256][image][image]...[manifest, JSON]
 //
-// Images start at multiples of 64 bytes. The file is mapped, not read: what is not used is not loaded.
-// docs/packs.md describes the format and the command.
+// Images start at multiples of 64 bytes and are read when they are asked for: what is not used is not loaded.
+// A pack is code: to run its kernels is to trust whoever can write the file. docs/packs.md describes the format and the
+// command, docs/security.md what is checked.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/status.h"
+#include "base/files.h"
 #include "compile/compiler.h"
 
 namespace wt::compile {
@@ -56,10 +57,10 @@ class Pack {
  public:
   // Any readable pack, also one of another version: to list it.
   static Result<std::shared_ptr<const Pack>> read(const std::filesystem::path& path);
-  // A pack whose kernels this library can launch on `target`; a refusal names what the pack has and what is needed.
+  // A pack whose kernels this library can launch on `target`; a refusal names what the pack has and what is needed, or
+  // who else could write the file.
   static Result<std::shared_ptr<const Pack>> open(const std::filesystem::path& path, Backend backend, Target target);
 
-  ~Pack();
   Pack(const Pack&) = delete;
   Pack& operator=(const Pack&) = delete;
 
@@ -67,22 +68,22 @@ class Pack {
   std::span<const PackEntry> entries() const { return entries_; }  // sorted by name
   const PackEntry* find(std::string_view name) const;              // null when absent
 
-  Status check_version() const;  // of library and headers
+  Status check_trusted() const { return file_.check_trusted(); }  // before its kernels are run
+  Status check_version() const;                                   // of library and headers
   Status check_target(Backend backend, Target target) const;
 
-  std::string_view image(const PackEntry& entry) const;  // in the mapping
-  Result<Module> load(const PackEntry& entry) const;     // checks the image first
+  Result<std::string> image(const PackEntry& entry) const;  // what was read is what was checked
+  Result<Module> load(const PackEntry& entry) const;
   // Name and fault of every damaged entry; empty: all are sound.
   std::vector<std::pair<std::string, std::string>> verify() const;
 
  private:
   Pack() = default;
-  Status map(const std::filesystem::path& path);
   Status parse_manifest(std::string_view text);
 
   PackInfo info_;
   std::vector<PackEntry> entries_;
-  std::string_view mapping_;
+  InputFile file_;
 };
 
 }  // namespace wt::compile

@@ -10,9 +10,13 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <new>
+#include <optional>
+
+#include "base/environment.h"
+#include "compile/leftovers.h"
 
 extern char** environ;
 
@@ -31,7 +35,7 @@ struct Pipe {
   }
 };
 
-Result<pid_t> spawn(const std::vector<std::string>& arguments, const Pipe& pipe) {
+Result<pid_t> spawn(const std::vector<std::string>& arguments, const Pipe& pipe, const sigset_t& mask) {
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -44,8 +48,9 @@ Result<pid_t> spawn(const std::vector<std::string>& arguments, const Pipe& pipe)
   posix_spawnattr_init(&attributes);
   // WHY: a compiler driver starts the real compiler, assembler and linker; its own group lets a time limit end them
   // all.
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setsigmask(&attributes, &mask);
   pid_t child = 0;
   const int error = posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -54,20 +59,36 @@ Result<pid_t> spawn(const std::vector<std::string>& arguments, const Pipe& pipe)
   return child;
 }
 
-// Reads until the last writer closes; false when the deadline came first.
-bool read_until_closed(int file, Clock::time_point deadline, std::string& output) {
+// Its status stays to be waited for.
+bool has_ended(pid_t child) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
+}
+
+// Reads what `child` writes until the last writer closes, or it has ended and nothing is left; false when the deadline
+// came first. WHY not until the end of the file alone: a process that another thread forked in between has the writing
+// end open too, and may be waiting for us.
+bool read_output(int file, pid_t child, Clock::time_point deadline, std::string& output) {
+  constexpr long long kLookMs = 50;
   char buffer[65536];
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return false;
+    const bool ended = has_ended(child);
     pollfd waiting{file, POLLIN, 0};
-    const int ready = ::poll(&waiting, 1, static_cast<int>(std::min<long long>(left, 1'000'000)));
+    const int ready = ::poll(&waiting, 1, ended ? 0 : static_cast<int>(std::min<long long>(left, kLookMs)));
     if (ready < 0 && errno != EINTR) return true;
+    if (ready == 0 && ended) return true;
     if (ready <= 0) continue;
     const ssize_t count = ::read(file, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return true;
-    if (output.size() < kMaxOutput) output.append(buffer, static_cast<size_t>(count));
+    if (output.size() >= kMaxOutput) continue;
+    try {
+      output.append(buffer, static_cast<size_t>(count));
+    } catch (const std::bad_alloc&) {
+      // The child must be waited for, whatever becomes of its words.
+    }
   }
 }
 
@@ -91,12 +112,16 @@ Result<ProcessResult> run_process(const std::vector<std::string>& arguments, dou
   if (::pipe2(ends, O_CLOEXEC) != 0) return failure(Code::kIo, "cannot make a pipe: {}", std::strerror(errno));
   pipe.read = ends[0];
   pipe.write = ends[1];
-  WT_TRY_ASSIGN(const pid_t child, spawn(arguments, pipe));
+  std::optional<Starting> starting(std::in_place);
+  if (!starting->allowed()) return failure(Code::kCompile, "{} was not started: this process is ending", arguments[0]);
+  WT_TRY_ASSIGN(const pid_t child, spawn(arguments, pipe, starting->mask_before()));
+  const RunningGroup group(child);
+  starting.reset();
   ::close(pipe.write);
   pipe.write = -1;
   const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_seconds));
   ProcessResult result;
-  const bool finished = read_until_closed(pipe.read, Clock::now() + limit, result.output);
+  const bool finished = read_output(pipe.read, child, Clock::now() + limit, result.output);
   if (!finished) ::kill(-child, SIGKILL);
   result.exit_code = wait_for(child);
   if (!finished) {
@@ -136,11 +161,6 @@ std::vector<std::string> split_words(std::string_view text) {
     begin = end + 1;
   }
   return words;
-}
-
-std::string environment(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value ? value : "";
 }
 
 }  // namespace wt::compile

@@ -25,7 +25,4 @@ std::string find_program(const std::vector<std::string>& names);
 // A value split at spaces, for environment variables that hold extra flags.
 std::vector<std::string> split_words(std::string_view text);
 
-// The variable's value; empty when unset.
-std::string environment(const char* variable);
-
 }  // namespace wt::compile

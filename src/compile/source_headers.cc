@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/environment.h"
 #include "base/files.h"
 #include "compile/embedded_headers.h"
 #include "compile/process.h"
@@ -25,6 +26,15 @@ const EmbeddedHeader* find_embedded(std::string_view name) {
 }
 
 }  // namespace
+
+std::string hash_of(const std::map<std::string, std::string>& headers) {
+  Sha256 hash;
+  for (const auto& [name, text] : headers) {
+    hash.add_field(name);
+    hash.add_field(text);
+  }
+  return hash.hex();
+}
 
 std::vector<std::string_view> included_names(std::string_view text) {
   std::vector<std::string_view> names;
@@ -71,13 +81,8 @@ Result<HeaderSet> headers_for(std::string_view source_text) {
     for (const std::string_view next : included_names(text)) wanted.emplace_back(next);
     found.emplace(name, std::move(text));
   }
-  Sha256 hash;
-  for (auto& [name, text] : found) {
-    hash.add_field(name);
-    hash.add_field(text);
-    set.headers.push_back({name, std::move(text)});
-  }
-  set.hash = hash.hex();
+  set.hash = hash_of(found);
+  for (auto& [name, text] : found) set.headers.push_back({name, std::move(text)});
   return set;
 }
 

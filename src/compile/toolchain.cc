@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/toolchain.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
 #include <cstdlib>
+#include <ctime>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <mutex>
 
+#include "base/environment.h"
 #include "base/files.h"
+#include "base/fork_gate.h"
 #include "compile/cache.h"
 #include "compile/process.h"
 
@@ -15,16 +23,47 @@ namespace fs = std::filesystem;
 namespace {
 
 Status write_headers(const HeaderSet& headers, const fs::path& folder) {
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (failed) return failure(Code::kIo, "cannot make folder {}: {}", folder.string(), failed.message());
+  WT_TRY(make_private_folder(folder));
   for (const Header& header : headers.headers) {
     const fs::path path = folder / header.name;
-    std::error_code error;
-    if (fs::file_size(path, error) == header.text.size() && !error) continue;
-    WT_TRY(write_file(path, header.text));
+    // WHY by content: a header that a crash or a bad disk has changed would be compiled into a module under a good key.
+    const Result<std::string> there = read_trusted_file(path);
+    if (there.ok() && *there == header.text) continue;
+    WT_TRY(write_file(path, header.text, FileKind::kPrivate));
   }
   return {};
+}
+
+// A new set appears whole, by the rename of a folder; one that is there is only repaired.
+Status keep_headers(const HeaderSet& headers, const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(folder, error)) return write_headers(headers, folder);
+  const fs::path unfinished = unfinished_name(folder);
+  Status status = write_headers(headers, unfinished);
+  if (status.ok()) status = move_folder(unfinished, folder);
+  if (status.ok()) return {};
+  fs::remove_all(unfinished, error);
+  return fs::exists(folder, error) ? write_headers(headers, folder) : status;  // another process was first
+}
+
+constexpr const char* kPrefix = "wavetile-work-";
+constexpr const char* kAlive = ".alive";  // locked by its owner
+constexpr int64_t kNewSeconds = 600;      // its owner may not have come to lock it
+
+// Removes the folders whose owners were killed. Only our own: another user's are not ours to judge.
+void remove_orphans(const fs::path& base) {
+  std::error_code error;
+  for (fs::directory_iterator item(base, error); !error && item != fs::directory_iterator(); item.increment(error)) {
+    struct stat status {};
+    const fs::path path = item->path();
+    if (!path.filename().string().starts_with(kPrefix) || ::lstat(path.c_str(), &status) != 0) continue;
+    if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid()) continue;
+    std::error_code ignored;
+    const bool locked_before = fs::exists(path / kAlive, ignored);
+    if (!locked_before && std::time(nullptr) - status.st_mtime < kNewSeconds) continue;
+    if (locked_before && !ByteLock(path / kAlive, 0, 1, 0).held()) continue;
+    fs::remove_all(path, ignored);
+  }
 }
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
@@ -60,24 +99,38 @@ Result<TemporaryFolder> TemporaryFolder::make() {
   std::error_code error;
   const fs::path base = fs::temp_directory_path(error);
   if (error) return failure(Code::kIo, "no temporary folder: {}; set TMPDIR", error.message());
-  std::string path = (base / "wavetile-XXXXXX").string();
+  static std::once_flag swept;
+  std::call_once(swept, [&] { remove_orphans(base); });
+  std::string path = (base / (std::string(kPrefix) + "XXXXXX")).string();
+  const Starting starting;  // a signal that ends the process finds the folder known, or none made
+  if (!starting.allowed()) return failure(Code::kIo, "no temporary folder: the process is being ended");
   if (!::mkdtemp(path.data())) {
     return failure(Code::kIo, "cannot make a folder in {}; set TMPDIR to a folder that can be written", base.string());
   }
   return TemporaryFolder(std::move(path));
 }
 
-TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+TemporaryFolder::TemporaryFolder(std::string path)
+    : path_(std::move(path)),
+      known_(std::make_unique<KnownFolder>(path_)),
+      alive_(std::make_unique<ByteLock>(fs::path(path_) / kAlive, 0, 1, 0)) {}
+
+TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})), known_(std::move(other.known_)), alive_(std::move(other.alive_)) {}
 
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code error;
-  if (!path_.empty()) fs::remove_all(path_, error);
+  if (path_.empty()) return;
+  try {
+    fs::remove_all(path_);
+  } catch (const std::exception& fault) {
+    std::fprintf(stderr, "wavetile: the folder %s was not removed: %s\n", path_.c_str(), fault.what());
+  }
 }
 
 Result<std::string> unpack_headers(const HeaderSet& headers, const std::string& fallback) {
   if (const Result<Cache> cache = Cache::open(); cache.ok() && cache->enabled()) {
     const fs::path folder = cache->headers_folder() / headers.hash.substr(0, 32);
-    if (write_headers(headers, folder).ok()) {
+    if (keep_headers(headers, folder).ok()) {
       std::error_code error;
       fs::last_write_time(folder, fs::file_time_type::clock::now(), error);  // the cache drops what is long unused
       return folder.string();
@@ -90,7 +143,10 @@ Result<std::string> unpack_headers(const HeaderSet& headers, const std::string& 
 
 Result<Product> run_compiler(const std::vector<std::string>& arguments, const std::string& output,
                              const HeaderSet& headers, const std::string& header_folder) {
-  WT_TRY_ASSIGN(ProcessResult result, run_process(arguments, compile_timeout_seconds()));
+  WT_TRY_ASSIGN(ProcessResult result, [&] {
+    const ForkGate::Away away;
+    return run_process(arguments, compile_timeout_seconds());
+  }());
   if (!headers.source_dir.empty()) {
     replace_all(result.output, header_folder, (fs::path(headers.source_dir) / "src").string());
   }

@@ -2,11 +2,14 @@
 // compile/toolchain.h - what the three compilers have in common, behind compiler.h.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
 #include "compile/compiler.h"
+#include "compile/flights.h"
+#include "compile/leftovers.h"
 #include "compile/source_headers.h"
 
 namespace wt::compile {
@@ -30,10 +33,11 @@ void append_flags(std::vector<std::string>& flags, const char* variable);
 
 double compile_timeout_seconds();  // WAVETILE_COMPILE_TIMEOUT, default 300
 
-// The first line of `program --version`, asked once a process.
+// The first line of `program --version`, asked once per process.
 Result<std::string> version_line(const std::string& program);
 
-// A folder under the system's temporary folder that goes away with this object.
+// A folder under the system's temporary folder that goes away with this object. Folders of processes that were killed
+// are removed by the next process that makes one.
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> make();
@@ -43,12 +47,14 @@ class TemporaryFolder {
   const std::string& path() const { return path_; }
 
  private:
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  explicit TemporaryFolder(std::string path);
   std::string path_;
+  std::unique_ptr<KnownFolder> known_;
+  std::unique_ptr<ByteLock> alive_;  // others see by it that the owner is there
 };
 
 // The headers as files, for compilers that read files: <cache>/headers/<hash>, or `fallback` where the cache cannot be
-// written. Files that are already there are left alone.
+// written. Files that already have the right content are left alone.
 Result<std::string> unpack_headers(const HeaderSet& headers, const std::string& fallback);
 
 // Runs a compiler that writes `output` and gives what it wrote; the failure is the compiler's log, in which the

@@ -43,8 +43,8 @@ Result<std::shared_ptr<const UserCode>> user_code_for(const EpilogueConfig& step
   const Source source{
       fmt::format("user_epilogue_{:016x}_{}", steps.user_hash, text_of(out)),
       "// SPDX-License-Identifier: Apache-2.0\n#define WT_USER_ON_HOST 1\n" + section + entries_of(steps), kAny};
-  WT_TRY_ASSIGN(const Module module, compile(Backend::kHost, source));
-  WT_TRY_ASSIGN(DynamicLibrary opened, open_host_module(module));
+  Module module;
+  WT_TRY_ASSIGN(DynamicLibrary opened, compile_and_load(Backend::kHost, source, module, open_host_module));
   auto library = std::make_shared<DynamicLibrary>(std::move(opened));
   auto code = std::make_shared<UserCode>();
   if (steps.expression) WT_TRY(library->bind(code->expression, kExpression));

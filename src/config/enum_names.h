@@ -40,6 +40,8 @@ const EnumTable& enum_table<Activation>();
 template <>
 const EnumTable& enum_table<Target>();
 template <>
+const EnumTable& enum_table<Kind>();
+template <>
 const EnumTable& enum_table<Family>();
 template <>
 const EnumTable& enum_table<Pipeline>();
@@ -57,8 +59,6 @@ template <>
 const EnumTable& enum_table<Raster>();
 template <>
 const EnumTable& enum_table<Staging>();
-template <>
-const EnumTable& enum_table<DirectDesign>();
 
 template <class Enum>
 std::string_view text_of(Enum value) {

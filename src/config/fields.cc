@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/fields.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -40,8 +41,8 @@ constexpr Field make_field(std::string_view path, std::string_view tag, Place pl
 
 // The list, in the order of the struct. A tag of a bool is what a name says where the bool is not its default.
 constexpr std::array kFields = {
+    WT_FIELD(Place::kPrefix, kind, ""),
     WT_FIELD(Place::kPrefix, direction, ""),
-    WT_FIELD(Place::kPrefix, family, ""),
     WT_FIELD(Place::kPrefix, target, ""),
     WT_FIELD(Place::kPrefix, x, ""),
     WT_FIELD(Place::kPrefix, w, ""),
@@ -63,6 +64,8 @@ constexpr std::array kFields = {
     WT_FIELD(Place::kOptional, epilogue.inputs, "aux"),
     WT_FIELD(Place::kOptional, epilogue.expression, "f"),
     WT_FIELD(Place::kOptional, epilogue.store, "store"),
+    WT_FIELD(Place::kOptional, epilogue.scale_type, "scale_"),
+    WT_FIELD(Place::kOptional, epilogue.bias_type, "bias_"),
 
     WT_EXTENT(gemm.tile, "t"),
     WT_EXTENT(gemm.warps, "w"),
@@ -81,50 +84,44 @@ constexpr std::array kFields = {
     WT_FIELD(Place::kOptional, gemm.multicast_b, "mcb"),
     WT_FIELD(Place::kOptional, gemm.swizzle_a, "sa"),
     WT_FIELD(Place::kOptional, gemm.swizzle_b, "sb"),
-    WT_FIELD(Place::kOptional, gemm.swizzle_c, "sc"),
     WT_FIELD(Place::kOptional, gemm.raster, ""),
     WT_FIELD(Place::kOptional, gemm.block_swizzle, "bs"),
     WT_FIELD(Place::kOptional, gemm.persistent, "pers"),
     WT_FIELD(Place::kOptional, gemm.staging, "c_"),
-    WT_FIELD(Place::kOptional, gemm.out_tile_m, "om"),
-    WT_FIELD(Place::kOptional, gemm.out_tile_n, "on"),
-    WT_FIELD(Place::kOptional, gemm.k_group, "kg"),
+    WT_FIELD(Place::kOptional, gemm.swap_ab, "swap"),
+    WT_FIELD(Place::kOptional, gemm.aligned_copy, "copy"),
     WT_FIELD(Place::kOptional, gemm.vector_a, "va"),
     WT_FIELD(Place::kOptional, gemm.vector_b, "vb"),
     WT_FIELD(Place::kOptional, gemm.vector_c, "vc"),
     WT_FIELD(Place::kOptional, gemm.specialization, ""),
-    WT_FIELD(Place::kOptional, gemm.pad_m, "fitm"),
-    WT_FIELD(Place::kOptional, gemm.pad_n, "fitn"),
-    WT_FIELD(Place::kOptional, gemm.pad_k, "fitk"),
     WT_FIELD(Place::kOptional, gemm.split_k, "split_"),
-    WT_FIELD(Place::kOptional, gemm.two_stage, "2stage"),
     WT_FIELD(Place::kOptional, gemm.stream_k, "stream_"),
     WT_FIELD(Place::kOptional, gemm.stream_k_persistent, "spers"),
     WT_FIELD(Place::kOptional, gemm.groups_per_tile, "gt"),
-    WT_FIELD(Place::kOptional, gemm.split_image, "image"),
     WT_FIELD(Place::kOptional, gemm.explicit_gemm, "explicit"),
     WT_FIELD(Place::kOptional, gemm.load_warps, "lw"),
     WT_FIELD(Place::kOptional, gemm.filter_rows, "fr"),
 
-    WT_FIELD(Place::kOptional, direct.design, ""),
-    WT_FIELD(Place::kOptional, direct.tile_h, "th"),
+    WT_FIELD(Place::kOptional, fixed.filter_h, "fh"),
+    WT_FIELD(Place::kOptional, fixed.filter_w, "fw"),
+    WT_FIELD(Place::kOptional, fixed.stride_h, "sh"),
+    WT_FIELD(Place::kOptional, fixed.stride_w, "sw"),
+    WT_FIELD(Place::kOptional, fixed.dilation_h, "dh"),
+    WT_FIELD(Place::kOptional, fixed.dilation_w, "dw"),
+
     WT_FIELD(Place::kOptional, direct.tile_w, "tw"),
-    WT_FIELD(Place::kOptional, direct.sub_h, "uh"),
     WT_FIELD(Place::kOptional, direct.sub_w, "uw"),
-    WT_FIELD(Place::kOptional, direct.filter_h, "fh"),
-    WT_FIELD(Place::kOptional, direct.filter_w, "fw"),
-    WT_FIELD(Place::kOptional, direct.stride_h, "sh"),
-    WT_FIELD(Place::kOptional, direct.stride_w, "sw"),
-    WT_FIELD(Place::kOptional, direct.dilation_h, "dh"),
-    WT_FIELD(Place::kOptional, direct.dilation_w, "dw"),
-    WT_FIELD(Place::kOptional, direct.pad_h, "ph"),
-    WT_FIELD(Place::kOptional, direct.pad_w, "pw"),
+    WT_FIELD(Place::kOptional, direct.sub_h, "uh"),
     WT_FIELD(Place::kOptional, direct.block_size, "block"),
     WT_FIELD(Place::kOptional, direct.vector_in, "vi"),
     WT_FIELD(Place::kOptional, direct.vector_out, "vo"),
+    WT_FIELD(Place::kOptional, direct.group_channels, "gc"),
+    WT_FIELD(Place::kOptional, direct.block_channels, "bc"),
     WT_FIELD(Place::kOptional, direct.images, "img"),
     WT_FIELD(Place::kOptional, direct.prefetch, "pf"),
     WT_FIELD(Place::kOptional, direct.register_weights, "rw"),
+    WT_FIELD(Place::kOptional, direct.bulk_rows, "bulk"),
+    WT_FIELD(Place::kOptional, direct.read_ahead, "ahead"),
     WT_FIELD(Place::kOptional, direct.history, "hist"),
 };
 
@@ -146,86 +143,12 @@ constexpr size_t member_count() {
 }
 
 constexpr size_t kExtents = 3;
-static_assert(kFields.size() == (member_count<KernelConfig>() - 3) + member_count<EpilogueConfig>() +
+static_assert(kFields.size() == (member_count<KernelConfig>() - 4) + member_count<EpilogueConfig>() +
                                     (member_count<GemmConfig>() - kExtents) + kExtents * member_count<Extent3>() +
-                                    member_count<DirectConfig>(),
+                                    member_count<FixedSizes>() + member_count<DirectConfig>(),
               "a field of KernelConfig is missing from (or doubled in) the list above");
 
 const KernelConfig kDefaults{};
-
-std::string hex(uint64_t value) { return fmt::format("{:016x}", value); }
-
-// A number as part of a name: identifiers have no minus sign.
-std::string number(int64_t value) { return value < 0 ? fmt::format("m{}", -value) : fmt::format("{}", value); }
-
-std::string name_value(const Field& field, const KernelConfig& config) {
-  const int64_t value = field.get(config);
-  switch (field.kind) {
-    case Field::Kind::kEnum:
-      return std::string(field.names().names[static_cast<size_t>(value)].text);
-    case Field::Kind::kBool:
-      return "";
-    case Field::Kind::kHash:
-      return hex(static_cast<uint64_t>(value));
-    case Field::Kind::kInteger:
-      break;
-  }
-  return number(value);
-}
-
-std::string layout_token(Layout layout, int dims) {
-  static constexpr const char* kNames[2][3] = {{"nwc", "nhwc", "ndhwc"}, {"ncw", "nchw", "ncdhw"}};
-  if (dims >= 1 && dims <= 3) return kNames[static_cast<int>(layout)][dims - 1];
-  return fmt::format("{}{}d", layout == Layout::kChannelsLast ? "last" : "first", dims);
-}
-
-std::string target_token(Target target) {
-  std::string token;
-  for (char c : text_of(target))
-    if (c != '_') token += c;
-  return token;
-}
-
-// direction, types, layout and dims, target, family, and for the gemm family its pipeline and tile.
-std::string prefix_of(const KernelConfig& config) {
-  std::string name = fmt::format("wt_{}_{}", text_of(config.direction), text_of(config.x));
-  if (config.w != config.x || config.y != config.x) name += fmt::format("_{}_{}", text_of(config.w), text_of(config.y));
-  name += fmt::format("_{}_{}_{}", layout_token(config.layout, config.dims), target_token(config.target),
-                      text_of(config.family));
-  if (config.family == Family::kGemm)
-    name += fmt::format("_{}_t{}x{}x{}", text_of(config.gemm.pipeline), number(config.gemm.tile.m),
-                        number(config.gemm.tile.n), number(config.gemm.tile.k));
-  return name;
-}
-
-bool is_changed(const Field& field, const KernelConfig& config) { return field.get(config) != field.default_value(); }
-
-bool extent_changed(size_t index, const KernelConfig& config) {
-  return is_changed(kFields[index], config) || is_changed(kFields[index + 1], config) ||
-         is_changed(kFields[index + 2], config);
-}
-
-void append_optional(std::string& name, size_t index, const KernelConfig& config) {
-  const Field& field = kFields[index];
-  // Pipeline and tile are in the prefix of a gemm kernel only.
-  const bool is_gemm = config.family == Family::kGemm;
-  switch (field.place) {
-    case Place::kCarried:
-      return;
-    case Place::kPrefix:
-      if (field.tag.empty() || is_gemm || !is_changed(field, config)) return;
-      break;
-    case Place::kOptional:
-      if (!is_changed(field, config)) return;
-      break;
-    case Place::kExtent:
-      if (!extent_changed(index, config) || (is_gemm && field.path == "gemm.tile.m")) return;
-      name += fmt::format("_{}{}x{}x{}", field.tag, name_value(field, config), name_value(kFields[index + 1], config),
-                          name_value(kFields[index + 2], config));
-      return;
-  }
-  name += fmt::format("_{}{}", field.tag, name_value(field, config));
-}
 
 }  // namespace
 
@@ -271,7 +194,7 @@ std::string Field::text(const KernelConfig& config) const {
     case Kind::kBool:
       return value ? "true" : "false";
     case Kind::kHash:
-      return "0x" + hex(static_cast<uint64_t>(value));
+      return fmt::format("0x{:016x}", static_cast<uint64_t>(value));
     case Kind::kInteger:
       break;
   }
@@ -286,18 +209,15 @@ const Field* find_field(std::string_view path) {
   return nullptr;
 }
 
-std::string name_of(const KernelConfig& config) {
-  std::string name = prefix_of(config);
-  for (size_t i = 0; i < kFields.size(); ++i) append_optional(name, i, config);
-  if (name.size() <= kMaxNameLength) return name;
-  const std::string tail = "_h" + hex(hash_of(config));
-  return name.substr(0, kMaxNameLength - tail.size()) + tail;
+bool extent_changed(size_t index, const KernelConfig& config) {
+  const auto changed = [&](const Field& field) { return field.is_changed(config); };
+  return std::ranges::any_of(fields().subspan(index, 3), changed);
 }
 
 std::string key_of(const KernelConfig& config) {
   std::string key;
   for (const Field& field : kFields) {
-    if (!is_changed(field, config)) continue;
+    if (!field.is_changed(config)) continue;
     if (!key.empty()) key += ',';
     key += field.path;
     key += '=';
@@ -326,8 +246,8 @@ std::strong_ordering compare(const KernelConfig& a, const KernelConfig& b) {
 std::string instance_string(const KernelConfig& config) {
   std::string text = fmt::format("{} {} x={} w={} y={} {} {}d {}", text_of(config.direction), text_of(config.target),
                                  text_of(config.x), text_of(config.w), text_of(config.y), text_of(config.layout),
-                                 config.dims, text_of(config.family));
-  if (config.family == Family::kGemm) {
+                                 config.dims, text_of(config.kind));
+  if (config.family() == Family::kGemm) {
     const GemmConfig& gemm = config.gemm;
     text += fmt::format(" pipeline={} tile={}x{}x{} warps={}x{}x{} mma={}x{}x{}", text_of(gemm.pipeline), gemm.tile.m,
                         gemm.tile.n, gemm.tile.k, gemm.warps.m, gemm.warps.n, gemm.warps.k, gemm.mma.m, gemm.mma.n,
@@ -335,9 +255,9 @@ std::string instance_string(const KernelConfig& config) {
   }
   for (const Field& field : kFields) {
     const bool said = field.place == Place::kPrefix || field.place == Place::kExtent || field.place == Place::kCarried;
-    if (said && config.family == Family::kGemm) continue;
+    if (said && config.family() == Family::kGemm) continue;
     if (said && field.path.find('.') == std::string_view::npos) continue;
-    if (is_changed(field, config)) text += fmt::format(" {}={}", field.path, field.text(config));
+    if (field.is_changed(config)) text += fmt::format(" {}={}", field.path, field.text(config));
   }
   return text;
 }
@@ -391,8 +311,7 @@ std::string initializer_of(const KernelConfig& config, std::string_view separato
   for (size_t i = 0; i < kFields.size(); ++i) {
     const Field& field = kFields[i];
     const bool is_extent = field.place == Place::kExtent;
-    if (field.place == Place::kCarried || !(is_extent ? extent_changed(i, config) : is_changed(field, config)))
-      continue;
+    if (field.place == Place::kCarried || !(is_extent ? extent_changed(i, config) : field.is_changed(config))) continue;
     const size_t dot = field.path.find('.');
     const std::string_view parent = dot == std::string_view::npos ? "" : field.path.substr(0, dot);
     std::string_view member = parent.empty() ? field.path : field.path.substr(dot + 1);

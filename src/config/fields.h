@@ -39,11 +39,15 @@ struct Field {
   void set(KernelConfig& config, int64_t value) const;  // value must fit: see fits
   bool fits(int64_t value) const;
   int64_t default_value() const;
+  bool is_changed(const KernelConfig& config) const { return get(config) != default_value(); }
   std::string text(const KernelConfig& config) const;  // as JSON writes it: bf16, true, 64, "0x1f"
 };
 
 std::span<const Field> fields();
 const Field* find_field(std::string_view path);  // null when absent
+
+// Whether one of the three fields of the extent that begins at fields()[index] is not the default.
+bool extent_changed(size_t index, const KernelConfig& config);
 
 // A C identifier of at most kMaxNameLength characters, different for different configs. A name that would be longer
 // keeps its start and ends in the hash of the key.

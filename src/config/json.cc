@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // config/json.cc - a KernelConfig to JSON text and back, from the list of fields (fields.h).
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/json.h"
 #include "config/fields.h"
 
 namespace wt {
@@ -64,11 +64,11 @@ std::string to_json(const KernelConfig& config, JsonFields which) {
 }
 
 Result<KernelConfig> config_from_json(std::string_view text) {
-  const Json root = Json::parse(text, nullptr, false);
-  if (root.is_discarded()) return bad_input("the kernel configuration is not JSON: {:.80}", text);
-  if (!root.is_object()) return bad_input("the kernel configuration must be a JSON object, not {:.80}", text);
+  const Result<Json> root = parse_json<Json>(text);
+  if (!root.ok()) return bad_input("the kernel configuration is not JSON: {:.80} ({})", text, root.status().message());
+  if (!root->is_object()) return bad_input("the kernel configuration must be a JSON object, not {:.80}", text);
   KernelConfig config;
-  WT_TRY(read_object(config, "", root));
+  WT_TRY(read_object(config, "", *root));
   return config;
 }
 

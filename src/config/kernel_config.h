@@ -7,6 +7,7 @@
 // A field added here must be added to fields.h: a static_assert there counts both.
 #pragma once
 
+#include "config/kinds.h"
 #include "problem/enums.h"
 
 namespace wt {
@@ -15,18 +16,51 @@ enum class Target : unsigned char {
   kSm80,
   kSm90a,
   kSm100a,
+  kSm103a,
+  kSm110a,
+  kSm120a,
+  kSm121a,
   kGfx90a,
   kGfx942,
   kGfx950,
   kGfx1100,
   kGfx1201,
   kGfx1250,
+  kGfx11Generic,
+  kGfx12Generic,
 };
 
+constexpr bool is_nvidia(Target target) { return target <= Target::kSm121a; }
+constexpr bool is_amd(Target target) { return !is_nvidia(target); }
+// mbarriers, bulk tensor copies, clusters and early starts: Hopper and everything after it.
+constexpr bool has_bulk_copies(Target target) { return is_nvidia(target) && target != Target::kSm80; }
+constexpr bool has_wgmma(Target target) { return target == Target::kSm90a; }
+// tcgen05 and its memory: data centres' Blackwell and Thor, not the RTX series.
+constexpr bool has_tensor_memory(Target target) { return target >= Target::kSm100a && target <= Target::kSm110a; }
+
+// Kinds whose parameters are a GemmConfig, and those whose parameters are a DirectConfig.
 enum class Family : unsigned char {
   kGemm,    // implicit GEMM
   kDirect,  // depthwise and small groups
 };
+
+// Which kernel: one line of config/kinds.h and one folder of src/kernels each.
+enum class Kind : unsigned char {
+#define WT_ENUMERATOR(Name, name, family) k##Name,
+  WT_KERNEL_KINDS(WT_ENUMERATOR)
+#undef WT_ENUMERATOR
+};
+
+constexpr Family family_of(Kind kind) {
+  switch (kind) {
+#define WT_CASE(Name, name, family) \
+  case Kind::k##Name:               \
+    return Family::family;
+    WT_KERNEL_KINDS(WT_CASE)
+#undef WT_CASE
+  }
+  return Family::kGemm;
+}
 
 enum class Pipeline : unsigned char {
   kBasicV1,
@@ -43,7 +77,34 @@ enum class Pipeline : unsigned char {
   kFourWave,
   kTaps,
   kRows,
+  kTcgen05,
 };
+
+// The pipeline of kinds that have one; portable has several.
+constexpr Pipeline only_pipeline(Kind kind) {
+  switch (kind) {
+    case Kind::kTcgen05:
+      return Pipeline::kTcgen05;
+    case Kind::kWavelet:
+      return Pipeline::kWavelet;
+    case Kind::kFourWave:
+      return Pipeline::kFourWave;
+    case Kind::kTaps:
+      return Pipeline::kTaps;
+    case Kind::kRows:
+    case Kind::kRowsWeight:
+      return Pipeline::kRows;
+    case Kind::kTma:
+    case Kind::kTmaFold:
+    case Kind::kTmaHalo:
+    case Kind::kTmaWeight:
+    case Kind::kTmaWeightHalo:
+    case Kind::kTmaWeightFew:
+      return Pipeline::kTma;
+    default:
+      return Pipeline::kBasicV1;
+  }
+}
 
 enum class Scheduler : unsigned char { kIntrawave, kInterwave };
 
@@ -64,11 +125,9 @@ enum class Loader : unsigned char {
 
 enum class Specialization : unsigned char {
   kDefault,
-  kFilter1x1Pad0,
   kFilter1x1Stride1Pad0,
   kFilter3x3,
-  kPatch,   // stride = filter, no padding
-  kPhases,  // taps that read several phases of a strided image
+  kPatch,  // stride = filter, no padding
 };
 
 enum class SplitK : unsigned char { kNone, kCluster, kWorkspace, kAtomic };
@@ -78,15 +137,6 @@ enum class Staging : unsigned char {
   kDirect,    // registers to global memory
   kShared,    // through shared memory for vector stores (cshuffle)
   kTmaStore,  // through shared memory and a bulk tensor store
-};
-
-// How a kernel of the direct family walks its output.
-enum class DirectDesign : unsigned char {
-  kGather,   // every tap looked up: any filter, stride, dilation, multiplier, layout
-  kStream,   // a thread takes a strip of columns and walks down the rows; filter and stride at compile time
-  kBanded,   // matrix instructions over a banded filter
-  kGroups,   // matrix instructions over small groups, the halo in shared memory
-  kStacked,  // the same on wgmma: a row of pixels meets every row of the filter in one instruction
 };
 
 struct Extent3 {
@@ -112,55 +162,53 @@ struct GemmConfig {
   bool multicast_b = false;
   unsigned char swizzle_a = 0;  // bytes: 0, 32, 64, 128
   unsigned char swizzle_b = 0;
-  unsigned char swizzle_c = 0;
   Raster raster = Raster::kAlongM;
   unsigned char block_swizzle = 1;
   bool persistent = false;
   Staging staging = Staging::kDirect;
-  short out_tile_m = 0;  // of the epilogue's staging buffer; 0: the whole tile
-  short out_tile_n = 0;
-  unsigned char k_group = 1;
-  unsigned char vector_a = 1;  // elements an access
+  bool swap_ab = false;        // the rows of an instruction are output channels, its columns pixels
+  bool aligned_copy = false;   // inputs are first copied to rows of channels that are whole 16 bytes
+  unsigned char vector_a = 1;  // elements per access
   unsigned char vector_b = 1;
   unsigned char vector_c = 1;
   Specialization specialization = Specialization::kDefault;
-  bool pad_m = true;  // the tile may hang over the edge of the problem
-  bool pad_n = true;
-  bool pad_k = true;
   SplitK split_k = SplitK::kNone;
-  bool two_stage = false;  // fp32 workspace, then a conversion pass
   StreamK stream_k = StreamK::kOff;
   bool stream_k_persistent = false;
   unsigned char groups_per_tile = 1;
-  bool split_image = false;
   bool explicit_gemm = false;
   unsigned char load_warps = 0;   // 0: every warp loads and multiplies
   unsigned char filter_rows = 0;  // 0: run-time value
   constexpr bool operator==(const GemmConfig&) const = default;
 };
 
-// One-dimensional problems lie along h here: their pixels are rows of one column.
-struct DirectConfig {
-  DirectDesign design = DirectDesign::kGather;
-  short tile_h = 0;  // output pixels of a block; 0: run-time value
-  short tile_w = 0;
-  short sub_h = 1;  // output pixels of a thread
-  short sub_w = 1;
-  unsigned char filter_h = 0;  // 0: run-time value
+// Sizes of the problem that are compiled in; 0: a run-time value. One-dimensional problems lie along h here and in
+// DirectConfig: their pixels are rows of one column.
+struct FixedSizes {
+  unsigned char filter_h = 0;
   unsigned char filter_w = 0;
   unsigned char stride_h = 0;
   unsigned char stride_w = 0;
   unsigned char dilation_h = 0;
   unsigned char dilation_w = 0;
-  short pad_h = -1;  // -1: run-time value
-  short pad_w = -1;
+  constexpr bool operator==(const FixedSizes&) const = default;
+};
+
+struct DirectConfig {
+  short tile_w = 0;  // output columns of a block; 0: run-time value
+  short sub_w = 1;   // output columns of a thread
+  short sub_h = 1;   // output rows that a warp sums at a time
   short block_size = 64;
   unsigned char vector_in = 1;
   unsigned char vector_out = 1;
-  unsigned char images = 1;       // a block
-  unsigned char prefetch = 1;     // rows on their way while one is multiplied
-  bool register_weights = false;  // each thread keeps its weights; else they are read from shared memory
-  bool history = false;           // pixels before the first come from a tensor of their own
+  unsigned char group_channels = 0;  // of a group; 0: not compiled in
+  unsigned char block_channels = 0;  // of a block
+  unsigned char images = 1;          // per block
+  unsigned char prefetch = 1;        // rows on their way while one is multiplied
+  bool register_weights = false;     // each thread keeps its weights; else they are read from shared memory
+  bool bulk_rows = false;            // rows come by tensor maps
+  bool read_ahead = false;           // the next row is read while one is multiplied
+  bool history = false;              // pixels before the first come from a tensor of their own
   constexpr bool operator==(const DirectConfig&) const = default;
 };
 
@@ -177,6 +225,7 @@ struct EpilogueConfig {
   unsigned char inputs = 0;                 // further tensors that the user's text reads
   bool expression = false;                  // the user's text computes
   bool store = false;                       // the user's text writes, and the kernel does not
+  DataType scale_type = DataType::kF32, bias_type = DataType::kF32;
   constexpr int auxiliaries() const { return added + (gradient != Activation::kNone) + inputs; }  // that are read
   // Whether a step reads or writes at the element's own place, so that there must be such a place.
   constexpr bool placed() const { return residual || auxiliaries() > 0 || expression || store; }
@@ -184,8 +233,8 @@ struct EpilogueConfig {
 };
 
 struct KernelConfig {
+  Kind kind = Kind::kBasic;
   Direction direction = Direction::kForward;
-  Family family = Family::kGemm;
   Target target = Target::kSm80;
   DataType x = DataType::kBf16;
   DataType w = DataType::kBf16;
@@ -193,11 +242,13 @@ struct KernelConfig {
   DataType acc = DataType::kF32;
   Layout layout = Layout::kChannelsLast;
   unsigned char dims = 2;
-  unsigned char min_blocks = 1;  // a multiprocessor
+  unsigned char min_blocks = 1;  // per multiprocessor
   bool finite_only = false;      // a non-finite input may reach outputs outside its receptive field
   EpilogueConfig epilogue;
   GemmConfig gemm;
+  FixedSizes fixed;
   DirectConfig direct;
+  constexpr Family family() const { return family_of(kind); }
   constexpr bool operator==(const KernelConfig&) const = default;
 };
 

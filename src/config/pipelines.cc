@@ -54,7 +54,7 @@ constexpr PipelineInfo kPipelines[] = {
      .min_k_iterations = 2,
      .meaning = "two wave groups load and multiply in turns"},
     {.pipeline = Pipeline::kCompV6,
-     .min_stages = 2,
+     .min_stages = 3,
      .max_stages = 4,
      .prefetch = 4,
      .wave_groups = 1,
@@ -122,6 +122,17 @@ constexpr PipelineInfo kPipelines[] = {
      .persistent = true,
      .min_k_iterations = 1,
      .meaning = "patches of raw image rows in shared memory, fragments read into registers; for few input channels"},
+    {.pipeline = Pipeline::kTcgen05,
+     .min_stages = 2,
+     .max_stages = 12,
+     .prefetch = 2,
+     .double_buffer = true,
+     .bulk_tensor_copy = true,
+     .wave_groups = 1,
+     .load_warps = true,
+     .persistent = true,
+     .min_k_iterations = 1,
+     .meaning = "one thread copies boxes into a ring, another multiplies them into tensor memory, four warps store"},
 };
 
 }  // namespace

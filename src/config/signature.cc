@@ -18,7 +18,9 @@ EpilogueConfig epilogue_config_of(const ConvProblem& problem) {
           .gradient = epilogue.gradient,
           .inputs = static_cast<unsigned char>(epilogue.inputs),
           .expression = !epilogue.expression.empty(),
-          .store = !epilogue.store.empty()};
+          .store = !epilogue.store.empty(),
+          .scale_type = epilogue.scale_type,
+          .bias_type = epilogue.bias_type};
 }
 
 KernelConfig config_for(const ConvProblem& problem, Target target) {
@@ -52,7 +54,9 @@ std::string signature_difference(const KernelConfig& config, const ConvProblem& 
                                                  "epilogue.gradient",
                                                  "epilogue.inputs",
                                                  "epilogue.expression",
-                                                 "epilogue.store"};
+                                                 "epilogue.store",
+                                                 "epilogue.scale_type",
+                                                 "epilogue.bias_type"};
   const KernelConfig wanted = config_for(problem, config.target);
   if (config.direction == wanted.direction && config.dims == wanted.dims && config.layout == wanted.layout &&
       config.x == wanted.x && config.w == wanted.w && config.y == wanted.y && config.acc == wanted.acc &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// config/targets.cc - the table of targets; what is looked up in it is in target_lookup.cc.
 #include "config/targets.h"
 
 #include "base/check.h"
-#include "config/enum_names.h"
 
 namespace wt {
 
@@ -31,7 +31,9 @@ constexpr MmaShape kSm100aMma[] = {
     fixed(kTf32, {16, 8, 8}, kMmaSync, kPortable), fixed(kF32, {16, 8, 8}, kFma, kPortable),
     {kF16, {128, 16, 16}, 256, kTcgen05, kOwn},    {kBf16, {128, 16, 16}, 256, kTcgen05, kOwn},
     {kTf32, {128, 16, 8}, 256, kTcgen05, kOwn},    {kE4m3, {128, 16, 32}, 256, kTcgen05, kOwn},
-    {kE5m2, {128, 16, 32}, 256, kTcgen05, kOwn}};
+    {kE5m2, {128, 16, 32}, 256, kTcgen05, kOwn},   {kF16, {256, 32, 16}, 256, kTcgen05, kOwn},
+    {kBf16, {256, 32, 16}, 256, kTcgen05, kOwn},   {kTf32, {256, 32, 8}, 256, kTcgen05, kOwn},
+    {kE4m3, {256, 32, 32}, 256, kTcgen05, kOwn},   {kE5m2, {256, 32, 32}, 256, kTcgen05, kOwn}};
 
 // CDNA: fp32 has MFMA. tf32 is multiplied as fp32 by generic kernels, which is at least as accurate.
 constexpr MmaShape kGfx90aMma[] = {
@@ -49,7 +51,8 @@ constexpr MmaShape kGfx950Mma[] = {
     fixed(kF32, {16, 16, 4}, kMfma, kPortable),   fixed(kTf32, {16, 16, 4}, kMfma, kPortable),
     fixed(kF16, {16, 16, 32}, kMfma, kOwn),       fixed(kF16, {32, 32, 16}, kMfma, kOwn),
     fixed(kBf16, {16, 16, 32}, kMfma, kOwn),      fixed(kBf16, {32, 32, 16}, kMfma, kOwn),
-    fixed(kE4m3, {16, 16, 32}, kMfma, kOwn),      fixed(kE4m3, {32, 32, 16}, kMfma, kOwn)};
+    fixed(kE4m3, {16, 16, 32}, kMfma, kOwn),      fixed(kE4m3, {32, 32, 16}, kMfma, kOwn),
+    fixed(kE4m3, {16, 16, 128}, kMfma, kOwn),     fixed(kE4m3, {32, 32, 64}, kMfma, kOwn)};
 
 // RDNA: WMMA for 16-bit types; fp32 and tf32 by multiply-adds.
 constexpr MmaShape kGfx1100Mma[] = {
@@ -64,65 +67,50 @@ constexpr MmaShape kGfx1250Mma[] = {
     fixed(kF32, {16, 16, 4}, kFma, kPortable), fixed(kTf32, {16, 16, 4}, kFma, kPortable),
     fixed(kE4m3, {16, 16, 64}, kWmma, kOwn),   fixed(kE5m2, {16, 16, 64}, kWmma, kOwn)};
 
+// LLVM's manual of its AMD backend, "Generic processors". Their code objects have version 6.
+constexpr std::string_view kGfx11Architectures[] = {"gfx1100", "gfx1101", "gfx1102", "gfx1103",
+                                                    "gfx1150", "gfx1151", "gfx1152", "gfx1153"};
+constexpr std::string_view kGfx12Architectures[] = {"gfx1200", "gfx1201"};
+
+// What NVIDIA's targets differ in; a multiprocessor has 1 KB of shared memory more than a block may ask for.
+struct NvidiaTarget {
+  Target target;
+  std::string_view name, hardware;
+  int shared_kb, threads_per_unit, units;
+  std::span<const MmaShape> mma;
+  int min_compiler_version;
+};
+constexpr TargetInfo nvidia(const NvidiaTarget& from) {
+  return {.target = from.target,
+          .name = from.name,
+          .hardware = from.hardware,
+          .vendor = Vendor::kNvidia,
+          .warp_size = 32,
+          .shared_per_block = from.shared_kb * 1024,
+          .shared_per_unit = (from.shared_kb + 1) * 1024,
+          .registers_per_unit = 65536,
+          .registers_per_thread = 255,
+          .threads_per_unit = from.threads_per_unit,
+          .threads_per_block = 1024,
+          .units = from.units,
+          .max_cluster = has_bulk_copies(from.target) ? 8 : 1,
+          .async_copy = true,
+          .bulk_tensor_copy = has_bulk_copies(from.target),
+          .mma = from.mma,
+          .compiler = "nvrtc",
+          .compiler_arch = from.name,
+          .min_compiler_version = from.min_compiler_version};
+}
+
 constexpr TargetInfo kTargets[] = {
-    {.target = Target::kSm80,
-     .name = "sm_80",
-     .hardware = "Ampere: A100",
-     .vendor = Vendor::kNvidia,
-     .warp_size = 32,
-     .shared_per_block = 163 * 1024,
-     .shared_per_unit = 164 * 1024,
-     .registers_per_unit = 65536,
-     .registers_per_thread = 255,
-     .threads_per_unit = 2048,
-     .threads_per_block = 1024,
-     .units = 108,
-     .max_cluster = 1,
-     .async_copy = true,
-     .bulk_tensor_copy = false,
-     .mma = kSm80Mma,
-     .compiler = "nvrtc",
-     .compiler_arch = "sm_80",
-     .min_compiler_version = 110},
-    {.target = Target::kSm90a,
-     .name = "sm_90a",
-     .hardware = "Hopper: H100, H200",
-     .vendor = Vendor::kNvidia,
-     .warp_size = 32,
-     .shared_per_block = 227 * 1024,
-     .shared_per_unit = 228 * 1024,
-     .registers_per_unit = 65536,
-     .registers_per_thread = 255,
-     .threads_per_unit = 2048,
-     .threads_per_block = 1024,
-     .units = 132,
-     .max_cluster = 8,
-     .async_copy = true,
-     .bulk_tensor_copy = true,
-     .mma = kSm90aMma,
-     .compiler = "nvrtc",
-     .compiler_arch = "sm_90a",
-     .min_compiler_version = 120},
-    {.target = Target::kSm100a,
-     .name = "sm_100a",
-     .hardware = "Blackwell: B200",
-     .vendor = Vendor::kNvidia,
-     .warp_size = 32,
-     .shared_per_block = 227 * 1024,
-     .shared_per_unit = 228 * 1024,
-     .registers_per_unit = 65536,
-     .registers_per_thread = 255,
-     .threads_per_unit = 2048,
-     .threads_per_block = 1024,
-     .units = 148,
-     .max_cluster = 8,
-     .async_copy = true,
-     .bulk_tensor_copy = true,
-     .mma = kSm100aMma,
-     .compiler = "nvrtc",
-     .compiler_arch = "sm_100a",
-     .min_compiler_version = 128},
-    // WHY 512 registers on CDNA: 256 vector and 256 accumulation registers share one file of 512 a lane.
+    nvidia({Target::kSm80, "sm_80", "Ampere: A100", 163, 2048, 108, kSm80Mma, 110}),
+    nvidia({Target::kSm90a, "sm_90a", "Hopper: H100, H200", 227, 2048, 132, kSm90aMma, 120}),
+    nvidia({Target::kSm100a, "sm_100a", "Blackwell: B200", 227, 2048, 148, kSm100aMma, 128}),
+    nvidia({Target::kSm103a, "sm_103a", "Blackwell Ultra: B300, GB300", 227, 2048, 152, kSm100aMma, 129}),
+    nvidia({Target::kSm110a, "sm_110a", "Blackwell: Thor", 227, 1536, 20, kSm100aMma, 130}),
+    nvidia({Target::kSm120a, "sm_120a", "Blackwell: RTX 50, RTX PRO", 99, 1536, 188, kSm80Mma, 128}),
+    nvidia({Target::kSm121a, "sm_121a", "Blackwell: GB10", 99, 1536, 48, kSm80Mma, 129}),
+    // WHY 512 registers on CDNA: 256 vector and 256 accumulation registers share one file of 512 per lane.
     {.target = Target::kGfx90a,
      .name = "gfx90a",
      .hardware = "CDNA2: MI210, MI250",
@@ -239,9 +227,48 @@ constexpr TargetInfo kTargets[] = {
      .compiler = "clang",
      .compiler_arch = "gfx1250",
      .min_compiler_version = 21},
+    // Generic ones have the instructions that all their architectures share, so their facts are those of the named one.
+    {.target = Target::kGfx11Generic,
+     .name = "gfx11-generic",
+     .hardware = "RDNA3 and RDNA3.5: RX 7600 to 7800, Radeon 700M and 800M",
+     .vendor = Vendor::kAmd,
+     .warp_size = 32,
+     .shared_per_block = 64 * 1024,
+     .shared_per_unit = 128 * 1024,
+     .registers_per_unit = 196608,
+     .registers_per_thread = 256,
+     .threads_per_unit = 2048,
+     .threads_per_block = 1024,
+     .units = 48,
+     .max_cluster = 1,
+     .async_copy = false,
+     .bulk_tensor_copy = false,
+     .mma = kGfx1100Mma,
+     .compiler = "clang",
+     .compiler_arch = "gfx11-generic",
+     .covers = kGfx11Architectures,
+     .min_compiler_version = 19},
+    {.target = Target::kGfx12Generic,
+     .name = "gfx12-generic",
+     .hardware = "RDNA4: RX 9060",
+     .vendor = Vendor::kAmd,
+     .warp_size = 32,
+     .shared_per_block = 64 * 1024,
+     .shared_per_unit = 128 * 1024,
+     .registers_per_unit = 196608,
+     .registers_per_thread = 256,
+     .threads_per_unit = 2048,
+     .threads_per_block = 1024,
+     .units = 32,
+     .max_cluster = 1,
+     .async_copy = false,
+     .bulk_tensor_copy = false,
+     .mma = kGfx1201Mma,
+     .compiler = "clang",
+     .compiler_arch = "gfx12-generic",
+     .covers = kGfx12Architectures,
+     .min_compiler_version = 19},
 };
-
-constexpr std::string_view kSimulated = "sim:";
 
 }  // namespace
 
@@ -251,68 +278,6 @@ const TargetInfo& info_of(Target target) {
   const auto index = static_cast<size_t>(target);
   WT_CHECK(index < std::size(kTargets) && kTargets[index].target == target, "target {}", index);
   return kTargets[index];
-}
-
-Result<TargetName> parse_target(std::string_view text) {
-  TargetName name;
-  std::string_view rest = text;
-  if (rest.starts_with(kSimulated)) {
-    name.simulated = true;
-    rest.remove_prefix(kSimulated.size());
-  }
-  for (const TargetInfo& info : kTargets) {
-    if (info.name != rest) continue;
-    name.target = info.target;
-    return name;
-  }
-  return bad_input("{} is not a target; choose one of {}, or sim: and one of them for the simulator", text,
-                   enum_table<Target>().choices());
-}
-
-std::string to_text(const TargetName& name) {
-  return fmt::format("{}{}", name.simulated ? kSimulated : "", info_of(name.target).name);
-}
-
-std::string compiler_needed(const TargetInfo& info) {
-  const int version = info.min_compiler_version;
-  if (info.vendor == Vendor::kNvidia) return fmt::format("NVRTC {}.{} or newer", version / 10, version % 10);
-  return fmt::format("clang {} or newer", version);
-}
-
-std::vector<MmaShape> mma_shapes(const TargetInfo& info, DataType type) {
-  std::vector<MmaShape> shapes;
-  for (bool portable : {true, false})
-    for (const MmaShape& mma : info.mma)
-      if (mma.type == type && mma.portable == portable) shapes.push_back(mma);
-  return shapes;
-}
-
-const MmaShape* find_mma(const TargetInfo& info, DataType type, Extent3 shape) {
-  for (const MmaShape& mma : info.mma) {
-    const bool n_matches = shape.n >= mma.shape.n && shape.n <= mma.max_n && shape.n % mma.shape.n == 0;
-    if (mma.type == type && mma.shape.m == shape.m && mma.shape.k == shape.k && n_matches) return &mma;
-  }
-  return nullptr;
-}
-
-std::string_view name_of(Vendor vendor) { return vendor == Vendor::kNvidia ? "nvidia" : "amd"; }
-
-std::string_view name_of(MmaPath path) {
-  switch (path) {
-    case kMmaSync:
-      return "mma.sync";
-    case kWgmma:
-      return "wgmma";
-    case kTcgen05:
-      return "tcgen05";
-    case kMfma:
-      return "mfma";
-    case kWmma:
-      return "wmma";
-    case kFma:
-      return "fma";
-  }
-  return "";
 }
 
 }  // namespace wt

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // config/targets.h - the target catalogue: what each GPU architecture has, as data.
 //
-// targets.cc holds one row a target. The constraint table (constraints.h) reads limits here; which kernels exist for a
-// target is said by kernels.h.
+// targets.cc holds one row per target. Constraints (kernels/constraints.h) read limits here; kernels/kind.h says which
+// kernels a target has, launch/rates.h how fast its GPUs are.
 #pragma once
 
 #include <cstdint>
@@ -55,9 +55,10 @@ struct TargetInfo {
   bool async_copy;        // global to shared memory without registers
   bool bulk_tensor_copy;  // TMA
   std::span<const MmaShape> mma;
-  std::string_view compiler;       // nvrtc or clang
-  std::string_view compiler_arch;  // as the compiler's option takes it
-  int min_compiler_version;        // NVRTC: CUDA major * 10 + minor; clang: major
+  std::string_view compiler;                      // nvrtc or clang
+  std::string_view compiler_arch;                 // as the compiler's option takes it
+  std::span<const std::string_view> covers = {};  // architectures that its machine code runs on; none: its own only
+  int min_compiler_version;                       // NVRTC: CUDA major * 10 + minor; clang: major
 };
 
 std::span<const TargetInfo> targets();
@@ -71,6 +72,18 @@ struct TargetName {
 };
 Result<TargetName> parse_target(std::string_view text);
 std::string to_text(const TargetName& name);
+
+// The target for AMD's architecture ("gfx1101"): its own where it has one, else one that covers it; null: none.
+const TargetInfo* find_architecture(std::string_view architecture);
+// The named target whose device code and facts are those of `target`: for a generic one, what the simulator knows.
+constexpr Target named_target(Target target) {
+  return target == Target::kGfx11Generic   ? Target::kGfx1100
+         : target == Target::kGfx12Generic ? Target::kGfx1201
+                                           : target;
+}
+inline bool is_generic(const TargetInfo& info) { return !info.covers.empty(); }
+// "gfx942", "gfx1200 and gfx1201 by gfx12-generic"
+std::string architectures_text(const TargetInfo& info);
 
 // "NVRTC 11.0 or newer", "clang 20 or newer".
 std::string compiler_needed(const TargetInfo& info);

@@ -69,7 +69,7 @@ Result<std::string> user_section(const EpilogueConfig& steps, DataType out) {
   }
   const EnumTable& types = enum_table<DataType>();
   std::string text = fmt::format(
-      "#include \"kernel/user.h\"\n\nnamespace wt::user {{\nusing Outputs = OutputsOf<wt::DataType::{}>;\n"
+      "#include \"kernels/device/user.h\"\n\nnamespace wt::user {{\nusing Outputs = OutputsOf<wt::DataType::{}>;\n"
       "namespace {{\nWT_USER_TEXT_BEGIN\n",
       types.names[static_cast<size_t>(out)].cpp);
   std::string functions;

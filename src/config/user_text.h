@@ -15,9 +15,9 @@ namespace wt {
 // Keeps the texts and gives their hash; 0 where there are none. Any thread may call.
 unsigned long long remember_user_text(const Epilogue& epilogue);
 
-// The texts as a source needs them, with UserFunctions over them (kernel/user.h); empty where the steps have none.
-// Compilers count their lines as the user wrote them, in files named "epilogue f" and "epilogue store". Fails for a
-// hash that no problem of this process brought along.
+// The texts as a source needs them, with UserFunctions over them (kernels/device/user.h); empty where the steps have
+// none. Compilers count their lines as the user wrote them, in files named "epilogue f" and "epilogue store". Fails for
+// a hash that no problem of this process brought along.
 Result<std::string> user_section(const EpilogueConfig& steps, DataType out);
 
 }  // namespace wt

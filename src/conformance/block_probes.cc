@@ -21,7 +21,7 @@ Probe block_probe(std::string name, const char* entry, Target since) {
   probe.since = since;
   const char* file = since == Target::kSm80 ? "block" : "cluster";
   probe.module = fmt::format("probe_{}", file);
-  probe.header = fmt::format("kernel/probe/{}.h", file);
+  probe.header = fmt::format("conformance/device/{}.h", file);
   probe.entry = fmt::format("probe_{}_{}", file, entry);
   probe.kernel = fmt::format("wt::probe::{}", entry);
   probe.shape.threads = 128;
@@ -139,10 +139,12 @@ Probe roles() {
 
 }  // namespace
 
+void add_atomics(std::vector<Probe>& list) { list.push_back(atomics()); }
+
 void add_block_probes(std::vector<Probe>& list) {
   list.push_back(named_barriers());
   list.push_back(copies());
-  list.push_back(atomics());
+  add_atomics(list);
   list.push_back(phases());
   list.push_back(cluster_exchange(2));
   list.push_back(cluster_exchange(4));

@@ -133,15 +133,17 @@ Result<DeviceInfo> isolated_info(const std::string& id) {
                                              info.multiprocessors, info.memory_bytes, info.driver_version};
                   send(file, {Code::kOk, info.id});
                   send(file, {Code::kOk, info.name});
+                  send(file, {Code::kOk, info.architecture});
                   send(file, {Code::kOk, std::string(reinterpret_cast<const char*>(numbers), sizeof numbers)});
                 }));
   DeviceInfo info;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 4; ++i) {
     WT_TRY_ASSIGN(const Frame frame, child.receive(kPrepareSeconds));
     if (frame.code != Code::kOk) return status_of(frame);
     if (i == 0) info.id = frame.body;
     if (i == 1) info.name = frame.body;
-    if (i < 2) continue;
+    if (i == 2) info.architecture = frame.body;
+    if (i < 3) continue;
     int64_t numbers[5];
     WT_CHECK(frame.body.size() == sizeof numbers, "{} bytes", frame.body.size());
     std::memcpy(numbers, frame.body.data(), sizeof numbers);

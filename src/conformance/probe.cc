@@ -3,16 +3,26 @@
 
 #include <algorithm>
 
+#include "config/targets.h"
+
 namespace wt::conformance {
+
+bool has_probes(Target target) { return target != Target::kGfx1250; }
 
 std::vector<Probe> probes(Target target) {
   std::vector<Probe> list;
+  if (info_of(target).vendor == Vendor::kAmd) {
+    add_amd_probes(list, named_target(target));
+    return list;
+  }
   add_tma_loads(list);
   add_tma_stores(list);
   add_products(list);
+  if (has_tensor_memory(target)) add_tensor_probes(list);
   add_warp_probes(list);
   add_block_probes(list);
   if (target == Target::kSm80) std::erase_if(list, [](const Probe& probe) { return probe.since != Target::kSm80; });
+  if (!has_wgmma(target)) std::erase_if(list, [](const Probe& probe) { return probe.needs_wgmma; });
   return list;
 }
 

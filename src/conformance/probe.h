@@ -3,8 +3,8 @@
 //
 //   probes() --run.h--> the same kernel on a GPU and in the simulator --> raw bytes, compared
 //
-// The device code is kernel/probe/*.h. What a probe must leave is computed here from the vendor's manual and by plain
-// arithmetic, never by the simulator's code, so that the probes test the simulator where there is no GPU, too.
+// The device code is conformance/device/*.h. What a probe must leave is computed here from the vendor's manual and by
+// plain arithmetic, never by the simulator's code, so that the probes test the simulator where there is no GPU, too.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,23 @@
 #include <vector>
 
 #include "config/kernel_config.h"
-#include "kernel/probe/arguments.h"
-#include "runtime/launch.h"
+#include "conformance/device/arguments.h"
+#include "launch/launch.h"
 
 namespace wt::conformance {
 
 using Bytes = std::vector<uint8_t>;
 
 struct Probe {
-  std::string name;        // tma.load.tiled.2d.bf16.swizzle128
-  Target since;            // the first target that has the primitive
-  std::string module;      // probes of one module are compiled together
-  std::string header;      // below src/
-  std::string entry;       // of the module
-  std::string kernel;      // the entry's class
-  LaunchShape shape;       // shared_bytes: what the probe itself needs
-  probe::Params params{};  // without addresses and the map
+  std::string name;          // tma.load.tiled.2d.bf16.swizzle128
+  Target since{};            // the first target of NVIDIA that has the primitive
+  bool needs_wgmma = false;  // a product that warps in its place do not have
+  std::string module;        // probes of one module are compiled together
+  std::string header;        // below src/
+  std::string entry;         // of the module
+  std::string kernel;        // the entry's class
+  LaunchShape shape;         // shared_bytes: what the probe itself needs
+  probe::Params params{};    // without addresses and the map
   std::optional<TensorMapSpec> map;
   bool map_over_output = false;
   Bytes input;
@@ -39,15 +40,21 @@ struct Probe {
   std::string refused;
 };
 
-// Every probe that `target` (sm_80 or sm_90a) can run, in a fixed order; names are unique.
+// Whether there are probes for `target`: for every simulated one, and for the generic ones of AMD.
+bool has_probes(Target target);
+// Every probe that `target` can run, in a fixed order; names are unique.
 std::vector<Probe> probes(Target target);
 
 // The parts of the list, one a source.
 void add_tma_loads(std::vector<Probe>& list);
 void add_tma_stores(std::vector<Probe>& list);
 void add_products(std::vector<Probe>& list);
+void add_tensor_probes(std::vector<Probe>& list);
 void add_warp_probes(std::vector<Probe>& list);
 void add_block_probes(std::vector<Probe>& list);
+void add_atomics(std::vector<Probe>& list);
+void add_conversions(std::vector<Probe>& list);
+void add_amd_probes(std::vector<Probe>& list, Target target);
 
 // Bytes without a pattern that a wrong address could repeat.
 Bytes pattern(size_t count, uint32_t seed = 1);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/format.h"
+#include "config/enum_names.h"
 #include "conformance/probe.h"
 #include "problem/number.h"
 #include "problem/problem.h"
@@ -21,23 +22,7 @@ struct Form {
   bool registers;   // A comes from registers
 };
 
-const char* enumerator(DataType type) {
-  switch (type) {
-    case DataType::kF32:
-      return "kF32";
-    case DataType::kTf32:
-      return "kTf32";
-    case DataType::kF16:
-      return "kF16";
-    case DataType::kBf16:
-      return "kBf16";
-    case DataType::kE4m3:
-      return "kE4m3";
-    case DataType::kE5m2:
-      return "kE5m2";
-  }
-  return "";
-}
+std::string_view enumerator(DataType type) { return enum_table<DataType>().names[static_cast<size_t>(type)].cpp; }
 
 // A matrix as the bytes of shared memory, and the descriptor that reads it. PTX manual, "Shared Memory Matrix Layout"
 // of wgmma and "Strides".
@@ -133,8 +118,9 @@ Probe product_probe(const Form& form, int swizzle_a, int swizzle_b, int depth, c
   probe.name = fmt::format("wgmma.{}.n{}.{}.swizzle{}{}{}", types, form.n, order, swizzle_a,
                            swizzle_a == swizzle_b ? "" : fmt::format("_{}", swizzle_b), note);
   probe.since = Target::kSm90a;
+  probe.needs_wgmma = size_of(form.a) != 2;
   probe.module = fmt::format("probe_wgmma_{}{}", types, form.registers ? "_registers" : "");
-  probe.header = "kernel/probe/wgmma.h";
+  probe.header = "conformance/device/wgmma.h";
   probe.entry = fmt::format("probe_wgmma_{}_n{}_{}", types, form.n, order);
   probe.kernel = fmt::format(
       "wt::probe::Product<wt::DataType::{}, wt::DataType::{}, {}, wt::device::Major::{}, wt::device::Major::{}, {}>",

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "runtime/launch.h"
+#include "launch/launch.h"
 
 namespace wt::conformance {
 

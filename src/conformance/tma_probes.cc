@@ -43,7 +43,7 @@ Probe copy_probe(std::string name, const char* entry) {
   probe.name = std::move(name);
   probe.since = Target::kSm90a;
   probe.module = "probe_tma";
-  probe.header = "kernel/probe/tma.h";
+  probe.header = "conformance/device/tma.h";
   probe.entry = fmt::format("probe_tma_{}", entry);
   probe.kernel = fmt::format("wt::probe::{}", entry);
   probe.shape.threads = 128;

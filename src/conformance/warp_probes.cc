@@ -1,66 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// conformance/warp_probes.cc - mma.sync, ldmatrix and stmatrix, exchanges and conversions.
+// conformance/warp_probes.cc - mma.sync, ldmatrix and stmatrix, exchanges, conversions and approximations.
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/format.h"
-#include "conformance/probe.h"
+#include "conformance/mma_probe.h"
 #include "problem/number.h"
-#include "target/mma_layout.h"
 
 namespace wt::conformance {
 namespace {
-
-Probe warp_probe(std::string name, const char* entry, std::string kernel, uint32_t threads) {
-  Probe probe;
-  probe.name = std::move(name);
-  probe.since = Target::kSm80;
-  probe.module = "probe_warp";
-  probe.header = "kernel/probe/warp.h";
-  probe.entry = fmt::format("probe_warp_{}", entry);
-  probe.kernel = "wt::probe::" + std::move(kernel);
-  probe.shape.threads = threads;
-  return probe;
-}
-
-// Small integers, with a layout of target/mma_layout.h, which states the manual's tables.
-template <class Layout>
-Probe mma_probe(const char* entry, DataType type, const std::string& kernel, int m, int n, int k, bool fractions) {
-  Probe probe = warp_probe(fmt::format("mma.{}", entry), entry, kernel, 32);
-  std::vector<float> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(n * k)), c(static_cast<size_t>(m * n));
-  const auto value = [&](int i, int by, int modulus) {
-    const float whole = static_cast<float>(i * by % modulus - modulus / 2);
-    return fractions ? whole / 7 : whole;
-  };
-  for (int i = 0; i < m * k; ++i) a[i] = value(i, 7, 19);
-  for (int i = 0; i < n * k; ++i) b[i] = value(i, 5, 23);
-  for (int i = 0; i < m * n; ++i) c[i] = value(i, 11, 31);
-  const auto put = [&](float number) {
-    const size_t at = probe.input.size();
-    probe.input.resize(at + static_cast<size_t>(size_of(type)));
-    store(type, probe.input.data() + at, 0, number);
-  };
-  for (int lane = 0; lane < 32; ++lane) {
-    for (int e = 0; e < Layout::kA; ++e) put(a[Layout::a_row(lane, e) * k + Layout::a_k(lane, e)]);
-  }
-  for (int lane = 0; lane < 32; ++lane) {
-    for (int e = 0; e < Layout::kB; ++e) put(b[Layout::b_col(lane, e) * k + Layout::b_k(lane, e)]);
-  }
-  for (int lane = 0; lane < 32; ++lane) {
-    for (int e = 0; e < Layout::kC; ++e) append(probe.input, c[Layout::c_row(lane, e) * n + Layout::c_col(lane, e)]);
-  }
-  for (int lane = 0; lane < 32; ++lane) {
-    for (int e = 0; e < Layout::kC; ++e) {
-      const int row = Layout::c_row(lane, e), column = Layout::c_col(lane, e);
-      float sum = c[row * n + column];
-      for (int i = 0; i < k; ++i) sum = std::fma(a[row * k + i], b[column * k + i], sum);
-      append(probe.expected, sum);
-    }
-  }
-  probe.output = Bytes(probe.expected.size(), 0);
-  return probe;
-}
 
 // One product with 1 in every row: C holds B's numbers as the unit reads them, of a tf32 the upper 19 bits.
 Probe tf32_values() {
@@ -175,7 +125,45 @@ void add_exchange(std::vector<Probe>& list) {
   list.push_back(std::move(probe));
 }
 
+// Where an instruction's result may lie: within `bound` of the exact one, relative, and the limits rounded outwards.
+// Subnormal results may be zero.
+void append_range(Bytes& bytes, double exact, double bound) {
+  using Limits = std::numeric_limits<float>;
+  const double size = std::fabs(exact);
+  const float inner = size < 2.0 * Limits::min() ? 0 : std::nextafter(static_cast<float>(size * (1 - bound)), 0.0f);
+  const float outer = std::nextafter(static_cast<float>(size * (1 + bound)), Limits::infinity());
+  append(bytes, std::signbit(exact) ? -outer : inner);
+  append(bytes, std::signbit(exact) ? -inner : outer);
+}
+
+Probe approximations() {
+  Probe probe = warp_probe("arithmetic.approximate", "approximate", "Approximate", 256);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> values = {0.0f, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()};
+  for (uint32_t high = 0x0100; high < 0x7f80; ++high) {  // normal numbers whose reciprocal is normal or nearly so
+    const uint32_t mixed = high * 2654435761u >> 16;
+    for (const uint32_t sign : {0u, 0x80000000u}) values.push_back(std::bit_cast<float>(sign | high << 16 | mixed));
+  }
+  for (const float value : values) {
+    append(probe.input, value);
+    if (std::isnan(value)) {
+      for (int i = 0; i < 4; ++i) append(probe.input, value);
+      continue;
+    }
+    append_range(probe.input, std::exp2(static_cast<double>(value)), 0x1p-22);
+    append_range(probe.input, 1 / static_cast<double>(value), 0x1p-23);
+  }
+  probe.params.count = static_cast<int>(values.size());
+  probe.shape.grid = {64, 1, 1};
+  probe.output = Bytes(values.size() * 8, 0);
+  for (size_t i = 0; i < values.size(); ++i) append(probe.expected, uint64_t{0x0000000100000001});
+  return probe;
+}
+
+}  // namespace
+
 void add_conversions(std::vector<Probe>& list) {
+  list.push_back(approximations());
   // Every sign and exponent with many fractions, among them the ties of each format.
   Probe narrow = warp_probe("convert.from_float", "narrow", "Narrow", 256);
   std::vector<float> values;
@@ -218,8 +206,6 @@ void add_conversions(std::vector<Probe>& list) {
   }
   list.push_back(std::move(widen));
 }
-
-}  // namespace
 
 void add_warp_probes(std::vector<Probe>& list) {
   using namespace device;

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "config/fields.h"
+#include "generate/export_launchers.h"
 #include "generate/export_text.h"
 
 namespace wt {
@@ -70,6 +71,7 @@ Status put_kernel(Tree& tree, const Entry& entry) {
   WT_TRY_ASSIGN(const std::string header, exported::kernel_header(entry));
   WT_TRY(tree.put(fmt::format("kernels/{}.h", entry.name), header));
   WT_TRY(tree.put(fmt::format("kernels/{}.cc", entry.name), exported::kernel_unit(entry)));
+  WT_TRY(tree.put(fmt::format("launchers/{}.h", entry.name), exported::launcher_header(entry)));
   return tree.put(fmt::format("wrappers/{}.h", entry.name), exported::wrapper_header(entry));
 }
 
@@ -79,12 +81,50 @@ Status put_shared(Tree& tree, const ExportRequest& request, const std::vector<En
     WT_TRY(tree.put(fmt::format("include_all_{}.h", text_of(direction)),
                     exported::include_all_header(entries, direction)));
   WT_TRY(tree.put("register_kernels.h", exported::registration_header(entries)));
+  WT_TRY(tree.put("wavetile_kernels.h", exported::launch_header(entries)));
+  WT_TRY(tree.put("example.c", exported::example_c()));
+  WT_TRY(tree.put("example.cpp", exported::example_cpp()));
   WT_TRY(tree.put("registration.cc", exported::registration_unit(entries)));
   return tree.put("CMakeLists.txt", exported::cmake_lists(entries, request.target));
 }
 
+// The runs that the tree holds after this one, each with its kernels' names.
+std::vector<exported::Run> runs_of(const ExportRequest& request, const Result<std::string>& manifest) {
+  std::vector<exported::Run> runs;
+  if (request.mode != ExportMode::kReplace && manifest.ok()) runs = exported::runs_of_manifest(*manifest);
+  std::erase_if(runs, [&](const exported::Run& run) { return run.rule_set == request.rule_set; });
+  if (request.mode == ExportMode::kRemove) return runs;
+  exported::Run run{request.rule_set, {}};
+  for (const KernelConfig& config : request.kernels) run.kernels.push_back(name_of(config));
+  runs.push_back(std::move(run));
+  return runs;
+}
+
+// What the tree shall hold: this run's kernels, and those of earlier ones that stay, each once.
+Result<std::vector<KernelConfig>> with_earlier(const ExportRequest& request, const Result<std::string>& manifest) {
+  if (request.mode == ExportMode::kReplace) return request.kernels;
+  if (!manifest.ok()) {
+    if (request.mode == ExportMode::kAppend) return request.kernels;
+    return bad_input("{} holds no manifest.json, so nothing of rule set {} can be removed from it",
+                     request.folder.string(), request.rule_set);
+  }
+  WT_TRY(exported::check_manifest_target(*manifest, request.target));
+  std::set<std::string> kept;
+  for (const exported::Run& run : runs_of(request, manifest)) kept.insert(run.kernels.begin(), run.kernels.end());
+  std::vector<KernelConfig> all = request.mode == ExportMode::kRemove ? std::vector<KernelConfig>() : request.kernels;
+  for (const KernelConfig& config : all) kept.erase(name_of(config));
+  WT_TRY_ASSIGN(const std::vector<KernelConfig> earlier, exported::kernels_of_manifest(*manifest));
+  for (const KernelConfig& config : earlier)
+    if (kept.contains(name_of(config))) all.push_back(config);
+  if (all.empty())
+    return bad_input("no kernel would be left in {}; remove the folder instead", request.folder.string());
+  std::ranges::sort(all, ConfigLess{});
+  return all;
+}
+
 Status check_request(const ExportRequest& request) {
-  if (request.kernels.empty()) return bad_input("there is no kernel to export; widen the query");
+  if (request.kernels.empty() && request.mode != ExportMode::kRemove)
+    return bad_input("there is no kernel to export; widen the query");
   const auto has_struct = [](const DeviceHeader& header) { return header.name == "generate/exported_kernel.h"; };
   if (std::ranges::none_of(request.headers, has_struct))
     return bad_input("the device headers lack generate/exported_kernel.h, which every exported tree includes");
@@ -100,13 +140,14 @@ Result<ExportReport> export_kernels(const ExportRequest& request) {
   WT_TRY(check_request(request));
   const Result<std::string> old_manifest = read_file(request.folder / "manifest.json");
 
+  WT_TRY_ASSIGN(const std::vector<KernelConfig> all, with_earlier(request, old_manifest));
   ExportReport report;
   Tree tree(request.folder);
-  const int total = static_cast<int>(request.kernels.size());
-  std::vector<Status> results(request.kernels.size());
+  const int total = static_cast<int>(all.size());
+  std::vector<Status> results(all.size());
   std::vector<Entry> entries;
-  entries.reserve(request.kernels.size());
-  for (const KernelConfig& config : request.kernels) entries.push_back({config, name_of(config)});
+  entries.reserve(all.size());
+  for (const KernelConfig& config : all) entries.push_back({config, name_of(config)});
   std::mutex mutex;
   int done = 0;
   parallel_for(
@@ -137,8 +178,8 @@ Result<ExportReport> export_kernels(const ExportRequest& request) {
   report.kernels = static_cast<int>(good.size());
   if (const Status status = put_shared(tree, request, good); !status.ok())
     report.failures.emplace_back("shared files", status.message());
-  if (const Status status =
-          tree.put("manifest.json", exported::manifest(good, request.target, request.rule_set, tree.files()));
+  if (const Status status = tree.put(
+          "manifest.json", exported::manifest(good, request.target, runs_of(request, old_manifest), tree.files()));
       !status.ok())
     report.failures.emplace_back("manifest.json", status.message());
   // After the manifest: a failed removal leaves a file too many, never a manifest that is wrong.

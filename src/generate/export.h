@@ -3,6 +3,7 @@
 //
 //   kernels/NAME.h   the generated source        kernels/NAME.cc   its compilation unit
 //   wrappers/NAME.h  its registry wrapper        include_all_DIRECTION.h, register_kernels.h, registration.cc
+//   launchers/NAME.h its launcher, in C           wavetile_kernels.h, example.c, example.cpp
 //   device/          the device headers          manifest.json, CMakeLists.txt
 //
 // Files whose text would not change are not touched, so that a build after a second export compiles nothing.
@@ -26,13 +27,20 @@ struct DeviceHeader {
   std::string text;
 };
 
+enum class ExportMode : uint8_t {
+  kReplace,  // the tree holds this run's kernels and no others
+  kAppend,   // and those of earlier runs; a second run of a rule set takes the place of the first
+  kRemove,   // those of earlier runs without the ones that only the rule set's run has
+};
+
 struct ExportRequest {
   std::filesystem::path folder;
   TargetName target;                  // of every kernel; its simulated form presets the tree's backend
   std::string rule_set;               // for the manifest: a rule set's name, or "single"
   std::vector<KernelConfig> kernels;  // all of `target`
   std::vector<DeviceHeader> headers;  // compile::embedded_headers(), which this room does not know
-  int threads = 0;                    // 0: hardware_threads()
+  ExportMode mode = ExportMode::kReplace;
+  int threads = 0;  // 0: hardware_threads()
   // Called after each kernel, one call at a time, in any order.
   std::function<void(int done, int total, const std::string& name)> progress;
 };

@@ -5,8 +5,8 @@
 
 #include "base/version.h"
 #include "config/fields.h"
-#include "config/storage.h"
 #include "generate/source.h"
+#include "kernels/resources.h"
 
 namespace wt::exported {
 
@@ -65,11 +65,20 @@ Result<std::string> kernel_header(const Entry& entry) {
 std::string kernel_unit(const Entry& entry) {
   const KernelConfig& config = entry.config;
   return fmt::format(
-      "{0}// Compilation unit of one kernel: its entry and its registration as data.\n"
-      "#include \"kernels/{1}.h\"\n"
+      "{0}// Compilation unit of one kernel: its registration as data, with its entry for the simulator or its image "
+      "for\n"
+      "// a GPU.\n"
       "#include \"wrappers/{1}.h\"\n"
       "\n"
+      "#ifdef WAVETILE_KERNELS_IMAGE\n"
+      "extern \"C\" const unsigned char {1}_image[], {1}_image_end[];\n"
+      "#define KERNEL_CODE 0, false, nullptr, {1}_image, {1}_image_end\n"
+      "#else\n"
+      "#include \"kernels/{1}.h\"\n"
       "static_assert({1}_kernel::kThreads == {2}, \"the registration and the kernel disagree\");\n"
+      "#define KERNEL_CODE \\\n"
+      "  sizeof({1}_kernel::Params), true, reinterpret_cast<void (*)()>(&::{1}), nullptr, nullptr\n"
+      "#endif\n"
       "\n"
       "namespace wavetile_exported {{\n"
       "\n"
@@ -84,9 +93,7 @@ std::string kernel_unit(const Entry& entry) {
       "    \"kernels/{1}.h\",\n"
       "    {2},\n"
       "    {8},\n"
-      "    sizeof({1}_kernel::Params),\n"
-      "    true,\n"
-      "    reinterpret_cast<void (*)()>(&::{1}),\n"
+      "    KERNEL_CODE,\n"
       "}};\n"
       "\n"
       "}}  // namespace wavetile_exported\n",
@@ -169,70 +176,6 @@ std::string registration_unit(std::span<const Entry> entries) {
              "}}\n",
              kOpening)
       .append(entries.empty() ? "// No kernels.\n" : "");
-}
-
-std::string cmake_lists(std::span<const Entry> entries, const TargetName& target) {
-  const TargetInfo& info = info_of(target.target);
-  const bool has_cuda = info.vendor == Vendor::kNvidia && !target.simulated;
-  std::string text = fmt::format(
-      "# SPDX-License-Identifier: Apache-2.0\n"
-      "# Exported by Wavetile {} for {}. Makes one of\n"
-      "#   WAVETILE_KERNELS_BACKEND=sim   the shared library wavetile_kernels by the host compiler, for the "
-      "simulator;\n"
-      "#                                  see register_kernels.h\n",
-      kVersion, info.name);
-  if (has_cuda)
-    text +=
-        "#   WAVETILE_KERNELS_BACKEND=cuda  kernels/NAME.cubin by nvcc, for the CUDA driver; the default where nvcc is "
-        "found\n"
-        "# WHY no host code from nvcc: its host stubs cannot name a class-type template argument.\n";
-  text +=
-      "cmake_minimum_required(VERSION 3.25)\n"
-      "project(wavetile_kernels LANGUAGES CXX)\n"
-      "\n"
-      "set(kernels\n";
-  for (const Entry& entry : entries) text += fmt::format("  {}\n", entry.name);
-  text += ")\n";
-  if (has_cuda) {
-    text += fmt::format(
-        "find_program(WAVETILE_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin)\n"
-        "if(NOT DEFINED WAVETILE_KERNELS_BACKEND AND WAVETILE_NVCC)\n"
-        "  set(WAVETILE_KERNELS_BACKEND cuda)\n"
-        "endif()\n"
-        "if(WAVETILE_KERNELS_BACKEND STREQUAL cuda)\n"
-        "  file(MAKE_DIRECTORY ${{CMAKE_CURRENT_BINARY_DIR}}/kernels)\n"
-        "  foreach(kernel IN LISTS kernels)\n"
-        "    set(cubin ${{CMAKE_CURRENT_BINARY_DIR}}/kernels/${{kernel}}.cubin)\n"
-        "    add_custom_command(\n"
-        "      OUTPUT ${{cubin}}\n"
-        "      COMMAND ${{WAVETILE_NVCC}} -std=c++20 -arch={} --expt-relaxed-constexpr "
-        "-I${{CMAKE_CURRENT_SOURCE_DIR}}/device\n"
-        "              -x cu -cubin ${{CMAKE_CURRENT_SOURCE_DIR}}/kernels/${{kernel}}.h -o ${{cubin}}\n"
-        "      DEPENDS ${{CMAKE_CURRENT_SOURCE_DIR}}/kernels/${{kernel}}.h\n"
-        "      VERBATIM)\n"
-        "    list(APPEND cubins ${{cubin}})\n"
-        "  endforeach()\n"
-        "  add_custom_target(wavetile_kernels ALL DEPENDS ${{cubins}})\n"
-        "  return()\n"
-        "endif()\n",
-        info.compiler_arch);
-  }
-  text += fmt::format(
-      "set(WAVETILE_KERNELS_BACKEND sim CACHE STRING \"sim{0}\")\n"
-      "if(NOT WAVETILE_KERNELS_BACKEND STREQUAL sim)\n"
-      "  message(FATAL_ERROR \"WAVETILE_KERNELS_BACKEND=${{WAVETILE_KERNELS_BACKEND}} must be sim{0}\")\n"
-      "endif()\n"
-      "\n"
-      "list(TRANSFORM kernels REPLACE \"(.+)\" \"kernels/\\\\1.cc\" OUTPUT_VARIABLE units)\n"
-      "add_library(wavetile_kernels SHARED registration.cc ${{units}})\n"
-      "target_include_directories(wavetile_kernels PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}} "
-      "${{CMAKE_CURRENT_SOURCE_DIR}}/device)\n"
-      "set_target_properties(wavetile_kernels PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF\n"
-      "                      CXX_VISIBILITY_PRESET hidden)\n"
-      "target_compile_definitions(wavetile_kernels PRIVATE WT_SIM=1 WT_SIM_TARGET={1})\n"
-      "target_compile_options(wavetile_kernels PRIVATE -ffp-contract=off -fno-exceptions -fno-rtti)\n",
-      has_cuda ? " or cuda" : "", static_cast<int>(target.target));
-  return text;
 }
 
 }  // namespace wt::exported

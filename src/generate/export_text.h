@@ -24,10 +24,20 @@ std::string include_all_header(std::span<const Entry> entries, Direction directi
 std::string registration_header(std::span<const Entry> entries);
 std::string registration_unit(std::span<const Entry> entries);
 std::string cmake_lists(std::span<const Entry> entries, const TargetName& target);
-std::string manifest(std::span<const Entry> entries, const TargetName& target, const std::string& rule_set,
+// One run of the generator into a tree.
+struct Run {
+  std::string rule_set;
+  std::vector<std::string> kernels;  // names
+};
+std::string manifest(std::span<const Entry> entries, const TargetName& target, const std::vector<Run>& runs,
                      const std::vector<std::string>& files);
 
 // The files that an earlier manifest lists; empty where the text is none.
 std::vector<std::string> files_of_manifest(const std::string& text);
+
+// The runs and kernels of an earlier manifest; a tree of another target is an error.
+std::vector<Run> runs_of_manifest(const std::string& text);
+Result<std::vector<KernelConfig>> kernels_of_manifest(const std::string& text);
+Status check_manifest_target(const std::string& text, const TargetName& target);
 
 }  // namespace wt::exported

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generate/listing.h"
 
-#include "config/constraints.h"
+#include <algorithm>
+
 #include "config/fields.h"
-#include "config/storage.h"
+#include "kernels/kind.h"
+#include "kernels/resources.h"
 
 namespace wt {
 
@@ -70,10 +72,30 @@ std::string count_text(const std::vector<TargetName>& targets, const RuleQuery& 
   return text;
 }
 
+namespace {
+
+using Rows = std::span<const Constraint> (*)();
+
+// The kinds that a row is asked of.
+std::string kinds_of(const Constraint& row, Rows KernelKind::*rows) {
+  std::string kinds;
+  for (const KernelKind* kind : kernel_kinds()) {
+    if (!(kind->*rows)) continue;
+    const auto same = [&](const Constraint& own) { return own.id == row.id; };
+    if (std::ranges::any_of((kind->*rows)(), same))
+      kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", text_of(kind->id));
+  }
+  return kinds.empty() ? "all" : kinds;
+}
+
+}  // namespace
+
 std::string constraint_text() {
-  std::string text = "| id | asks about | rule |\n|---|---|---|\n";
-  for (const Constraint& row : target_rows()) text += fmt::format("| {} | the target | {} |\n", row.id, row.rule);
-  for (const Constraint& row : problem_rows()) text += fmt::format("| {} | the problem | {} |\n", row.id, row.rule);
+  std::string text = "| id | asks about | kinds | rule |\n|---|---|---|---|\n";
+  for (const Constraint& row : target_rows())
+    text += fmt::format("| {} | the target | {} | {} |\n", row.id, kinds_of(row, &KernelKind::target_rows), row.rule);
+  for (const Constraint& row : problem_rows())
+    text += fmt::format("| {} | the problem | {} | {} |\n", row.id, kinds_of(row, &KernelKind::problem_rows), row.rule);
   return text;
 }
 

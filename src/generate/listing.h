@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "config/rules.h"
 #include "config/targets.h"
 #include "generate/request.h"
+#include "rules/rules.h"
 
 namespace wt {
 

@@ -17,6 +17,12 @@ constexpr GenerateOption kOptions[] = {
     {"rule-set", "-r,--rule-set", "NAME", false, "",
      "default, full, full-tests, profiler, tests or tiny (default: default)"},
     {"output", "-o,--output", "FOLDER", false, "", "where the sources go (default: generated_kernels)"},
+    {"append", "--append", "", false, "", "keep in the folder what earlier runs wrote there, and add to it"},
+    {"remove", "--remove", "", false, "", "take out of the folder what only the run of --rule-set put there"},
+    {"run", "--run", "PROBLEM", false, "",
+     "run this problem by the single kernel that the other options ask for, in its types and with its epilogue"},
+    {"device", "--device", "ID", false, "",
+     "of --run (default: the simulator of --target sim:NAME, else the first GPU)"},
     {"list", "--list,--list-configs", "", false, "", "list the kernels instead of writing them"},
     {"format", "--format", "FORM", false, "", "of the list: table, json (all fields) or names (default: table)"},
     {"count", "--count", "", false, "", "count kernels by target and rule set instead of writing them"},
@@ -35,27 +41,25 @@ constexpr GenerateOption kOptions[] = {
      "single kernel: n of a matrix instruction (default: 32)"},
     {"warp-tile-k", "--warp-tile-k", "N", false, "gemm.mma.k",
      "single kernel: k of a matrix instruction (default: 16)"},
+    {"kind", "--kind", "NAME", false, "kind", "single kernel: which kernel (default: the first that has the pipeline)"},
     {"pipeline", "--pipeline", "NAME", false, "gemm.pipeline",
      "single kernel: see docs/rule-sets.md (default: compv4)"},
     {"scheduler", "--scheduler", "NAME", false, "gemm.scheduler", "single kernel: intrawave or interwave"},
     {"epilogue", "--epilogue", "NAME", false, "gemm.staging",
      "single kernel: cshuffle (through shared memory) or default (direct); default: cshuffle"},
-    {"pad-m", "--pad-m", "BOOL", false, "gemm.pad_m", "single kernel: the tile may hang over m (default: true)"},
-    {"pad-n", "--pad-n", "BOOL", false, "gemm.pad_n", "single kernel: the tile may hang over n (default: true)"},
-    {"pad-k", "--pad-k", "BOOL", false, "gemm.pad_k", "single kernel: the tile may hang over k (default: true)"},
-    {"vector-a", "--vector-a", "N", false, "gemm.vector_a", "single kernel: elements an access of A (default: 4)"},
-    {"vector-b", "--vector-b", "N", false, "gemm.vector_b", "single kernel: elements an access of B (default: 8)"},
+    {"vector-a", "--vector-a", "N", false, "gemm.vector_a", "single kernel: elements per access of A (default: 4)"},
+    {"vector-b", "--vector-b", "N", false, "gemm.vector_b", "single kernel: elements per access of B (default: 8)"},
     {"vector-c", "--vector-c", "N", false, "gemm.vector_c",
-     "single kernel: elements an access of the output (default: 8)"},
+     "single kernel: elements per access of the output (default: 8)"},
     {"num-wave-groups", "--num-wave-groups", "N", false, "gemm.wave_groups", "single kernel: wave groups in turns"},
     {"num-groups-to-merge", "--num-groups-to-merge", "N", false, "gemm.groups_per_tile",
-     "single kernel: convolution groups a tile"},
+     "single kernel: convolution groups per tile"},
     {"double-smem-buffer", "--double-smem-buffer", "BOOL", false, "gemm.double_buffer",
      "single kernel: two shared buffers (default: as the pipeline is defined)"},
-    {"split-image", "--split-image", "", false, "gemm.split_image",
-     "single kernel: marks it in its name; compv and basic divide large tensors without it"},
-    {"two-stage", "--two-stage", "", false, "gemm.two_stage", "single kernel: fp32 workspace, then a conversion pass"},
-    {"explicit-gemm", "--explicit-gemm", "", false, "gemm.explicit_gemm", "single kernel: 1x1 as a plain GEMM"},
+    {"two-stage", "--two-stage", "BOOL", false, "gemm.split_k",
+     "single kernel: parts of the sums go to the workspace and a second launch adds them (split_k=workspace)"},
+    {"explicit-gemm", "--explicit-gemm", "", false, "gemm.explicit_gemm",
+     "single kernel: bwd_weight of 1x1 filters as a plain GEMM"},
     {"streamk-enabled", "--streamk-enabled", "", false, "gemm.stream_k", "single kernel: stream-K (tree unless said)"},
     {"streamk-reduction-strategy", "--streamk-reduction-strategy", "NAME", false, "gemm.stream_k",
      "single kernel: TREE or LINEAR"},
@@ -64,9 +68,22 @@ constexpr GenerateOption kOptions[] = {
     {"set", "--set", "FIELD=VALUE", true, "", "single kernel: any field by its path, such as gemm.stages=2 or y=fp32"},
 };
 
+constexpr UnusedOption kUnused[] = {
+    {"pad-m", "--pad-m", "every kernel masks the last rows of its tiles, so there is nothing to pad; leave it out"},
+    {"pad-n", "--pad-n", "every kernel masks the last columns of its tiles, so there is nothing to pad; leave it out"},
+    {"pad-k", "--pad-k", "every kernel fills the end of a sum with zeros, so there is nothing to pad; leave it out"},
+    {"split-image", "--split-image",
+     "plans divide tensors beyond 2^31 elements into ranges of images by themselves; leave it out"},
+    {"k-group", "--k-group", "no kernel joins k-blocks under one barrier; a larger --tile-k does the same"},
+    {"out-tile", "--out-tile", "the staged output is the block's tile; --tile-m and --tile-n set it"},
+    {"out-stages", "--out-stages", "the output is staged once, in the memory of the inputs; leave it out"},
+};
+
 }  // namespace
 
 std::span<const GenerateOption> generate_options() { return kOptions; }
+
+std::span<const UnusedOption> unused_generate_options() { return kUnused; }
 
 const GenerateOption* find_generate_option(std::string_view key) {
   for (const GenerateOption& option : kOptions)

@@ -20,6 +20,15 @@ struct GenerateOption {
 };
 
 std::span<const GenerateOption> generate_options();
+
+// Options that other generators have and that have no meaning here: understood, and refused with the reason.
+struct UnusedOption {
+  std::string_view key;
+  std::string_view names;
+  std::string_view why;
+};
+std::span<const UnusedOption> unused_generate_options();
+
 const GenerateOption* find_generate_option(std::string_view key);  // null where there is none
 
 // What was given, by key. A switch without a value holds an empty list or an empty text.

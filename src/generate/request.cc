@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "config/fields.h"
+#include "config/signature.h"
 #include "generate/single.h"
 
 namespace wt {
@@ -129,7 +130,32 @@ Status parse_action(const GenerateValues& values, GenerateRequest& request) {
   WT_TRY_ASSIGN(request.verbose, is_on(values, "verbose"));
   const auto& output = values_of(values, "output");
   request.output = output.empty() ? "generated_kernels" : output.back();
+  WT_TRY_ASSIGN(const bool append, is_on(values, "append"));
+  WT_TRY_ASSIGN(const bool remove, is_on(values, "remove"));
+  if (append && remove) return bad_input("--append and --remove exclude each other; give one");
+  if (append) request.mode = ExportMode::kAppend;
+  if (remove) request.mode = ExportMode::kRemove;
   return {};
+}
+
+// --run: the problem decides what a kernel's signature is, the other options the rest.
+Result<GenerateRequest> parse_run(const GenerateValues& values, GenerateRequest request) {
+  for (const char* key : {"variant", "datatype", "ndim", "layout", "rule-set", "output", "append", "remove"})
+    if (values.contains(key)) return bad_input("--{} does not go with --run, whose problem says it", key);
+  if (request.targets.size() != 1) return bad_input("--run takes one --target");
+  request.action = GenerateRequest::Action::kRun;
+  request.single = true;
+  WT_TRY_ASSIGN(request.problem, parse_problem(values_of(values, "run").back()));
+  const auto& device = values_of(values, "device");
+  const TargetName& target = request.targets.front();
+  request.device = !device.empty()                                    ? device.back()
+                   : target.simulated                                 ? to_text(target)
+                   : info_of(target.target).vendor == Vendor::kNvidia ? "gpu"
+                                                                      : "hip";
+  WT_TRY_ASSIGN(const SingleKernels single, single_kernel_for(values, config_for(*request.problem, target.target)));
+  request.kernels = single.kernels;
+  request.notes = single.notes;
+  return request;
 }
 
 }  // namespace
@@ -160,6 +186,8 @@ Result<GenerateRequest> parse_generate(const GenerateValues& values) {
   WT_TRY(parse_action(values, request));
   WT_TRY(parse_targets(values, request));
   WT_TRY(parse_query(values, request.query));
+  if (values.contains("run")) return parse_run(values, std::move(request));
+  if (values.contains("device")) return bad_input("--device goes with --run");
   request.single = asks_for_single_kernel(values);
   if (!request.single) return request;
   if (values.contains("rule-set"))

@@ -10,16 +10,17 @@
 #include <vector>
 
 #include "base/status.h"
-#include "config/rules.h"
 #include "config/targets.h"
+#include "generate/export.h"
 #include "generate/options.h"
+#include "rules/rules.h"
 
 namespace wt {
 
 enum class ListFormat : uint8_t { kTable, kJson, kNames };
 
 struct GenerateRequest {
-  enum class Action : uint8_t { kExport, kList, kCount, kConstraints };
+  enum class Action : uint8_t { kExport, kList, kCount, kConstraints, kRun };
   Action action = Action::kExport;
   std::vector<TargetName> targets;
   RuleQuery query;  // for each target in turn
@@ -30,6 +31,9 @@ struct GenerateRequest {
   ListFormat format = ListFormat::kTable;
   bool verbose = false;
   std::filesystem::path output;
+  ExportMode mode = ExportMode::kReplace;
+  std::optional<ConvProblem> problem;  // of --run: its kernel is the one in `kernels`
+  std::string device;                  // of --run
 };
 
 // An impossible single kernel fails with the constraint that it breaks.

@@ -5,13 +5,13 @@
 #include <cctype>
 #include <set>
 
-#include "config/constraints.h"
 #include "config/fields.h"
-#include "config/kernels.h"
 #include "config/pipelines.h"
 #include "config/signature.h"
 #include "generate/request.h"
-#include "kernel/gemm/portable/layout.h"
+#include "kernels/constraints.h"
+#include "kernels/kind.h"
+#include "kernels/portable/device/layout.h"
 
 namespace wt {
 
@@ -93,6 +93,8 @@ class Knobs {
         // The strategy, where given, says more.
         if (has("gemm.stream_k")) return {};
         value = on ? "tree" : "off";
+      } else if (option.key == "two-stage") {
+        value = on ? "workspace" : "none";
       } else {
         value = on ? "true" : "false";
       }
@@ -116,9 +118,9 @@ class Builder {
 
   Result<KernelConfig> build(KernelConfig config) {
     WT_TRY(knobs_.apply(config));
-    if (config.family == Family::kGemm) fill_gemm(config);
+    if (config.family() == Family::kGemm) fill_gemm(config);
     std::vector<Decline> reasons = declines(config);
-    if (!reasons.empty() && config.family == Family::kGemm && take_proposed_tile(config, reasons))
+    if (!reasons.empty() && config.family() == Family::kGemm && take_proposed_tile(config, reasons))
       reasons = declines(config);
     if (!reasons.empty()) return unsupported("no such kernel for {}: {}", text_of(config.target), to_text(reasons));
     return config;
@@ -134,14 +136,20 @@ class Builder {
   void fill_gemm(KernelConfig& config) {
     const TargetInfo& target = info_of(config.target);
     GemmConfig& gemm = config.gemm;
-    if (!knobs_.has("gemm.pipeline")) {
+    if (!knobs_.has("gemm.pipeline") && !knobs_.has("kind")) {
+      config.kind = Kind::kPortable;
       gemm.pipeline = Pipeline::kCompV4;
       if (!kind_of(config) || !is_portable_signature(config)) {
+        config.kind = Kind::kBasic;
         gemm.pipeline = Pipeline::kBasicV1;
         note(config,
              "pipeline compv4, the default, has no kernel for this target, layout and types; basic_v1 stands in");
       }
     }
+    if (!knobs_.has("gemm.pipeline") && knobs_.has("kind")) gemm.pipeline = kind_of(config.kind).pipelines.front();
+    if (!knobs_.has("kind")) config.kind = kind_with(gemm.pipeline, config.target, config.direction);
+    if (gemm.explicit_gemm && !knobs_.has("gemm.specialization"))
+      gemm.specialization = Specialization::kFilter1x1Stride1Pad0;
     const PipelineInfo& pipeline = info_of(gemm.pipeline);
     const KernelKind* kind = kind_of(config);
     if (!knobs_.has("gemm.tile.m")) gemm.tile.m = 128;
@@ -168,11 +176,11 @@ class Builder {
     };
     if (!knobs_.has("gemm.vector_a") && reads("gemm.vector_a")) gemm.vector_a = at_most(4, operand_a(config));
     if (!knobs_.has("gemm.vector_b") && reads("gemm.vector_b")) gemm.vector_b = at_most(8, operand_b(config));
-    if (portable_layout::serves(config)) fill_portable(gemm, pipeline);
+    if (config.kind == Kind::kPortable) fill_portable(gemm, pipeline);
     if (!knobs_.has("gemm.vector_c") && reads("gemm.vector_c")) gemm.vector_c = 8;
     if (kind && !reads("gemm.staging"))
-      note(config,
-           fmt::format("kernel {} stores directly, an element at a time; cshuffle and vectors do not apply", kind->id));
+      note(config, fmt::format("kernel {} stores directly, an element at a time; cshuffle and vectors do not apply",
+                               text_of(kind->id)));
   }
 
   // What the portable kernels multiply (constraints portable-types and portable-layout).
@@ -249,6 +257,14 @@ bool asks_for_single_kernel(const GenerateValues& values) {
     const GenerateOption* option = find_generate_option(pair.first);
     return pair.first == "set" || (option && !option->field.empty());
   });
+}
+
+Result<SingleKernels> single_kernel_for(const GenerateValues& values, const KernelConfig& signature) {
+  WT_TRY_ASSIGN(const Knobs knobs, Knobs::read(values));
+  SingleKernels single;
+  WT_TRY_ASSIGN(const KernelConfig config, Builder(knobs, single.notes).build(signature));
+  single.kernels.push_back(config);
+  return single;
 }
 
 Result<SingleKernels> single_kernels(const GenerateValues& values, const std::vector<TargetName>& targets,

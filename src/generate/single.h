@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/status.h"
-#include "config/rules.h"
 #include "config/targets.h"
 #include "generate/options.h"
+#include "rules/rules.h"
 
 namespace wt {
 
@@ -25,5 +25,8 @@ struct SingleKernels {
 // 2D, channels-last). Fails with the constraints that a given value breaks.
 Result<SingleKernels> single_kernels(const GenerateValues& values, const std::vector<TargetName>& targets,
                                      const RuleQuery& query);
+
+// The one kernel of a problem's signature (config/signature.h).
+Result<SingleKernels> single_kernel_for(const GenerateValues& values, const KernelConfig& signature);
 
 }  // namespace wt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// problem/channel_sums.h - the sums of a tensor over images and pixels, one a channel: the gradient of a bias.
+// problem/channel_sums.h - the sums of a tensor over images and pixels, one per channel: the gradient of a bias.
 //
 // Sums in double, on the host: what kernels are compared with, and how the CPU computes a bias gradient.
 #pragma once
@@ -20,7 +20,7 @@ struct ChannelTensor {
   int64_t elements() const { return terms() * channels; }
 };
 
-// Of a problem's bias gradient: dy, or x (BiasGradient).
+// The tensor of a problem's bias gradient: dy, or x (BiasGradient).
 ChannelTensor bias_gradient_tensor(const ConvProblem& problem, BiasGradient which);
 
 struct ChannelSum {

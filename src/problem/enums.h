@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // problem/enums.h - the choices that problems, kernel configurations and device code share.
 //
-// Freestanding: device compilers read this file too, so it includes nothing.
+// Freestanding: device compilers read this file too.
 #pragma once
+
+#include "problem/activations.h"
 
 namespace wt {
 
@@ -25,9 +27,6 @@ enum class Layout : unsigned char {
   kChannelsLast,   // x: n d h w c   w: k d h w c/g   y: n d h w k
   kChannelsFirst,  // x: n c d h w   w: k c/g d h w   y: n k d h w
 };
-
-// gelu is the erf form, x/2 (1 + erf(x/sqrt 2)); silu is x * sigmoid(x).
-enum class Activation : unsigned char { kNone, kRelu, kLeakyRelu, kClamp, kSilu, kGelu, kSigmoid, kTanh };
 
 constexpr int size_of(DataType type) {
   switch (type) {

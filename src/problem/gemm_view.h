@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// problem/gemm_view.h - the matrix product that each direction is: the only bridge from convolution letters to m, n, k.
+// problem/gemm_view.h - the matrix product that each direction is, from convolution letters to m, n and k.
 //
 //              forward      backward data           backward weight
 //   m          n p q        n h w (of a phase)      k

@@ -73,7 +73,7 @@ float to_float_odd(double value) {
   if (static_cast<double>(nearest) == value || std::isnan(value)) return nearest;
   const uint32_t bits = std::bit_cast<uint32_t>(nearest);
   if (bits & 1) return nearest;
-  // Of the two floats around the value one is odd; nearest is the even one, so the other lies on the value's side.
+  // One of the two floats around the value is odd; nearest is the even one, so the other lies on the value's side.
   const bool away = std::fabs(value) > std::fabs(static_cast<double>(nearest));
   if (std::isinf(nearest)) return std::copysign(std::numeric_limits<float>::max(), nearest);
   if (bits << 1 == 0) return std::copysign(std::numeric_limits<float>::denorm_min(), static_cast<float>(value));

@@ -15,7 +15,7 @@ namespace wt {
 // One group of channels-last patches that fill an image of one or two dimensions, with an epilogue that the view has
 // too: no user's text, which sees coordinates; backward data without what depends on channels or on places.
 bool is_patch(const ConvProblem& problem);
-// Of a problem that is one. `packed`: of a copy of x in which a patch's runs follow each other.
+// The view of a problem that is one. `packed`: of a copy of x in which a patch's runs follow each other.
 ConvProblem patch_view(const ConvProblem& problem, bool packed = false);
 
 // Numbers of an image that lie together, and from the end of such a run to the start of the pixel's next one.
@@ -26,7 +26,7 @@ PatchRuns patch_runs(const ConvProblem& problem);
 
 // Forward, of 16-bit numbers and where rows of patches are no whole 16 bytes: copies that start at such bytes have up
 // to seven numbers before a patch's row, so that each of the few numbers of them has its own copy of the filter, moved
-// as far behind zeros. Of a view.
+// as far behind zeros. For a view.
 struct RawPatches {
   int64_t step, shifts;  // numbers before a row: 0, step, 2 step ...
   int64_t depth;         // numbers of a filter's row with the zeros around it

@@ -139,10 +139,6 @@ constexpr std::pair<const char*, Direction> kDirections[] = {
 constexpr std::pair<const char*, DataType> kTypes[] = {{"fp32", DataType::kF32},  {"tf32", DataType::kTf32},
                                                        {"fp16", DataType::kF16},  {"bf16", DataType::kBf16},
                                                        {"e4m3", DataType::kE4m3}, {"e5m2", DataType::kE5m2}};
-constexpr std::pair<const char*, Activation> kActivations[] = {
-    {"none", Activation::kNone},       {"relu", Activation::kRelu}, {"leaky_relu", Activation::kLeakyRelu},
-    {"clamp", Activation::kClamp},     {"silu", Activation::kSilu}, {"gelu", Activation::kGelu},
-    {"sigmoid", Activation::kSigmoid}, {"tanh", Activation::kTanh}};
 
 template <class Table, class Value>
 const char* name_in(const Table& table, Value value) {
@@ -164,12 +160,24 @@ std::optional<Value> value_in(const std::pair<const char*, Value> (&table)[kCoun
 
 const char* name_of(Direction direction) { return name_in(kDirections, direction); }
 const char* name_of(DataType type) { return name_in(kTypes, type); }
-const char* name_of(Activation activation) { return name_in(kActivations, activation); }
+const char* name_of(Activation activation) { return activation > kLastActivation ? "?" : facts_of(activation).name; }
 std::optional<Direction> direction_from(std::string_view name) { return value_in(kDirections, name); }
 std::optional<DataType> data_type_from(std::string_view name) { return value_in(kTypes, name); }
 std::optional<Activation> activation_from(std::string_view name) {
-  const auto found = value_in(kActivations, name);
-  return found == Activation::kNone ? std::nullopt : found;
+  for (const ActivationFacts& facts : kActivations) {
+    if (facts.activation != Activation::kNone && name == facts.name) return facts.activation;
+  }
+  return std::nullopt;
+}
+
+std::string activation_names(std::string_view between, std::string_view last) {
+  std::string text;
+  for (const ActivationFacts& facts : kActivations) {
+    if (facts.activation == Activation::kNone) continue;
+    if (!text.empty()) text += facts.activation == kLastActivation ? last : between;
+    text += facts.name;
+  }
+  return text;
 }
 
 const char* layout_name(Layout layout, int dims) {

@@ -34,6 +34,7 @@ struct Epilogue {
   float alpha = 1;
   bool scale = false;
   bool bias = false;
+  DataType scale_type = DataType::kF32, bias_type = DataType::kF32;  // or bf16 or fp16, where there is such a tensor
   bool residual = false;  // a tensor of the output's shape and type; may be the output itself (accumulation)
   float beta = 1;         // read only where residual is set
   int added = 0;          // more tensors that are added, each with its factor
@@ -88,7 +89,7 @@ struct ConvProblem {
 
   Epilogue epilogue;
   BiasGradient bias_gradient = BiasGradient::kNone;  // of bwd_weight
-  // Causal, one-dimensional, forward: what came before x, history_length() pixels an image in the layout of x, stands
+  // Causal, one-dimensional, forward: what came before x, history_length() pixels per image in the layout of x, stands
   // where the padding's zeros would. new_history: the last so many pixels of the two are given out for the next call.
   bool history = false;
   bool new_history = false;
@@ -157,11 +158,14 @@ void set_causal_padding(ConvProblem& problem);  // everything below the outermos
 
 const char* name_of(Direction direction);          // fwd, bwd_data, bwd_weight
 const char* name_of(DataType type);                // fp32, tf32, fp16, bf16, e4m3, e5m2
-const char* name_of(Activation activation);        // none, relu, leaky_relu, clamp, silu, gelu, sigmoid, tanh
+const char* name_of(Activation activation);        // none, relu, ..: activations.h
 const char* layout_name(Layout layout, int dims);  // NHWC, NCDHW, ...
 
 std::optional<Direction> direction_from(std::string_view name);
 std::optional<DataType> data_type_from(std::string_view name);
 std::optional<Activation> activation_from(std::string_view name);  // not "none"
+
+// All activations but none, for messages: "relu, leaky_relu, .. or gelu_tanh".
+std::string activation_names(std::string_view between = ", ", std::string_view last = " or ");
 
 }  // namespace wt

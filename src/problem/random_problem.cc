@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "problem/measures.h"
 
 namespace wt {
 namespace {
@@ -12,8 +13,6 @@ template <class T>
 T pick_or(Random& random, const std::vector<T>& some, std::initializer_list<T> all) {
   return some.empty() ? random.pick(all) : random.pick(std::span<const T>(some));
 }
-
-bool is_fp8(DataType type) { return type == DataType::kE4m3 || type == DataType::kE5m2; }
 
 void draw_types(Random& random, const RandomLimits& limits, ConvProblem& p) {
   using enum DataType;
@@ -57,11 +56,12 @@ void draw_epilogue(Random& random, Epilogue& e) {
   e.bias = random.chance(0.4);
   e.residual = random.chance(0.3);
   if (e.residual && random.chance(0.5)) e.beta = real() + 3;
-  if (random.chance(0.6))
-    e.activation = static_cast<Activation>(random.between(0, static_cast<int>(Activation::kTanh)));
+  if (random.chance(0.6)) e.activation = static_cast<Activation>(random.between(0, kActivationCount - 1));
   if (e.activation == Activation::kLeakyRelu && random.chance(0.5)) e.slope = real();
   if (e.activation == Activation::kClamp && random.chance(0.5)) e.low = real() - 2, e.high = real() + 2;
   e.amax = random.chance(0.2);
+  for (const auto& [present, type] : {std::pair{e.scale, &e.scale_type}, std::pair{e.bias, &e.bias_type}})
+    if (present && random.chance(0.5)) *type = random.chance(0.5) ? DataType::kBf16 : DataType::kF16;
 }
 
 }  // namespace

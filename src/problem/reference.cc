@@ -230,10 +230,9 @@ class Reference {
 
   ReferenceElement finish(const Sum& sum, int64_t channel, int64_t index) const {
     const Epilogue& e = p_.epilogue;
-    const size_t slot = static_cast<size_t>(channel);
     EpilogueInputs inputs;
-    if (e.scale) inputs.scale = t_.scale.as<float>()[slot];
-    if (e.bias) inputs.bias = t_.bias.as<float>()[slot];
+    if (e.scale) inputs.scale = load(e.scale_type, t_.scale.data(), channel);
+    if (e.bias) inputs.bias = load(e.bias_type, t_.bias.data(), channel);
     if (e.residual) inputs.residual = load(p_.output_type(), t_.residual.data(), index);
     for (size_t i = 0; i < static_cast<size_t>(e.auxiliaries_read()); ++i)
       inputs.aux[i] = load(p_.output_type(), t_.aux[i].data(), index);
@@ -259,57 +258,6 @@ class Reference {
 
 }  // namespace
 
-ReferenceElement finish_element(const Epilogue& epilogue, const ReferenceElement& sums, const EpilogueInputs& inputs) {
-  ReferenceElement element = sums;
-  element.inputs = inputs;
-  const double factor = static_cast<double>(epilogue.alpha) * (epilogue.scale ? inputs.scale : 1.0f);
-  element.gain = std::fabs(factor);
-  element.before = factor * element.dot;
-  element.magnitude = std::fabs(element.before);
-  const auto add = [&](double term) {
-    element.before += term;
-    element.magnitude += std::fabs(term);
-  };
-  if (epilogue.bias) add(inputs.bias);
-  if (epilogue.residual) add(static_cast<double>(epilogue.beta) * inputs.residual);
-  for (size_t i = 0; i < static_cast<size_t>(epilogue.added); ++i)
-    add(static_cast<double>(epilogue.betas[i]) * inputs.aux[i]);
-  element.activated = activate(epilogue, element.before);
-  if (epilogue.has_saved()) {
-    const double passes = activation_derivative(epilogue, inputs.aux[static_cast<size_t>(epilogue.added)]);
-    element.activated = passes == 0 ? 0 : element.before * passes;
-  }
-  element.value = element.activated;
-  if (!epilogue.expression.empty()) {
-    element.value =
-        apply_expression(epilogue, *inputs.code, static_cast<float>(element.activated), inputs.at, inputs.aux);
-  }
-  return element;
-}
-
-double activation_derivative(const Epilogue& epilogue, double v) {
-  const double s = 1 / (1 + std::exp(-v));
-  switch (epilogue.gradient) {
-    case Activation::kNone:
-      return 1;
-    case Activation::kRelu:
-      return v > 0 ? 1 : 0;
-    case Activation::kLeakyRelu:
-      return v > 0 ? 1 : static_cast<double>(epilogue.slope);
-    case Activation::kClamp:
-      return v > static_cast<double>(epilogue.low) && v < static_cast<double>(epilogue.high) ? 1 : 0;
-    case Activation::kSilu:
-      return s + v * s * (1 - s);
-    case Activation::kGelu:
-      return (1 + std::erf(v / std::sqrt(2.0))) / 2 + v * std::exp(-v * v / 2) / std::sqrt(2 * M_PI);
-    case Activation::kSigmoid:
-      return s * (1 - s);
-    case Activation::kTanh:
-      return 1 - std::tanh(v) * std::tanh(v);
-  }
-  return 1;
-}
-
 user::Coord output_coord(const ConvProblem& problem, int64_t index) {
   const Position at = position_of(problem, index);
   const bool weight = problem.direction == Direction::kBackwardWeight;
@@ -322,31 +270,6 @@ user::Coord output_coord(const ConvProblem& problem, int64_t index) {
   coord.group = static_cast<int>(coord.channel / (problem.output_channels() / problem.g));
   coord.c = weight ? static_cast<int>(at.channel) : 0;
   return coord;
-}
-
-double activate(const Epilogue& epilogue, double v) {
-  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
-  switch (epilogue.activation) {
-    case Activation::kNone:
-      return v;
-    case Activation::kRelu:
-      return v < 0 ? 0 : v;
-    case Activation::kLeakyRelu:
-      return v < 0 ? v * static_cast<double>(epilogue.slope) : v;
-    case Activation::kClamp:
-      return v < static_cast<double>(epilogue.low)    ? static_cast<double>(epilogue.low)
-             : v > static_cast<double>(epilogue.high) ? static_cast<double>(epilogue.high)
-                                                      : v;
-    case Activation::kSilu:
-      return v * sigmoid(v);
-    case Activation::kGelu:
-      return v / 2 * (1 + std::erf(v / std::sqrt(2.0)));
-    case Activation::kSigmoid:
-      return sigmoid(v);
-    case Activation::kTanh:
-      return std::tanh(v);
-  }
-  return v;
 }
 
 ReferenceElement reference_element(const ConvProblem& problem, const HostTensors& tensors, int64_t index) {

@@ -34,7 +34,7 @@ struct ReferenceElement {
 // Element `index` (in memory order) of the direction's output.
 ReferenceElement reference_element(const ConvProblem& problem, const HostTensors& tensors, int64_t index);
 
-// The same from sums made elsewhere (dispatch/gpu_verify.h): dot, square_sum and terms of `sums` are read, the
+// The same from sums made elsewhere (dispatch/trial/gpu_verify.h): dot, square_sum and terms of `sums` are read, the
 // rest is filled in.
 ReferenceElement finish_element(const Epilogue& epilogue, const ReferenceElement& sums, const EpilogueInputs& inputs);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/environment.h"
 #include "base/files.h"
 
 namespace wt {
@@ -67,7 +68,7 @@ Result<Suite> read_suite(const fs::path& path) {
 
 std::vector<fs::path> suite_folders() {
   std::vector<fs::path> folders;
-  if (const char* folder = std::getenv("WAVETILE_SUITES"); folder && *folder) folders.emplace_back(folder);
+  if (const char* folder = environment_or_null("WAVETILE_SUITES"); folder && *folder) folders.emplace_back(folder);
   folders.emplace_back("bench/suites");
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);

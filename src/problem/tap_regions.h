@@ -24,7 +24,7 @@ struct TapRegion {
 
 inline constexpr int kMaxTapRegions = 9;
 
-// Of forward, and of backward data with unit stride. Empty where the output is better left in one piece: without
+// For forward, and for backward data with unit stride. Empty where the output is better left in one piece: without
 // dilation, where few products would be saved, or where an im2col copy could not walk over a rectangle.
 std::vector<TapRegion> tap_regions(const ConvProblem& problem);
 

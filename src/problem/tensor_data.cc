@@ -85,20 +85,21 @@ Values second_values(const ConvProblem& problem) {
 void fill_epilogue(const ConvProblem& problem, HostTensors& tensors, Fill fill, uint64_t seed) {
   const auto stream = [&](uint64_t role) { return mix64(mix64(seed) ^ role << 56); };
   const Epilogue& epilogue = problem.epilogue;
-  const size_t channels = static_cast<size_t>(problem.output_channels());
+  const int64_t channels = problem.output_channels();
   const Values small{.fill = fill, .largest = largest_exact_integer(problem.output_type()) < 32 ? 1 : 4};
   if (epilogue.scale) {
-    tensors.scale = Buffer(channels * sizeof(float));
-    for (size_t i = 0; i < channels; ++i) {
-      const uint64_t bits = mix64(stream(3) ^ i);
+    tensors.scale = Buffer(static_cast<size_t>(channels * size_of(epilogue.scale_type)));
+    for (int64_t i = 0; i < channels; ++i) {
+      const uint64_t bits = mix64(stream(3) ^ static_cast<uint64_t>(i));
       const float sign = bits & 1 ? -1.0f : 1.0f;
       const float real = 0.5f + static_cast<float>(bits >> 40) * 0x1p-24f;
-      tensors.scale.as<float>()[i] = sign * (fill == Fill::kExact ? (bits & 6 ? 1.0f : 2.0f) : real);
+      const float size = fill == Fill::kExact ? (bits & 6 ? 1.0f : 2.0f) : real;
+      store(epilogue.scale_type, tensors.scale.data(), i, sign * size);
     }
   }
   if (epilogue.bias) {
-    tensors.bias = Buffer(channels * sizeof(float));
-    fill_array(DataType::kF32, tensors.bias.data(), problem.output_channels(), small, stream(4));
+    tensors.bias = Buffer(static_cast<size_t>(channels * size_of(epilogue.bias_type)));
+    fill_array(epilogue.bias_type, tensors.bias.data(), channels, small, stream(4));
   }
   if (epilogue.residual) {
     tensors.residual = Buffer(static_cast<size_t>(output_bytes(problem)));
@@ -177,16 +178,8 @@ bool epilogue_is_exact(const ConvProblem& problem) {
   const Epilogue& e = problem.epilogue;
   if (!is_dyadic(e.alpha) || (e.residual && !is_dyadic(e.beta))) return false;
   if (!std::ranges::all_of(e.betas, is_dyadic) || !e.expression.empty()) return false;
-  switch (e.has_saved() ? e.gradient : e.activation) {
-    case Activation::kNone:
-    case Activation::kRelu:
-    case Activation::kClamp:
-      return true;
-    case Activation::kLeakyRelu:
-      return is_dyadic(e.slope);
-    default:
-      return false;
-  }
+  const Activation activation = e.has_saved() ? e.gradient : e.activation;
+  return facts_of(activation).error == 0 || (activation == Activation::kLeakyRelu && is_dyadic(e.slope));
 }
 
 Buffer& output_of(const ConvProblem& problem, HostTensors& tensors) {

@@ -42,11 +42,16 @@ std::string numbers_text(std::span<const float> numbers, int count) {
   return text;
 }
 
+// fp32 leaves no word, so that older keys keep their meaning.
+std::string channel_type_text(DataType type) {
+  return type == DataType::kF32 ? std::string() : std::string("=") + name_of(type);
+}
+
 std::string epilogue_text(const Epilogue& epilogue, bool complete) {
   std::string text;
   if (complete || epilogue.alpha != 1) text += fmt::format("+alpha={}", epilogue.alpha);
-  if (epilogue.scale) text += "+scale";
-  if (epilogue.bias) text += "+bias";
+  if (epilogue.scale) text += "+scale" + channel_type_text(epilogue.scale_type);
+  if (epilogue.bias) text += "+bias" + channel_type_text(epilogue.bias_type);
   if (epilogue.residual)
     text += complete || epilogue.beta != 1 ? fmt::format("+residual={}", epilogue.beta) : "+residual";
   if (epilogue.added > 0) text += "+add=" + numbers_text(epilogue.betas, epilogue.added);

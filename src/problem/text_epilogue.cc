@@ -31,9 +31,10 @@ struct StepName {
 constexpr StepName kSteps[] = {{"alpha", kAlpha},  {"scale", kScale}, {"bias", kBias},   {"residual", kResidual},
                                {"add", kAdd},      {"aux", kInputs},  {"out", kOutputs}, {"scalars", kScalars},
                                {"f", kExpression}, {"amax", kAmax},   {"store", kStore}};
-constexpr std::string_view kOrder =
-    "alpha, scale, bias, residual, add, one of relu leaky_relu clamp silu gelu sigmoid tanh or of these with grad_ "
-    "before, aux, out, scalars, f, amax, store";
+std::string order() {
+  return "alpha, scale, bias, residual, add, one of " + activation_names(" ", " ") +
+         " or of these with grad_ before, aux, out, scalars, f, amax, store";
+}
 constexpr std::string_view kGradientPrefix = "grad_";
 
 // What a step that cannot do without says where its value is missing.
@@ -91,11 +92,11 @@ Status TextParser::parse_step(size_t& at, size_t end) {
     given = *activation;
     step = is_gradient ? kGradient : kActivation;
   }
-  if (step < 0) return fault(begin, fmt::format("unknown epilogue step '{}'; expected {}", name, kOrder));
+  if (step < 0) return fault(begin, fmt::format("unknown epilogue step '{}'; expected {}", name, order()));
   if (step == last_step_) return fault(begin, fmt::format("the step '{}' was given already", name));
   if (step < last_step_) {
     return fault(begin, fmt::format("the step '{}' comes too late; steps are written in the order of application: {}",
-                                    name, kOrder));
+                                    name, order()));
   }
   last_step_ = step;
 
@@ -103,7 +104,8 @@ Status TextParser::parse_step(size_t& at, size_t end) {
   if (has_value) ++at;
   const bool leaky = kind == "leaky_relu", clamp = kind == "clamp";
   const std::string_view wanted = value_wanted(step);
-  const bool takes_value = !wanted.empty() || step == kResidual || leaky || clamp;
+  const bool takes_type = step == kScale || step == kBias;
+  const bool takes_value = !wanted.empty() || takes_type || step == kResidual || leaky || clamp;
   if (has_value && !takes_value) return fault(at - 1, fmt::format("the step '{}' takes no value", name));
   if (!has_value && !wanted.empty()) return fault(at, wanted);
   epilogue.scale |= step == kScale;
@@ -111,6 +113,7 @@ Status TextParser::parse_step(size_t& at, size_t end) {
   epilogue.residual |= step == kResidual;
   epilogue.amax |= step == kAmax;
   if (!has_value) return {};
+  if (takes_type) return parse_channel_type(at, end, step == kScale ? epilogue.scale_type : epilogue.bias_type);
   if (step == kAdd) return parse_reals(at, end, epilogue.betas, epilogue.added);
   if (step == kScalars) return parse_reals(at, end, epilogue.scalars, epilogue.scalar_count);
   if (step == kInputs || step == kOutputs) {
@@ -127,6 +130,15 @@ Status TextParser::parse_step(size_t& at, size_t end) {
   WT_TRY(parse_real(at, end, epilogue.low));
   if (!at_char(at, end, ':')) return fault(at, "expected ':' and the upper bound of clamp, as in clamp=0:6");
   return parse_real(++at, end, epilogue.high);
+}
+
+Status TextParser::parse_channel_type(size_t& at, size_t end, DataType& type) const {
+  const size_t begin = at;
+  while (at < end && is_word(text_[at])) ++at;
+  const auto found = data_type_from(word(begin, at));
+  if (!found) return fault(begin, fmt::format("unknown type '{}'; expected fp32, bf16 or fp16", word(begin, at)));
+  type = *found;
+  return {};
 }
 
 Status TextParser::parse_real(size_t& at, size_t end, float& real) const {

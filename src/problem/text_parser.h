@@ -41,6 +41,7 @@ class TextParser {
   Status parse_number(size_t& at, size_t end, int64_t& number) const;
   Status parse_epilogue(size_t begin, size_t end);
   Status parse_step(size_t& at, size_t end);
+  Status parse_channel_type(size_t& at, size_t end, DataType& type) const;
   Status parse_real(size_t& at, size_t end, float& real) const;
   Status parse_reals(size_t& at, size_t end, std::span<float> reals, int& count) const;
   Status parse_quoted(size_t& at, size_t end, std::string& content) const;

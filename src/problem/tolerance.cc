@@ -14,6 +14,7 @@ constexpr double kUnit = 0x1p-24;  // rounding of one fp32 operation, relative
 
 struct MatrixUnit {
   double terms = 1;       // of one instruction
+  double lost = 1;        // what an instruction's truncation takes, in units of the last partial sum
   double unit = kUnit;    // error of its accumulation, relative to the partial sum
   double input_unit = 0;  // rounding of one input
 };
@@ -21,67 +22,51 @@ struct MatrixUnit {
 MatrixUnit matrix_unit(DataType input) {
   switch (input) {
     case DataType::kF32:
-      return {1, kUnit, 0};
+      // Three products of tf32 parts over 8 terms, each sum truncated. WHY 0.4: a truncation takes 0.72 units of the
+      // partial sum in the mean, and the partial sums of positive numbers are half the last one in the mean, of signed
+      // ones less. A bound of 1 would let through what was computed as tf32.
+      return {8.0 / 3, 0.4, kUnit, 0};
     case DataType::kTf32:
-      return {8, kUnit, 0x1p-10};  // truncated inputs; rounded ones are twice as good
+      return {8, 1, kUnit, 0x1p-10};  // truncated inputs; rounded ones are twice as good
     case DataType::kF16:
     case DataType::kBf16:
-      return {16, kUnit, 0};
+      return {16, 1, kUnit, 0};
     case DataType::kE4m3:
     case DataType::kE5m2:
-      return {32, 0x1p-13, 0};  // Hopper's fp8 sums keep about 13 bits of fraction
+      return {32, 1, 0x1p-13, 0};  // Hopper's fp8 sums keep about 13 bits of fraction
   }
   return {};
 }
 
-// How much the activation multiplies an error, and what its own arithmetic adds.
+// Beyond it activations have their limits, at infinities and NaN too.
+constexpr double kFar = 128;
+
+// How much the activation multiplies an error.
 double slope_of(const Epilogue& e) {
-  switch (e.activation) {
-    case Activation::kLeakyRelu:
-      return std::max(1.0, std::fabs(static_cast<double>(e.slope)));
-    case Activation::kSilu:
-      return 1.1;
-    case Activation::kGelu:
-      return 1.13;
-    case Activation::kSigmoid:
-      return 0.25;
-    default:
-      return 1;
-  }
+  const double slope = facts_of(e.activation).slope;
+  return e.activation == Activation::kLeakyRelu ? std::max(slope, std::fabs(static_cast<double>(e.slope))) : slope;
 }
 
-// exp and erf on devices are good to a few units, and exp loses more as its argument grows.
+// What its own arithmetic adds; where an exponential is beyond fp32, a result below the argument times fp32's least
+// normal number is zero.
 double own_error(const Epilogue& e, const ReferenceElement& element) {
-  const double before = std::fabs(element.before), value = std::fabs(element.value);
-  switch (e.activation) {
-    case Activation::kLeakyRelu:
-      return kUnit * value;
-    case Activation::kSilu:
-    case Activation::kSigmoid:
-      // Where exp(-v) is beyond fp32, the result is zero instead of v over it.
-      return (1 + before) * (0x1p-21 * value + std::numeric_limits<float>::min());
-    case Activation::kGelu:
-      return 0x1p-21 * (value + before);
-    case Activation::kTanh:
-      return 0x1p-21 * (value + std::min(1.0, before));
-    default:
-      return 0;
-  }
+  const ActivationFacts& facts = facts_of(e.activation);
+  const double before = std::fmin(std::fabs(element.before), kFar), value = std::fabs(element.value);
+  if (facts.error == 0) return 0;
+  const double flushed = facts.special > 0 ? (1 + before) * std::numeric_limits<float>::min() : 0;
+  const double growth = element.before < 0 ? std::pow(before, facts.growth) : 0;
+  return facts.error * (1 + growth) * value + flushed;
 }
 
-// What passes, and the derivative's own error: a few units of numbers up to one, whose exp loses more as v grows.
+// What passes, and the derivative's own error: two roundings where it is constant, else a few units of numbers up to
+// one, whose exp loses more as v grows.
 double gradient_bound(const Epilogue& e, const ReferenceElement& element, double before) {
+  const ActivationFacts& facts = facts_of(e.gradient);
   const double saved = element.inputs.aux[static_cast<size_t>(e.added)];
   const double passed = std::fabs(activation_derivative(e, saved)) * before;
-  switch (e.gradient) {
-    case Activation::kRelu:
-    case Activation::kClamp:
-      return passed;
-    case Activation::kLeakyRelu:
-      return passed + kUnit * std::fabs(element.activated);
-    default:
-      return passed + 0x1p-20 * (1 + std::fabs(saved)) * (std::fabs(element.before) + before);
-  }
+  if (facts.error == 0) return passed;
+  if (facts.derivative == Derivative::kConstant) return passed + 2 * kUnit * std::fabs(element.activated);
+  return passed + 0x1p-20 * (1 + std::fmin(std::fabs(saved), kFar)) * (std::fabs(element.before) + before);
 }
 
 // The user's f at both ends of what its argument may be, and some units for arithmetic that we know nothing of.
@@ -109,8 +94,8 @@ double sum_bound(const ConvProblem& problem, const ReferenceElement& element, co
   const double steps = std::ceil(terms / matrix.terms);
   const double spread = std::sqrt(element.square_sum);
   const double partial = std::fabs(element.dot) + 2 * spread;
-  double relative = kUnit * (4 * std::sqrt(terms) + splits);
-  if (matrix.terms > 1) relative += matrix.unit * (steps + 4 * std::sqrt(steps));
+  const double relative =
+      kUnit * (4 * std::sqrt(terms) + splits) + matrix.unit * (matrix.lost * steps + 4 * std::sqrt(steps));
   const double inputs = matrix.input_unit * (2 * std::fabs(element.dot) + 4 * spread);
   // Products below fp32's normal numbers may be flushed to zero.
   const double flushed = static_cast<double>(element.terms) * std::numeric_limits<float>::min();

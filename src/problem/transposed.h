@@ -5,8 +5,8 @@
 //
 // A transposed convolution spreads each input pixel over the output through the filter: the backward data of a
 // convolution whose y is the transposed one's input and whose x is its output. So its passes are those of that
-// convolution with the roles exchanged, and its filter (input channels, output channels a group, taps) is stored as the
-// convolution's w is.
+// convolution with the roles exchanged, and its filter (input channels, output channels per group, taps) is stored as
+// the convolution's w is.
 //
 //   pass             computes                            direction of the convolution
 //   kForward         input, filter -> output             kBackwardData    y, w -> x

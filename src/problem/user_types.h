@@ -53,7 +53,7 @@ constexpr Coord coord_in(const OutputShape& shape, Index rest) {
   return at;
 }
 
-// Of the element at `offset` of the output's memory.
+// The place of the element at `offset` of the output's memory.
 constexpr Coord coord_of(const OutputShape& shape, long long offset) {
   // WHY: dividing 64-bit numbers takes a GPU several times as long, and few outputs need it.
   return offset >> 31 == 0 ? coord_in(shape, static_cast<unsigned>(offset)) : coord_in(shape, offset);

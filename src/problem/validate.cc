@@ -6,14 +6,13 @@
 #include <initializer_list>
 #include <limits>
 
+#include "problem/measures.h"
 #include "problem/problem.h"
 
 namespace wt {
 namespace {
 
 constexpr const char* kDimNames[] = {"d", "h", "w"};
-
-bool is_fp8(DataType type) { return type == DataType::kE4m3 || type == DataType::kE5m2; }
 
 // The product, or nothing where it leaves 63 bits.
 std::optional<int64_t> checked_product(std::initializer_list<int64_t> factors) {
@@ -38,16 +37,34 @@ Status validate_choices(const ConvProblem& p) {
   if (p.layout > Layout::kChannelsFirst) {
     return bad_input("layout {} does not exist; use channels-last or channels-first", static_cast<int>(p.layout));
   }
-  const std::pair<const char*, DataType> types[] = {{"x", p.x}, {"w", p.w}, {"y", p.y}, {"acc", p.acc}};
+  const std::pair<const char*, DataType> types[] = {{"x", p.x},
+                                                    {"w", p.w},
+                                                    {"y", p.y},
+                                                    {"acc", p.acc},
+                                                    {"scale", p.epilogue.scale_type},
+                                                    {"bias", p.epilogue.bias_type}};
   for (const auto& [name, type] : types) {
     if (type > DataType::kE5m2) {
       return bad_input("the type {} of {} does not exist; use fp32, tf32, fp16, bf16, e4m3 or e5m2",
                        static_cast<int>(type), name);
     }
   }
-  if (p.epilogue.activation > Activation::kTanh) {
-    return bad_input("activation {} does not exist; use none, relu, leaky_relu, clamp, silu, gelu, sigmoid or tanh",
-                     static_cast<int>(p.epilogue.activation));
+  const std::pair<const char*, Activation> activations[] = {{"activation", p.epilogue.activation},
+                                                            {"gradient", p.epilogue.gradient}};
+  for (const auto& [name, activation] : activations) {
+    if (activation > kLastActivation) {
+      return bad_input("{} {} does not exist; use none, {}", name, static_cast<int>(activation), activation_names());
+    }
+  }
+  return {};
+}
+
+Status validate_channel_type(const char* name, bool present, DataType type) {
+  if (type != DataType::kF32 && type != DataType::kF16 && type != DataType::kBf16) {
+    return bad_input("{}={}: a value for each channel is fp32, fp16 or bf16; use one of them", name, name_of(type));
+  }
+  if (!present && type != DataType::kF32) {
+    return bad_input("{0}_type is {1}, but there is no {0}; set {0}, or leave its type at fp32", name, name_of(type));
   }
   return {};
 }
@@ -56,6 +73,8 @@ Status validate_types(const ConvProblem& p) {
   if (p.acc != DataType::kF32) {
     return bad_input("acc={}: sums are kept in fp32 only; leave acc out or use acc=fp32", name_of(p.acc));
   }
+  WT_TRY(validate_channel_type("scale", p.epilogue.scale, p.epilogue.scale_type));
+  WT_TRY(validate_channel_type("bias", p.epilogue.bias, p.epilogue.bias_type));
   const DataType first = p.first_type(), second = p.second_type(), output = p.output_type();
   if (first != second && !(is_fp8(first) && is_fp8(second))) {
     return bad_input("input types {} and {} cannot be multiplied; use the same type for both, or two fp8 types",

@@ -93,6 +93,7 @@ class Verification {
                  [&](int64_t chunk) {
                    std::vector<Mismatch> found;
                    double worst = 0, largest = 0;
+                   int64_t otherwise = 0;
                    for (int64_t i = chunk * chunk_size; i < std::min(count, (chunk + 1) * chunk_size); ++i) {
                      const int64_t index = sample ? (*sample)[static_cast<size_t>(i)] : i;
                      const float got = load(type, output_.data(), index);
@@ -100,11 +101,16 @@ class Verification {
                      const double bound = error_bound(p_, element, o_.model);
                      largest = std::max(largest, std::fabs(element.value) + bound);
                      if (std::isnan(got)) continue;  // counted by scan()
-                     if (!within(type, element.value, bound, got)) found.push_back({.index = index});
+                     if (!within(type, element.value, bound, got)) {
+                       found.push_back({.index = index});
+                     } else {
+                       otherwise += got != round_to(type, element.value);
+                     }
                      worst = std::max(worst, share_of_bound(type, element.value, bound, got));
                    }
                    const std::lock_guard lock(mutex_);
                    report_.worst = std::max(report_.worst, worst);
+                   report_.rounded_otherwise += otherwise;
                    report_.wrong += static_cast<int64_t>(found.size());
                    expected_largest_ = std::max(expected_largest_, largest);
                    for (const Mismatch& mismatch : found) first_.add(mismatch);

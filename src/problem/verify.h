@@ -33,14 +33,15 @@ struct Mismatch {
 };
 
 struct VerifyReport {
-  int64_t elements = 0;         // of the output
-  int64_t compared = 0;         // with the reference
-  int64_t wrong = 0;            // among those compared
-  int64_t unwritten = 0;        // among all
-  int64_t nan = 0;              // among all, unwritten ones not counted
-  double worst = 0;             // the largest share_of_bound of those compared: at most 1 where all are right
-  std::vector<Mismatch> first;  // the first few, in memory order
-  std::string amax_fault;       // empty: right, or not asked for
+  int64_t elements = 0;           // of the output
+  int64_t compared = 0;           // with the reference
+  int64_t wrong = 0;              // among those compared
+  int64_t unwritten = 0;          // among all
+  int64_t nan = 0;                // among all, unwritten ones not counted
+  int64_t rounded_otherwise = 0;  // right, but not the reference's own rounding, among those compared
+  double worst = 0;               // the largest share_of_bound of those compared: at most 1 where all are right
+  std::vector<Mismatch> first;    // the first few, in memory order
+  std::string amax_fault;         // empty: right, or not asked for
   std::string bias_gradient_fault;
   std::string new_history_fault;
   std::string store_fault;  // of the store's own tensors, or why nothing was compared

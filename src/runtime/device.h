@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/device.h - one device: its memory, modules, launches and events, whether CUDA, simulated or the CPU.
+// runtime/device.h - one device: its memory, modules, launches and events, whether NVIDIA, AMD, simulated or the CPU.
 //
-//   dispatch --Launch--> Device::launch --> cuda/, sim/
+//   dispatch --Launch--> Device::launch --> cuda/, hip/, sim/
 //
-// The CPU has no kernels to launch; its convolutions come from runtime/cpu/provider.h. Implementations: runtime/cuda,
-// runtime/sim, runtime/cpu. Calls may come from several threads.
+// The CPU has no kernels to launch; its convolutions come from runtime/cpu/provider.h. Implementations: runtime/cuda
+// and runtime/hip over what they share (runtime/gpu), runtime/sim, runtime/cpu. Calls may come from several threads.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/status.h"
-#include "config/kernel_config.h"
-#include "runtime/launch.h"
+#include "launch/device_info.h"
+#include "launch/launch.h"
 
 namespace wt {
 
@@ -25,21 +27,7 @@ namespace compile {
 struct Module;
 }
 
-enum class DeviceKind { kCpu, kCuda, kSim };
-
-struct DeviceInfo {
-  DeviceKind kind = DeviceKind::kCpu;
-  std::string id;                 // as a user writes it: cpu, gpu:0, sim:sm_90a
-  std::string name;               // as the maker calls it
-  Target target = Target::kSm80;  // meaningless for the CPU
-  int multiprocessors = 1;
-  int64_t shared_bytes_per_block = 0;
-  int64_t l2_bytes = 0;
-  int64_t memory_bytes = 0;
-  int driver_version = 0;  // 13000 for 13.0; 0: none
-};
-
-using Stream = void*;  // CUstream on a GPU; ignored elsewhere, where calls are synchronous
+using Stream = void*;  // CUstream or hipStream_t on a GPU; ignored elsewhere, where calls are synchronous
 
 // A function of a loaded module. Valid as long as its module.
 struct Function;
@@ -63,22 +51,38 @@ class Graph {
   virtual Status replay(Stream stream) = 0;
 };
 
+// Whoever gives device memory in the device's place; a null pointer is a refusal.
+struct Allocator {
+  void* user = nullptr;
+  void* (*allocate)(void* user, size_t bytes) = nullptr;
+  void (*free)(void* user, void* memory) = nullptr;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;
 
-  virtual Result<void*> allocate(size_t bytes) = 0;  // at least 256-byte aligned
-  virtual Status free(void* memory) = 0;
+  Result<void*> allocate(size_t bytes);  // at least 256-byte aligned; by the allocator where there is one
+  Status free(void* memory);
+  // From now on; memory goes back to whoever gave it. Without functions: the device's own again.
+  void set_allocator(const Allocator& allocator);
+
   virtual Status copy_in(void* device, const void* host, size_t bytes) = 0;
   virtual Status copy_out(void* host, const void* device, size_t bytes) = 0;
   virtual Status fill(void* device, uint8_t value, size_t bytes, Stream stream) = 0;
+  // In the order of a stream; on a GPU they return before the data has arrived (from pageable host memory the driver
+  // may wait). Elsewhere they are the copies above.
+  virtual Status copy_in_async(void* device, const void* host, size_t bytes, Stream stream);
+  virtual Status copy_out_async(void* host, const void* device, size_t bytes, Stream stream);
 
   virtual Result<Stream> make_stream() = 0;
   virtual Status destroy_stream(Stream stream) = 0;
   virtual Status synchronize(Stream stream) = 0;
   virtual Result<std::unique_ptr<Event>> make_event() = 0;
   virtual Result<double> elapsed_us(Event& start, Event& stop) = 0;
+  // What is sent to the stream from now on starts after the event; the host does not wait.
+  virtual Status wait_for(Stream stream, Event& event);
 
   virtual Result<std::shared_ptr<LoadedModule>> load(const compile::Module& module) = 0;
   // `params` is the kernel's one by-value argument. Enqueues and returns; allocates nothing and waits for nothing.
@@ -94,9 +98,18 @@ class Device {
   virtual std::shared_ptr<void> shield_captures();
   // Writes the 128 bytes of a tensor map for `spec` over the tensor at `base`.
   virtual Status encode_map(const TensorMapSpec& spec, void* base, std::byte* map) = 0;
+
+ protected:
+  virtual Result<void*> allocate_own(size_t bytes) = 0;
+  virtual Status free_own(void* memory) = 0;
+
+ private:
+  std::mutex allocator_mutex_;  // of what follows
+  Allocator allocator_;
+  std::unordered_map<void*, Allocator> borrowed_;  // memory of an allocator, with the one that gave it
 };
 
-// "cpu", "gpu", "gpu:1", "sim:sm_90a", or "auto": the first GPU, else the CPU.
+// "cpu", "gpu", "gpu:1" (NVIDIA), "hip", "hip:1" (AMD), "sim:sm_90a", or "auto": the first GPU, else the CPU.
 Result<std::shared_ptr<Device>> open_device(const std::string& id);
 std::vector<DeviceInfo> list_devices();
 

@@ -15,14 +15,27 @@ using Clock = std::chrono::steady_clock;
 // WHY: runs of a batch are enqueued without waiting, so the host is ahead of the device and its launch cost stays out
 // of the numbers; 16 pairs of events are enough for that and few enough that a slow problem meets its budget.
 constexpr int kBatch = 16;
-constexpr double kGraphMicroseconds = 1000;  // of work in one graph
-constexpr int kGraphRuns = 64;               // at most
-constexpr double kGpuResolutionUs = 0.5;     // of cuEventElapsedTime, by the manual
+constexpr double kGraphMicroseconds = 1000;           // of work in one graph
+constexpr int kGraphRuns = 64;                        // at most
+constexpr double kCudaResolutionUs = 0.5;             // of cuEventElapsedTime, by the manual
+constexpr double kHipResolutionUs = 1;                // of hipEventElapsedTime, by the manual
+constexpr size_t kInfinityCache = size_t{256} << 20;  // behind the L2 of an MI300X, the largest; HIP tells no size
 constexpr size_t kFlushBytesWithoutL2 = size_t{32} << 20;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-double resolution_of(const Device& device) { return device.info().kind == DeviceKind::kCuda ? kGpuResolutionUs : 0; }
+double resolution_of(const Device& device) {
+  switch (device.info().kind) {
+    case DeviceKind::kCuda:
+      return kCudaResolutionUs;
+    case DeviceKind::kHip:
+      return kHipResolutionUs;
+    case DeviceKind::kCpu:
+    case DeviceKind::kSim:
+      return 0;
+  }
+  return 0;
+}
 
 double median_of(std::vector<double> samples) {
   WT_CHECK(!samples.empty());
@@ -79,6 +92,7 @@ Status Timer::flush() {
     // WHY twice: a cache that is not strictly least-recently-used keeps some old lines after one pass of its size.
     const int64_t l2 = device_->info().l2_bytes;
     flush_bytes_ = l2 > 0 ? static_cast<size_t>(2 * l2) : kFlushBytesWithoutL2;
+    if (device_->info().kind == DeviceKind::kHip) flush_bytes_ = std::max(flush_bytes_, 2 * kInfinityCache);
     WT_TRY_ASSIGN(flush_buffer_, device_->allocate(flush_bytes_));
   }
   return device_->fill(flush_buffer_, 0x5a, flush_bytes_, stream_);
@@ -148,7 +162,7 @@ Result<Timing> Timer::time(const TimedWork& work, const TimerOptions& options) {
   WT_TRY(warm_up(work, options, run));
   host_us_.clear();
   const auto one_run = [&] { return work(run++, stream_); };
-  const bool graphs = device_->info().kind == DeviceKind::kCuda;
+  const bool graphs = is_gpu(device_->info().kind);
   if (options.cold_l2 || !graphs) {
     WT_TRY_ASSIGN(Timing timing, time_batches(one_run, options, 1));
     timing.host_us = median_of(host_us_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // target/cache_policy.h - how long the L2 cache keeps what a copy brings in.
 //
-// Freestanding: the host chooses (dispatch/cache_policy.h), kernels pass it on, copies carry it (target/*/tma.h).
+// Freestanding: the host chooses (kernels/shared/cache_policy.h), kernels pass it on, copies carry it (target/*/tma.h).
 #pragma once
 
 #include "target/types.h"

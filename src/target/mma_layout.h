@@ -88,6 +88,31 @@ struct Mfma16x16x32 {
   static constexpr int c_col(int lane, int) { return lane % 16; }
 };
 
+// AMD MFMA of gfx950 with 32 bytes a lane, fp8. CDNA4 ISA manual, "Matrix Arithmetic Instructions". Which k of its row
+// a lane's byte is does not matter to kernels that fill A and B alike, and all of ours do.
+template <class T>
+struct Mfma32x32x64 {
+  using Operand = T;
+  static constexpr int kA = 32, kB = 32, kC = 16, kRun = 32;
+  static constexpr int a_row(int lane, int) { return lane % 32; }
+  static constexpr int a_k(int lane, int e) { return lane / 32 * 32 + e; }
+  static constexpr int b_col(int lane, int) { return lane % 32; }
+  static constexpr int b_k(int lane, int e) { return lane / 32 * 32 + e; }
+  static constexpr int c_row(int lane, int e) { return e % 4 + 8 * (e / 4) + 4 * (lane / 32); }
+  static constexpr int c_col(int lane, int) { return lane % 32; }
+};
+template <class T>
+struct Mfma16x16x128 {
+  using Operand = T;
+  static constexpr int kA = 32, kB = 32, kC = 4, kRun = 32;
+  static constexpr int a_row(int lane, int) { return lane % 16; }
+  static constexpr int a_k(int lane, int e) { return lane / 16 * 32 + e; }
+  static constexpr int b_col(int lane, int) { return lane % 16; }
+  static constexpr int b_k(int lane, int e) { return lane / 16 * 32 + e; }
+  static constexpr int c_row(int lane, int e) { return lane / 16 * 4 + e; }
+  static constexpr int c_col(int lane, int) { return lane % 16; }
+};
+
 // AMD MFMA 16x16x4, fp32, 64 lanes.
 struct Mfma16x16x4 {
   using Operand = float;

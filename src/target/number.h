@@ -75,10 +75,9 @@ constexpr float to_float(float value) { return value; }
 // zeros, and NaNs. Every finite e4m3 number has such a half.
 constexpr u32 halved_to_fnuz(u32 four) {
   const u32 magnitudes = four & 0x7f7f7f7fu;
-  const u32 zeros = ~(magnitudes + 0x7f7f7f7fu) & 0x80808080u;
+  const u32 signs = (magnitudes + 0x7f7f7f7fu) | 0x7f7f7f7fu;  // what stays: all bits, or of a zero all but the sign
   const u32 nans = (magnitudes + 0x01010101u) & 0x80808080u;
-  const u32 nan_bits = nans | (nans - (nans >> 7));
-  return (four & ~zeros & ~nan_bits) | nans;
+  return (four & (signs & ~(nans - (nans >> 7)))) | nans;
 }
 
 template <class T>

@@ -79,7 +79,7 @@ struct alignas(sizeof(T) * kCount) Vector {
   T at[kCount];
 };
 
-// The hardware's 128-byte tensor map; the host writes it into the parameter block (runtime/launch.h).
+// The hardware's 128-byte tensor map; the host writes it into the parameter block (launch/launch.h).
 struct alignas(64) TensorMap {
   u64 opaque[16];
 };

@@ -43,7 +43,8 @@ const std::vector<DescCase>& desc_cases() {
       {"bias", [](auto& d) { d.bias = -1; }, "bias=-1 is no choice"},
       {"residual", [](auto& d) { d.residual = 3; }, "residual=3 is no choice"},
       {"amax", [](auto& d) { d.amax = 4; }, "amax=4 is no choice"},
-      {"activation", [](auto& d) { d.activation = 8; }, "activation=8 is no choice"},
+      {"activation", [](auto& d) { d.activation = 14; },
+       "activation=14 is no choice; use 0 (none), 1 (relu), 2 (leaky_relu), 3 (clamp), 4 (silu)"},
       {"batch", [](auto& d) { d.n = -1; }, "n=-1"},
       {"no_groups", [](auto& d) { d.g = 0; }, "g=0"},
       {"no_input_channels", [](auto& d) { d.c = 0; }, "c=0"},
@@ -246,6 +247,12 @@ TEST(BadInput, NullPointersAreNamed) {
       {"wavetile_fill_tensors: host is NULL", [&] { return wavetile_fill_tensors(p, WAVETILE_FILL_ZERO, 1, nullptr); }},
       {"wavetile_verify: problem is NULL", [&] { return wavetile_verify(nullptr, &tensors, nullptr, nullptr); }},
       {"wavetile_verify: host is NULL", [&] { return wavetile_verify(p, nullptr, nullptr, nullptr); }},
+      {"wavetile_verify_on_device: device is NULL",
+       [&] { return wavetile_verify_on_device(nullptr, p, &tensors, nullptr, nullptr); }},
+      {"wavetile_verify_on_device: problem is NULL",
+       [&] { return wavetile_verify_on_device(d, nullptr, &tensors, nullptr, nullptr); }},
+      {"wavetile_verify_on_device: tensors is NULL",
+       [&] { return wavetile_verify_on_device(d, p, nullptr, nullptr, nullptr); }},
       {"wavetile_capability_query: available is NULL",
        [&] { return wavetile_capability_query(WAVETILE_CAPABILITY_NVRTC, nullptr, nullptr); }},
   });
@@ -286,8 +293,8 @@ TEST(BadInput, ValuesThatAreNoChoiceAreRefused) {
       {"role=14", [&] { return wavetile_problem_tensor(problem.get(), static_cast<wavetile_role>(14), &info); }},
       {"type=6", [&] { return wavetile_from_float(static_cast<wavetile_type>(6), &value, 1, &value); }},
       {"fill=3", [&] { return wavetile_fill_tensors(problem.get(), static_cast<wavetile_fill>(3), 1, &tensors); }},
-      {"capability=5",
-       [&] { return wavetile_capability_query(static_cast<wavetile_capability>(5), &available, &text); }},
+      {"capability=6",
+       [&] { return wavetile_capability_query(static_cast<wavetile_capability>(6), &available, &text); }},
       {"format=2",
        [&] { return wavetile_explain(device.get(), problem.get(), nullptr, static_cast<wavetile_format>(2), &text); }},
       {"wavetile_plan_options.struct_size is 3", [&] { return plan_with([](auto& o) { o.struct_size = 3; }); }},
@@ -298,6 +305,9 @@ TEST(BadInput, ValuesThatAreNoChoiceAreRefused) {
       {"fallback=2", [&] { return plan_with([](auto& o) { o.fallback = 2; }); }},
       {"reserved2 is 1", [&] { return plan_with([](auto& o) { o.reserved2 = 1; }); }},
       {"tuning_seconds=0", [&] { return plan_with([](auto& o) { o.tuning_seconds = 0; }); }},
+      {"reserved3 is 1", [&] { return plan_with([](auto& o) { o.reserved3 = 1; }); }},
+      {"splits=-1 is no count of parts", [&] { return plan_with([](auto& o) { o.splits = -1; }); }},
+      {"splits=129 is no count of parts", [&] { return plan_with([](auto& o) { o.splits = 129; }); }},
       {"workspace_limit=-2", [&] { return plan_with([](auto& o) { o.workspace_limit = -2; }); }},
       {"no_such_kernel", [&] { return plan_with([](auto& o) { o.kernel = "no_such_kernel"; }); }},
       {"wavetile_verify_options.struct_size is 1", [&] { return verify_with([](auto& o) { o.struct_size = 1; }); }},
@@ -313,6 +323,13 @@ TEST(BadInput, ValuesThatAreNoChoiceAreRefused) {
          return wavetile_verify(problem.get(), &tensors, nullptr, &report);
        }},
       {"tensor x is NULL", [&] { return wavetile_verify(problem.get(), &tensors, nullptr, nullptr); }},
+      {"tensor x is NULL",
+       [&] { return wavetile_verify_on_device(device.get(), problem.get(), &tensors, nullptr, nullptr); }},
+      {"tensor x is NULL",
+       [&] {
+         const Device simulated = open_device("sim:sm_80");
+         return wavetile_verify_on_device(simulated.get(), problem.get(), &tensors, nullptr, nullptr);
+       }},
   });
 }
 
@@ -324,6 +341,44 @@ TEST(BadInput, UnknownDevicesAreNamed) {
     EXPECT_THAT(wavetile_last_error(), HasSubstr(id));
     EXPECT_NE(std::string(wavetile_last_error()), "");
   }
+}
+
+TEST(BadInput, TheWorkspaceIsNoTensor) {
+  const Device device = open_device();
+  const Plan plan = make_plan(device, parse("fwd bf16 n1 c16 k16 i8x8 f3x3 p1"));
+  alignas(256) static char x[4096], w[8192], y[4096], workspace[1 << 20];
+  const size_t needed = static_cast<size_t>(wavetile_plan_workspace_bytes(plan.get()));
+  ASSERT_GT(needed, 0u);
+  ASSERT_LE(needed, sizeof workspace);
+  auto good = sized<wavetile_tensors>();
+  good.x = x, good.w = w, good.y = y;
+  const auto run = [&](void* x_at, void* y_at) {
+    wavetile_tensors tensors = good;
+    tensors.x = x_at, tensors.y = y_at;
+    return wavetile_plan_execute(plan.get(), nullptr, &tensors, workspace, needed);
+  };
+  EXPECT_TRUE(succeeded(run(x, y)));
+  expect_refused({
+      {"tensor x overlaps the workspace in memory", [&] { return run(workspace, y); }},
+      {"tensor x overlaps the workspace in memory", [&] { return run(workspace + needed - 16, y); }},
+      {"tensor y overlaps the workspace in memory", [&] { return run(x, workspace + 256); }},
+  });
+}
+
+TEST(BadInput, ForeignMemoryIsNotFreed) {
+  const Device device = open_device();
+  void* memory = nullptr;
+  ASSERT_TRUE(succeeded(wavetile_device_allocate(device.get(), 1000, &memory)));
+  int on_the_stack = 0;
+  const auto free_of = [&](void* pointer) { return wavetile_device_free(device.get(), pointer); };
+  expect_refused({
+      {"not the start of memory of this device", [&] { return free_of(&on_the_stack); }},
+      {"not the start of memory of this device", [&] { return free_of(static_cast<char*>(memory) + 256); }},
+      {"not the start of memory of this device", [&] { return free_of(reinterpret_cast<void*>(16)); }},
+  });
+  EXPECT_TRUE(succeeded(free_of(memory)));
+  expect_refused({{"was freed before", [&] { return free_of(memory); }}});
+  EXPECT_TRUE(succeeded(free_of(nullptr)));
 }
 
 TEST(BadInput, ExecuteChecksItsPointers) {
@@ -354,6 +409,10 @@ TEST(BadInput, ExecuteChecksItsPointers) {
       {"tensor residual is NULL", [&] { return run([](auto& t) { t.residual = nullptr; }); }},
       {"is not 16-byte aligned", [&] { return run([](auto& t) { t.x = memory[0] + 1; }); }},
       {"tensor x is also the output", [&] { return run([](auto& t) { t.x = t.y; }); }},
+      {"tensor y overlaps x in memory", [&] { return run([](auto& t) { t.x = static_cast<char*>(t.y) + 16; }); }},
+      {"tensor y overlaps residual in memory",
+       [&] { return run([](auto& t) { t.residual = static_cast<char*>(t.y) + 16; }); }},
+      {"tensor y overlaps bias in memory", [&] { return run([](auto& t) { t.bias = static_cast<char*>(t.y) + 16; }); }},
       {"wavetile_tensors.struct_size is 8", [&] { return run([](auto& t) { t.struct_size = 8; }); }},
   });
   if (needed > 0) {

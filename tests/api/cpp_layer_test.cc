@@ -40,7 +40,7 @@ TEST(Cpp, OneSpatialValueServesAllDimensionsAndAMismatchIsRefused) {
   EXPECT_EQ(problem->output_size(), (std::vector<int64_t>{4, 5, 6}));
   const auto mismatch = wavetile::Problem::create({.in = {5, 6}, .filter = {3, 3, 3}});
   ASSERT_FALSE(mismatch);
-  EXPECT_EQ(mismatch.status().code(), WAVETILE_BAD_INPUT);
+  EXPECT_EQ(mismatch.status().code(), wavetile::Code::kBadInput);
   EXPECT_NE(mismatch.status().message().find("filter has 3 values and in has 2"), std::string::npos);
   EXPECT_FALSE(wavetile::Problem::create({.in = {5, 6, 7, 8}}));
   EXPECT_FALSE(wavetile::Problem::create({.in = {}}));
@@ -103,7 +103,7 @@ TEST(Cpp, ListAndCapabilitiesAnswer) {
   const auto devices = wavetile::Device::list();
   ASSERT_TRUE(devices);
   EXPECT_GE(devices->size(), 1u);
-  const auto nvrtc = wavetile::capability(WAVETILE_CAPABILITY_NVRTC);
+  const auto nvrtc = wavetile::capability(wavetile::Part::kNvrtc);
   ASSERT_TRUE(nvrtc);
   EXPECT_FALSE(nvrtc->detail.empty());
   EXPECT_EQ(wavetile::version(), wavetile_version_string());

@@ -53,6 +53,8 @@ TEST(Problem, EveryFieldSurvivesTheWayThroughAProblem) {
   desc.alpha = 0.5f;
   desc.beta = 2;
   desc.scale = desc.bias = desc.residual = desc.amax = 1;
+  desc.scale_type = WAVETILE_F16;
+  desc.bias_type = WAVETILE_BF16;
   desc.activation = WAVETILE_ACTIVATION_CLAMP;
   desc.low = -3;
   desc.high = 4;
@@ -104,6 +106,7 @@ TEST_P(PaddingTest, IsWorkedOut) {
   desc.stride[1] = 2;
   desc.padding = GetParam().padding;
   desc.pad_lower[0] = 100;  // read only where the padding is explicit
+  desc.pad_upper[0] = 0;    // not as much above
   wavetile_problem* made = nullptr;
   ASSERT_TRUE(succeeded(wavetile_problem_create(&desc, &made)));
   const Problem problem(made, wavetile_problem_destroy);
@@ -156,6 +159,7 @@ TEST_P(TensorTest, HasItsShape) {
 }
 
 constexpr const char* kForward = "fwd bf16 n2 g2 c6 k4 i5x7 f3x3 p1 +bias+residual";
+constexpr const char* kNarrow = "fwd fp32 n2 c6 k4 i5x7 f3x3 p1 +scale=fp16+bias=bf16";
 constexpr const char* kData = "bwd_data fp32 NCDHW n2 c6 k4 i5x7x9 f1x2x3 +scale";
 constexpr const char* kWeight = "bwd_weight fp16 n2 c6 k4 i9 f3 +amax";
 INSTANTIATE_TEST_SUITE_P(
@@ -166,6 +170,8 @@ INSTANTIATE_TEST_SUITE_P(
                     TensorCase{kForward, WAVETILE_ROLE_BIAS, WAVETILE_READ, WAVETILE_F32, {4}},
                     TensorCase{kForward, WAVETILE_ROLE_RESIDUAL, WAVETILE_READ, WAVETILE_BF16, {2, 5, 7, 4}},
                     TensorCase{kForward, WAVETILE_ROLE_SCALE, WAVETILE_UNUSED, 0, {}},
+                    TensorCase{kNarrow, WAVETILE_ROLE_SCALE, WAVETILE_READ, WAVETILE_F16, {4}},
+                    TensorCase{kNarrow, WAVETILE_ROLE_BIAS, WAVETILE_READ, WAVETILE_BF16, {4}},
                     TensorCase{kForward, WAVETILE_ROLE_AMAX, WAVETILE_UNUSED, 0, {}},
                     TensorCase{kData, WAVETILE_ROLE_X, WAVETILE_WRITTEN, WAVETILE_F32, {2, 6, 5, 7, 9}},
                     TensorCase{kData, WAVETILE_ROLE_W, WAVETILE_READ, WAVETILE_F32, {4, 6, 1, 2, 3}},

@@ -8,7 +8,10 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
+#include <optional>
 #include <thread>
+#include <vector>
 
 namespace wt {
 namespace {
@@ -67,6 +70,109 @@ TEST_F(Files, AreOrdinaryFiles) {
   struct stat status;
   ASSERT_EQ(::stat((folder_ / "a").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0644u);
+}
+
+mode_t mode_of(const fs::path& path) {
+  struct stat status {};
+  EXPECT_EQ(::stat(path.c_str(), &status), 0) << path;
+  return status.st_mode & 0777;
+}
+
+TEST_F(Files, KindsSayWhoMayWrite) {
+  const mode_t mask = ::umask(002);
+  ASSERT_TRUE(write_file(folder_ / "ordinary", "x").ok());
+  ASSERT_TRUE(write_file(folder_ / "durable", "x", FileKind::kDurable).ok());
+  ASSERT_TRUE(write_file(folder_ / "own/deeper/private", "x", FileKind::kPrivate).ok());
+  ::umask(mask);
+  EXPECT_EQ(mode_of(folder_ / "ordinary"), 0664u);
+  EXPECT_EQ(mode_of(folder_ / "durable"), 0644u);
+  EXPECT_EQ(mode_of(folder_ / "own/deeper/private"), 0600u);
+  EXPECT_EQ(mode_of(folder_ / "own/deeper"), 0700u);
+  EXPECT_EQ(mode_of(folder_ / "own"), 0700u);
+}
+
+// Another thread asks for the mask all the while; the kernel tells it without a change.
+TEST_F(Files, TheMaskOfTheProcessIsLeftAlone) {
+  const mode_t mask = ::umask(077);
+  std::atomic<bool> done = false;
+  std::atomic<int> changed = 0;
+  std::thread watcher([&] {
+    while (!done) {
+      std::ifstream status("/proc/self/status");
+      for (std::string line; std::getline(status, line);)
+        if (line.starts_with("Umask:") && line != "Umask:\t0077") ++changed;
+    }
+  });
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 4; ++i)
+    writers.emplace_back([&, i] {
+      for (int n = 0; n < 500; ++n) ASSERT_TRUE(write_file(folder_ / std::to_string(i), "x").ok());
+    });
+  for (std::thread& writer : writers) writer.join();
+  done = true;
+  watcher.join();
+  EXPECT_EQ(::umask(mask), 077u);
+  EXPECT_EQ(changed, 0);
+}
+
+TEST_F(Files, OnlyRegularFilesAreRead) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(read_file(folder_ / "pipe").status().message(), testing::HasSubstr("it is a pipe, not a file"));
+  EXPECT_THAT(read_file("/dev/zero").status().message(), testing::HasSubstr("it is a device, not a file"));
+  EXPECT_THAT(read_file(folder_).status().message(), testing::HasSubstr("it is a folder, not a file"));
+  EXPECT_FALSE(read_file("/proc/self/status")->empty()) << "a file that says it has no bytes";
+}
+
+TEST_F(Files, WhatOthersCanWriteIsNotTrusted) {
+  const fs::path file = folder_ / "code";
+  ASSERT_TRUE(write_file(file, "x", FileKind::kPrivate).ok());
+  EXPECT_EQ(*read_trusted_file(file), "x");
+  for (const mode_t mode : {0620, 0602, 0666}) {
+    ASSERT_EQ(::chmod(file.c_str(), mode), 0);
+    EXPECT_THAT(read_trusted_file(file).status().message(),
+                testing::AllOf(testing::HasSubstr("can be written by other users"), testing::HasSubstr("chmod go-w")));
+    EXPECT_TRUE(read_file(file).ok());
+  }
+  EXPECT_TRUE(check_trusted_folder(folder_).ok());
+  EXPECT_TRUE(check_trusted_folder(folder_ / "absent").ok());
+  ASSERT_EQ(::chmod(folder_.c_str(), 0777), 0);
+  EXPECT_THAT(check_trusted_folder(folder_).message(), testing::HasSubstr("can be written by other users (mode 777)"));
+}
+
+TEST_F(Files, WhatAnotherUserOwnsIsNotTrusted) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const fs::path file = folder_ / "code";
+  ASSERT_TRUE(write_file(file, "x", FileKind::kPrivate).ok());
+  ASSERT_EQ(::chown(file.c_str(), 12345, 12345), 0);
+  EXPECT_THAT(
+      read_trusted_file(file).status().message(),
+      testing::AllOf(testing::HasSubstr("belongs to user 12345"), testing::HasSubstr("WAVETILE_TRUSTED_USERS=12345")));
+  const Variable users("WAVETILE_TRUSTED_USERS", "7,12345 9");
+  EXPECT_EQ(*read_trusted_file(file), "x");
+  ASSERT_EQ(::chmod(file.c_str(), 0666), 0);
+  EXPECT_FALSE(read_trusted_file(file).ok()) << "that user may, others may not";
+}
+
+TEST_F(Files, PartsAreReadFromTheOpenFile) {
+  const fs::path file = folder_ / "parts";
+  ASSERT_TRUE(write_file(file, "0123456789").ok());
+  const Result<InputFile> input = InputFile::open(file);
+  ASSERT_TRUE(input.ok());
+  ASSERT_TRUE(write_file(file, "abcdefghij").ok());
+  EXPECT_EQ(*input->read(3, 4), "3456") << "the file of that name is another one by now";
+  EXPECT_EQ(*input->read(10, 0), "");
+  for (const auto& [offset, size] : {std::pair<uint64_t, uint64_t>{11, 0}, {0, 11}, {5, 6}, {5, ~uint64_t{0}}})
+    EXPECT_FALSE(input->read(offset, size).ok()) << offset << " " << size;
+}
+
+TEST_F(Files, OneThatBecomesShorterIsAFailure) {
+  const fs::path file = folder_ / "shrinks";
+  ASSERT_TRUE(write_file(file, std::string(10000, 'x')).ok());
+  const Result<InputFile> input = InputFile::open(file);
+  ASSERT_TRUE(input.ok());
+  fs::resize_file(file, 5000);
+  EXPECT_EQ(input->read()->size(), 5000u);
+  EXPECT_THAT(input->read(4000, 2000).status().message(), testing::HasSubstr("became shorter"));
 }
 
 TEST_F(Files, FailuresNameThePathAndTheReason) {

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/scarce_memory.h"
+
 namespace wt {
 namespace {
 
@@ -77,6 +79,25 @@ TEST(Parallel, NestsAndKnowsItsThreads) {
       2);
   EXPECT_EQ(calls, 20);
   EXPECT_GE(hardware_threads(), 1);
+}
+
+// A thread that cannot be started is done without; one that was started must be joined, or the process ends.
+TEST(Parallel, MemoryThatRunsOutEndsInNoThreadOrAnException) {
+  bool reached = true;
+  int failed = 0;
+  for (long nth = 1; reached; ++nth) {
+    std::atomic<int> calls{0};
+    const std::function<void(int64_t)> body = [&](int64_t) { ++calls; };
+    const scarce::Memory memory(nth);
+    try {
+      parallel_for(100, body, 4);
+      EXPECT_EQ(calls, 100);
+    } catch (const std::bad_alloc&) {
+      ++failed;
+    }
+    reached = memory.ran_out();
+  }
+  EXPECT_EQ(failed, 1) << "the list of threads is all that cannot be done without";
 }
 
 }  // namespace

@@ -8,16 +8,16 @@
 
 #include "base/files.h"
 #include "base/parallel.h"
-#include "cli/cache_command.h"
+#include "cli/commands/cache.h"
+#include "cli/commands/pack.h"
 #include "cli/exit_code.h"
-#include "cli/pack_command.h"
 #include "compile/cache.h"
 #include "compile/pack.h"
 #include "config/fields.h"
-#include "config/rules.h"
-#include "dispatch/candidates.h"
+#include "dispatch/choice/candidates.h"
 #include "dispatch/tuning/contenders.h"
 #include "generate/source.h"
+#include "rules/rules.h"
 #include "tests/compile/scratch.h"
 
 namespace wt::cli {
@@ -49,18 +49,19 @@ TEST_F(CachePack, CacheIsListedVerifiedAndCleared) {
   const std::string table = output_of([] { return run_cache_list({}); }, kExitGood);
   EXPECT_THAT(table, HasSubstr("listed_kernel"));
   EXPECT_THAT(table, HasSubstr("in 1 entries"));
-  const auto json = nlohmann::json::parse(output_of([] { return run_cache_list({.json = true}); }, kExitGood));
+  const auto json = nlohmann::json::parse(output_of([] { return run_cache_list({.json = "-"}); }, kExitGood));
   ASSERT_EQ(json.at("entries").size(), 1u);
   EXPECT_EQ(json.at("entries")[0].at("kernel"), "listed_kernel");
   EXPECT_EQ(json.at("entries")[0].at("target"), "sm_90a");
 
-  EXPECT_THAT(output_of([] { return run_cache_verify({}); }, kExitGood), HasSubstr("1 good, 0 damaged"));
+  EXPECT_THAT(output_of([] { return run_cache_verify({}); }, kExitGood),
+              HasSubstr("2 good, 0 damaged"));  // and the headers
   damage(module->path, 100);
   EXPECT_THAT(output_of([] { return run_cache_list({}); }, kExitGood), HasSubstr("damaged"));
   EXPECT_THAT(output_of([] { return run_cache_verify({}); }, kExitVerificationFailed), HasSubstr(module->path));
   EXPECT_THAT(output_of([] { return run_cache_verify({.remove = true}); }, kExitVerificationFailed),
               HasSubstr("removed"));
-  EXPECT_THAT(output_of([] { return run_cache_verify({}); }, kExitGood), HasSubstr("0 good, 0 damaged"));
+  EXPECT_THAT(output_of([] { return run_cache_verify({}); }, kExitGood), HasSubstr("1 good, 0 damaged"));
 
   ASSERT_TRUE(compile::compile(compile::Backend::kHost, compile::host_source("listed_kernel", 1)).ok());
   EXPECT_THAT(output_of([] { return run_cache_clear(); }, kExitGood), HasSubstr("removed 1 entries"));
@@ -89,7 +90,7 @@ TEST_F(CachePack, PackIsBuiltListedAndVerified) {
   EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitGood), HasSubstr(kernels));
   const PackListOptions list{.file = build.output};
   EXPECT_THAT(output_of([&] { return run_pack_list(list); }, kExitGood), HasSubstr(kernels + ", rule set tiny"));
-  const PackListOptions as_json{.file = build.output, .json = true};
+  const PackListOptions as_json{.file = build.output, .json = "-"};
   const auto json = nlohmann::json::parse(output_of([&] { return run_pack_list(as_json); }, kExitGood));
   EXPECT_EQ(json.at("kernels").size(), count);
   EXPECT_EQ(json.at("target"), "sim:sm_80");
@@ -110,7 +111,7 @@ TEST_F(CachePack, PackIsBuiltListedAndVerified) {
   build.output = (folder / "spills.wtpack").string();
   build.report = (folder / "report.json").string();
   const std::string refused = output_of([&] { return run_pack_build(build); }, kExitDevice);
-  EXPECT_THAT(refused, HasSubstr(name_of(config) + " spills 24 bytes a thread"));
+  EXPECT_THAT(refused, HasSubstr(name_of(config) + " spills 24 bytes per thread"));
   EXPECT_THAT(refused, HasSubstr(fmt::format("1 of {} kernels spill registers", count)));
   EXPECT_FALSE(std::filesystem::exists(build.output));
   build.allow_spills = true;
@@ -153,6 +154,50 @@ TEST_F(CachePack, PackOfProblemsHoldsWhatTuningWouldTry) {
   build.problems = {};
   EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitBadInput),
               HasSubstr("--seconds is for --problems"));
+}
+
+TEST_F(CachePack, PackOfProblemsLeavesOutAndNamesWhatSpills) {
+  const std::string text = "fwd bf16 n8 c64 k64 i28x28 f3x3 p1";
+  PackBuildOptions build{.target = "sim:sm_80",
+                         .problems = {text},
+                         .within = 100,
+                         .most = 5,
+                         .output = (folder / "p.wtpack").string(),
+                         .progress = false};
+  const ConvProblem problem = *parse_problem(text);
+  const std::vector<KernelConfig> kernels = tuning::contenders(std::span(&problem, 1), Target::kSm80, {100, 5});
+  ASSERT_EQ(kernels.size(), 5u);
+  // All lie in the cache, as if compiled; `spilling` of them spill.
+  const auto store = [&](size_t spilling) {
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      compile::Module module{.backend = compile::Backend::kHost, .target = Target::kSm80, .name = name_of(kernels[i])};
+      module.image = "as if compiled";
+      module.key = *compile::content_key(module.backend, {module.name, *generate_source(kernels[i]), Target::kSm80});
+      module.resources.spill_bytes = i < spilling ? 16 : 0;
+      ASSERT_TRUE(compile::Cache::open()->store(module).ok());
+    }
+  };
+  store(2);
+  const std::string said = output_of([&] { return run_pack_build(build); }, kExitDevice);
+  EXPECT_THAT(said, HasSubstr("p.wtpack: 3 kernels for sim:sm_80"));
+  EXPECT_THAT(said, HasSubstr("2 kernels spill registers (--allow-spills keeps them); they are named above"));
+  const auto pack = compile::Pack::read(build.output);
+  ASSERT_TRUE(pack.ok()) << pack.status().message();
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const std::string name = name_of(kernels[i]);
+    EXPECT_EQ(said.find(name + " spills 16 bytes per thread") != std::string::npos, i < 2) << said;
+    EXPECT_EQ(std::ranges::any_of((*pack)->entries(), [&](const auto& e) { return e.name == name; }), i >= 2) << name;
+  }
+  build.allow_spills = true;
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitGood), HasSubstr("5 kernels for sim:sm_80"));
+
+  // Nothing left to write is no pack.
+  store(5);
+  build.allow_spills = false;
+  build.output = (folder / "none.wtpack").string();
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitDevice),
+              HasSubstr("5 of 5 kernels spill registers; "));
+  EXPECT_FALSE(std::filesystem::exists(build.output));
 }
 
 TEST_F(CachePack, PackOfNamesHoldsTheseAlone) {

@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "tests/cli/subprocess.h"
+#include "tests/places.h"
 
 namespace wt::cli::testing {
 namespace {
@@ -78,8 +79,9 @@ TEST(ExplainCommand, SaysWhereAHistoryIsJoined) {
   const Outcome outcome =
       wavetile({"explain", "fwd bf16 n4 c64 k64 i256 f4 pcausal history", "--target", "sm_90a", "--all"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("chosen     none"), HasSubstr("over history and x joined"),
-                                 HasSubstr("the kernel reads no history")));
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("chosen     wt_fwd_bf16"), HasSubstr("because    history and x joined before: least"),
+                    HasSubstr("the kernel reads no history")));
 }
 
 TEST(ExplainCommand, NamesWhatAPlanTakes) {
@@ -94,6 +96,19 @@ TEST(ExplainCommand, NamesWhatAPlanTakes) {
   const std::string few = chosen({"explain", problem, "--target", "sm_90a"});
   EXPECT_NE(few.find("wt_bwd_data"), std::string::npos) << few;
   EXPECT_EQ(few, chosen({"explain", problem, "--target", "sm_90a", "--all"}));
+}
+
+// Another GPU's prediction, by its name on the page of rates.
+TEST(ExplainCommand, PredictsForAGpuThatIsNotHere) {
+  const Outcome outcome = wavetile({"explain", "fwd bf16 n8 c64 k64 i56x56 f1x1", "--gpu", "h100 pcie"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("rates      of H100 PCIe: 114 multiprocessors at 1620 MHz, 1.81 TB/s"));
+  const auto predicted = [](const char* gpu) {
+    const Outcome json = wavetile({"explain", "fwd bf16 n256 c64 k64 i56x56 f1x1", "--gpu", gpu, "--json"});
+    EXPECT_EQ(json.exit_code, 0) << json.err;
+    return nlohmann::json::parse(json.out)["decision"]["predicted_us"].get<double>();
+  };
+  EXPECT_GT(predicted("H100"), 1.2 * predicted("H200"));
 }
 
 TEST(RunCommand, PrintsJson) {
@@ -147,7 +162,7 @@ TEST(BenchCommand, KeepsItsTableStraight) {
     EXPECT_EQ(lines[row][time + 3], 's') << "times end where their title does: " << lines[row];
     EXPECT_EQ(lines[row].find("whole"), lines[2].find("verified")) << lines[row];
   }
-  for (const std::string& line : lines) EXPECT_LE(line.size(), 120u) << line;
+  for (const std::string& line : lines) EXPECT_LE(line.size(), 124u) << line;
 }
 
 TEST(BenchCommand, WritesJson) {
@@ -208,7 +223,7 @@ TEST(BenchCommand, StopsAtCtrlCWithoutAFile) {
       run({.arguments = {"bench", "quick", "--device", "cpu", "--no-target", "--json", file.string()},
            .interrupt_after = "fwd bf16"});
   EXPECT_EQ(outcome.exit_code, 130);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("interrupted after "), HasSubstr(" of 30 rows; no JSON was written")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("interrupted after "), HasSubstr(" of 30 rows; no file was written")));
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
@@ -227,6 +242,31 @@ TEST(DevicesCommand, ListsTheCpuAndTheCompilers) {
   const Json json = Json::parse(wavetile({"devices", "--json"}).out);
   EXPECT_EQ(json["devices"][0]["id"], "cpu");
   EXPECT_EQ(json["compilers"].size(), 3u);
+}
+
+// A machine with ROCm, as `wavetile devices` shows it.
+TEST(Devices, ListsAnAmdGpu) {
+  const std::vector<std::pair<std::string, std::string>> rocm = {{"WAVETILE_HIP_DRIVER", places::kFakeHip}};
+  const Outcome outcome = run({.arguments = {"devices"}, .environment = rocm});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("hip:0"), HasSubstr("Fake MI300X"),
+                                 HasSubstr("gfx942, 304 compute units, 1.00 GiB, HIP 6.4")));
+  EXPECT_EQ(outcome.out.find("No AMD GPU"), std::string::npos);
+  auto small = rocm;
+  small.emplace_back("WAVETILE_FAKE_ARCHITECTURE", "gfx1101");
+  EXPECT_THAT(run({.arguments = {"devices"}, .environment = small}).out,
+              HasSubstr("gfx1101 by gfx11-generic, 304 workgroup processors"));
+  const Json json = Json::parse(run({.arguments = {"devices", "--json"}, .environment = rocm}).out);
+  EXPECT_EQ(json["devices"][1]["id"], "hip:0");
+  EXPECT_EQ(json["devices"][1]["kind"], "hip");
+  EXPECT_EQ(json["devices"][1]["architecture"], "gfx942");
+}
+
+TEST(Devices, SaysWhyThereIsNoAmdGpu) {
+  const Outcome outcome =
+      run({.arguments = {"devices"}, .environment = {{"WAVETILE_HIP_DRIVER", "/nonexistent/libamdhip64.so.6"}}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("No AMD GPU:"), HasSubstr("no HIP")));
 }
 
 TEST(Binary, NeedsOnlyTheCLibrary) {

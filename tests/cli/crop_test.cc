@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/crop.h"
+#include "cli/input/crop.h"
 
 #include <gtest/gtest.h>
 

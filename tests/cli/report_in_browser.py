@@ -33,12 +33,12 @@ def start(command):
     return None
 
 
-def browse(browser, page, screenshot, height):
+def browse(browser, page, screenshot, width, height):
     """The page's DOM after its scripts ran, and what the console said."""
     base = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-extensions",
             # A profile of its own and no shared memory: nothing that another browser or a small /dev/shm could break.
             f"--user-data-dir={page.parent / 'profile'}", "--disable-dev-shm-usage",
-            f"--window-size=1280,{height}", "--virtual-time-budget=10000", "--enable-logging=stderr",
+            f"--window-size={width},{height}", "--virtual-time-budget=10000", "--enable-logging=stderr",
             # A page that needs the network must fail here.
             "--host-resolver-rules=MAP * ~NOTFOUND"]
     dom = start(base + ["--dump-dom", page.as_uri()])
@@ -105,32 +105,64 @@ def check_screenshot(path):
         assert len(colours) > 8, f"{path}: part {part} has only {len(colours)} colours"
 
 
-def check(args, folder, files, name):
+def fact(dom, name):
+    return float(re.search(rf'data-{name}="([-0-9.]+)"', dom).group(1))
+
+
+def check_facts(dom, width, rows, files):
+    """What the page says of itself, and what it must hold."""
+    assert 'data-ready="yes"' in dom, "the page did not finish drawing itself"
+    # A browser may have a least width of its own.
+    assert fact(dom, "width") <= max(width, 500), f"drawn {fact(dom, 'width')} wide"
+    assert fact(dom, "overflow") <= 0, f"{fact(dom, 'overflow')} pixels lie beyond the page's width of {width}"
+    assert fact(dom, "letters") >= 8, f"letters of {fact(dom, 'letters')} pixels"
+    good = [row for row in rows if not row.get("error") and row.get("cudnn_tuned") and row.get("wavetile")]
+    bars = len(re.findall(r'<rect [^>]*class="[a-z_]+ bar"', dom))
+    assert bars == len(good), f"{bars} bars for {len(good)} compared rows"
+    worst = min(good, key=lambda row: row["cudnn_tuned"]["us"] / row["wavetile"]["us"])
+    first = re.search(r'<rect [^>]*class="[a-z_]+ bar"[^>]*><title>([^<]*)', dom).group(1)
+    assert worst["problem"] in first, f"the first bar is {first}, the worst loss {worst['problem']}"
+    if len(good) > 55:
+        assert f"{len(good) - 50} rows between" in dom, "the middle of the bars is not folded"
+    # No row stands above the roof.
+    data = json.loads(re.search(r'id="data">(.*?)</script>', dom, re.S).group(1).replace("<\\/", "</"))
+    shown = data["runs"][-1]
+    roof = shown["ceilings"]["teraflops"]
+    above = [row["name"] for row in shown["rows"] if row["us"] > 0 and not row["error"]
+             and row["work"] / row["us"] * 1e-6 > roof[row["type"]] * 1.0001]
+    assert not above, f"{len(above)} rows stand above the roof, the first {above[0]}"
+    over = [row["name"] for row in shown["rows"] if row.get("share", 0) > 1.0001]
+    assert not over, f"{len(over)} rows have more than all of the limit, the first {over[0]}"
+    for what, pattern in {"the roofline": r'class="roof"', "the histogram": r'class="fwd bin"', "a sorted column": "aria-sort=",
+                          "totals": "all suites", "an anchor": r'id="row-', "the CSV": r'href="data:text/csv',
+                          "shapes beside colours": r'class="bwd_weight mark"'}.items():
+        assert re.search(pattern, dom), f"{what} is missing"
+    assert dom.count("<tr") > len(rows), "the tables are not complete"
+    compare = re.search(r"\d+ rows are in both runs: \d+ faster", dom)
+    assert (compare is not None) == (len(files) == 2), "the comparison of two runs is missing, or there where there is one run"
+    if compare:
+        assert compare.start() < dom.index("Speed-up over cuDNN"), "the comparison of two runs does not stand first"
+    return bars
+
+
+def check(args, folder, files, name, width):
     page, screenshot = folder / f"{name}.html", folder / f"{name}.png"
     subprocess.run([args.binary, "report", *files, "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
     text = page.read_text()
-    assert not re.search(r'(src|href)="(?!data:)', text), "the page refers to something outside itself"
-    dom, console = browse(args.browser, page, screenshot, 2600)
+    assert not re.search(r'(src|href)="(?!data:|#)', text), "the page refers to something outside itself"
+    dom, console = browse(args.browser, page, screenshot, width, 2600)
     errors = [line for line in console if '"' in line]
     assert not errors, "the console is not empty:\n" + "\n".join(errors)
-    assert 'data-ready="yes"' in dom, "the page did not finish drawing itself"
     rows = json.loads(Path(files[-1]).read_text())["rows"]
-    compared = sum(1 for row in rows if not row.get("error") and row.get("cudnn_tuned") and row.get("wavetile"))
-    bars = dom.count("<rect ")
-    assert bars == compared, f"{bars} bars for {compared} compared rows"
-    # The first bar is the worst loss.
-    speeds = [row["cudnn_tuned"]["us"] / row["wavetile"]["us"] for row in rows
-              if not row.get("error") and row.get("cudnn_tuned") and row.get("wavetile")]
-    first = re.search(r"<rect [^>]*><title>([^<]*)", dom).group(1)
-    worst = min(range(len(speeds)), key=lambda i: speeds[i])
-    problems = [row["problem"] for row in rows if not row.get("error") and row.get("cudnn_tuned") and row.get("wavetile")]
-    assert problems[worst] in first, f"the first bar is {first}, the worst loss {problems[worst]}"
-    assert dom.count("<circle ") > 10 and 'class="roof"' in dom, "the roofline plot is not complete"
-    assert dom.count("<tr>") > len(rows), "the tables are not complete"
-    both = re.search(r"\d+ rows are in both runs: \d+ faster", dom) is not None
-    assert both == (len(files) == 2), "the comparison of two runs is missing, or there where there is one run"
+    bars = check_facts(dom, width, rows, files)
     check_screenshot(screenshot)
-    print(f"{name}: {len(rows)} rows, {bars} bars, console empty, screenshot complete")
+    # The filter is kept in the address, and is for the whole page.
+    filtered = start([args.browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000",
+                      f"--user-data-dir={page.parent / 'profile'}", "--disable-dev-shm-usage", "--dump-dom",
+                      page.as_uri() + "#?direction=fwd&only=losses"]).stdout
+    fewer = len(re.findall(r'<rect [^>]*class="[a-z_]+ bar"', filtered))
+    assert fewer < bars and 'class="bwd_weight bar"' not in filtered, f"{fewer} bars of {bars} with a filter in the address"
+    print(f"{name}: {len(rows)} rows, {bars} bars, {width} wide, console empty, screenshot complete")
 
 
 def main():
@@ -150,8 +182,9 @@ def main():
                     row["wavetile"][key] *= 0.8 + 0.01 * (index % 50)
         older = folder / "older.json"
         older.write_text(json.dumps(document))
-        check(args, folder, [args.data], "one")
-        check(args, folder, [str(older), args.data], "two")
+        check(args, folder, [args.data], "one", 1400)
+        check(args, folder, [args.data], "narrow", 390)
+        check(args, folder, [str(older), args.data], "two", 1400)
     return 0
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/selection.h"
+#include "cli/input/selection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -95,6 +95,21 @@ TEST_F(Selection, SaysWhatIsThereInstead) {
   const auto bad = select_rows({"fwd bf17 n1"}, "", "");
   ASSERT_FALSE(bad.ok());
   EXPECT_EQ(bad.status().code(), Code::kBadInput);
+}
+
+TEST_F(Selection, CodeInASuiteFileNeedsConsent) {
+  ASSERT_TRUE(write_file(folder_ / "stranger.txt",
+                         "plain: fwd fp32 n1 c2 k2 i3x3\nodd: fwd fp32 n1 c2 k2 i3x3 +f=\"acc * 2\"\n")
+                  .ok());
+  const std::string file = (folder_ / "stranger.txt").string();
+  const auto refused = select_rows({file}, "", "fwd");
+  EXPECT_EQ(refused.status().code(), Code::kBadInput);
+  EXPECT_THAT(
+      refused.status().message(),
+      AllOf(HasSubstr("'odd' comes with C++ that would be compiled and run: acc * 2"), HasSubstr("--allow-code")));
+  EXPECT_FALSE(select_rows({file}, "plain", "fwd").ok()) << "what a filter leaves out is a stranger's all the same";
+  EXPECT_EQ(select_rows({file}, "", "fwd", SuiteCode::kAllowed)->size(), 2u);
+  EXPECT_EQ(select_rows({"fwd fp32 n1 c2 k2 i3x3 +f=\"acc * 2\""}, "", "")->size(), 1u) << "the user's own words";
 }
 
 }  // namespace

@@ -108,6 +108,7 @@ TEST(Preview, ShowsTheGpuKernelOfEveryDirectionAndSimulatesIt) {
   for (const Json& row : json["rows"]) {
     const Json& preview = row["preview"];
     EXPECT_EQ(preview["target"], "sm_90a");
+    EXPECT_EQ(preview["decision"]["kernel"], preview["kernel"]);
     EXPECT_EQ(preview["simulated"]["device"], "sim:sm_90a");
     EXPECT_EQ(preview["simulated"]["kernel"], preview["kernel"]);
     EXPECT_EQ(preview["simulated"]["verification"]["verified"], true);

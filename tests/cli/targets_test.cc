@@ -57,8 +57,8 @@ TEST(TargetsCommand, WritesTheTableOfAPage) {
   const std::string start = "<!-- table: wavetile targets --update docs/targets.md -->",
                     end = "<!-- end of the table -->";
   ASSERT_TRUE(write_file(page, "before\n" + start + "\nold\n" + end + "\nafter\n").ok());
-  const Outcome outcome = wavetile(
-      {"targets", "--target", "gfx1201", "--kernels", "fwd_bf16_nhwc_gfx1201_gemm_basic_v1", "--update", page});
+  const Outcome outcome =
+      wavetile({"targets", "--target", "gfx1201", "--kernels", "fwd_bf16_nhwc_gfx1201_basic", "--update", page});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto text = read_file(page);
   ASSERT_TRUE(text.ok());

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "cli/exit_code.h"
-#include "cli/numbers.h"
-#include "cli/progress.h"
-#include "cli/suggestion.h"
-#include "cli/table.h"
-#include "cli/terminal.h"
+#include "cli/input/suggestion.h"
+#include "cli/show/numbers.h"
+#include "cli/show/progress.h"
+#include "cli/show/table.h"
+#include "cli/show/terminal.h"
 
 namespace wt::cli {
 namespace {

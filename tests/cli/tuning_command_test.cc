@@ -7,11 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
-#include "cli/report_command.h"
+#include "cli/commands/report.h"
 #include "compile/pack.h"
-#include "dispatch/selection.h"
+#include "compile/sha256.h"
+#include "dispatch/choice/selection.h"
 #include "tests/cli/subprocess.h"
 #include "tests/dispatch/tuning_scratch.h"
+#include "tests/places.h"
 
 namespace wt::cli::testing {
 namespace {
@@ -36,7 +38,7 @@ class TuningCommand : public ::testing::Test {
     const std::string problem =
         canonical_text(*parse_problem("fwd bf16 n2 c16 k24 i9x9 f3x3")) + " user=0 det=1 strict=0 ws=any";
     ASSERT_TRUE((*database)->save(tuning::entry_of(problem)).ok());
-    ASSERT_TRUE((*database)->quarantine({"sm_90a", "wt_bad_kernel", "key", problem, "3 of 9 wrong", 7}).ok());
+    ASSERT_TRUE((*database)->quarantine({"sm_90a", "wt_bad_kernel", {"key", "", ""}, problem, "3 of 9 wrong", 7}).ok());
   }
 
   tuning::ScratchFolder folder_;
@@ -104,13 +106,13 @@ class TuningOnFakeGpu : public TuningCommand {
   // A pack of all kernels for the problem, so that no compiler is needed.
   std::vector<std::pair<std::string, std::string>> environment() {
     std::vector<compile::PackInput> inputs;
-    for (const RankedConfig& candidate : rank(*parse_problem(kText), Target::kSm90a, 132, {}, Candidates::kAll)) {
+    for (const RankedConfig& candidate : rank(*parse_problem(kText), usual_rates(Target::kSm90a), {}, Breadth::kAll)) {
       compile::Module module{.target = Target::kSm90a, .name = name_of(*candidate.config), .key = "k"};
       module.image = module.name;
       inputs.push_back({*candidate.config, module});
     }
     EXPECT_TRUE(compile::write_pack(file("p.wtpack"), compile::Backend::kNvrtc, Target::kSm90a, "tests", inputs).ok());
-    return {{"WAVETILE_CUDA_DRIVER", WT_FAKE_CUDA}, {"WAVETILE_PACK", file("p.wtpack").string()}};
+    return {{"WAVETILE_CUDA_DRIVER", places::kFakeCuda}, {"WAVETILE_PACK", file("p.wtpack").string()}};
   }
 };
 
@@ -129,7 +131,7 @@ TEST_F(TuningOnFakeGpu, WrongKernelsAreLoudAndQuarantined) {
 // The fake cuDNN computes, so its side is right and timed beside our wrong one, which must not get a speed-up.
 TEST_F(TuningOnFakeGpu, BenchComparesWithCudnn) {
   auto fake = environment();
-  fake.emplace_back("WAVETILE_CUDNN", WT_FAKE_CUDNN);
+  fake.emplace_back("WAVETILE_CUDNN", places::kFakeCudnn);
   const std::string results = file("bench.json").string();
   const Outcome outcome = wavetile({"bench", kText, "--device", "gpu", "--compare", "cudnn", "--json", results}, fake);
   EXPECT_EQ(outcome.exit_code, 1) << outcome.out << outcome.err;
@@ -147,10 +149,10 @@ TEST_F(TuningOnFakeGpu, BenchComparesWithCudnn) {
 TEST_F(TuningCommand, ComparisonNeedsAGpuAndCudnn) {
   const Outcome cpu = wavetile({"bench", "fwd fp32 n1 c3 k5 i4x4 f3x3 p1", "--device", "cpu", "--compare", "cudnn"});
   EXPECT_EQ(cpu.exit_code, 3);
-  EXPECT_THAT(cpu.err, HasSubstr("--compare cudnn needs a GPU"));
+  EXPECT_THAT(cpu.err, HasSubstr("--compare cudnn needs an NVIDIA GPU"));
   const Outcome absent =
       wavetile({"bench", "fwd fp32 n1 c3 k5 i4x4 f3x3 p1", "--device", "gpu", "--compare", "cudnn"},
-               {{"WAVETILE_CUDA_DRIVER", WT_FAKE_CUDA}, {"WAVETILE_CUDNN", "/nonexistent/libcudnn.so.9"}});
+               {{"WAVETILE_CUDA_DRIVER", places::kFakeCuda}, {"WAVETILE_CUDNN", "/nonexistent/libcudnn.so.9"}});
   EXPECT_EQ(absent.exit_code, 3);
   EXPECT_THAT(absent.err, HasSubstr("set WAVETILE_CUDNN"));
 }
@@ -169,7 +171,7 @@ TEST(Report, ReadsACompareFile) {
   EXPECT_EQ((*run)["rows"][0]["cudnn_us"], 8);
   EXPECT_EQ((*run)["rows"][0]["flops"], 0.5e9);
   EXPECT_EQ((*run)["rows"][1]["error"], "it burns");
-  EXPECT_EQ((*run)["ceilings"]["teraflops"], 800);
+  EXPECT_EQ((*run)["ceilings"]["teraflops"]["bf16"], 800);
 }
 
 TEST(Report, ReadsABenchFile) {
@@ -185,15 +187,49 @@ TEST(Report, ReadsABenchFile) {
 }
 
 TEST(Report, ThePageIsWholeAndRefersToNothing) {
-  const std::string page = report_page({*read_run(kCompared, "f.json")});
+  const std::string page = report_page({*read_run(kCompared, "f.json")}, nlohmann::ordered_json::array());
   EXPECT_THAT(page, AllOf(HasSubstr("<!DOCTYPE html>"), HasSubstr("id=\"roofline\""), HasSubstr("it burns")));
   EXPECT_THAT(page, AllOf(Not(HasSubstr("@DATA@")), Not(HasSubstr("@SCRIPT@")), Not(HasSubstr("@STYLE@"))));
   EXPECT_THAT(page, Not(HasSubstr("G </script>"))) << "data must not end its element";
   EXPECT_THAT(page, AllOf(Not(HasSubstr("src=\"")), Not(HasSubstr("https://")), Not(HasSubstr("@import"))));
 }
 
+// The hashes are those of the page's own script and style, whatever the data are.
+TEST(Report, ThePageAllowsOnlyItsOwnScriptAndStyle) {
+  const std::string page = report_page({*read_run(kCompared, "f.json")}, nlohmann::ordered_json::array());
+  const auto element = [&](const std::string& name) {
+    const size_t begin = page.find("<" + name + ">") + name.size() + 2;
+    return compile::sha256_hex(page.substr(begin, page.find("</" + name + ">", begin) - begin));
+  };
+  const auto allowed = [&](const std::string& source) {
+    const std::string start = source + " 'sha256-";
+    const size_t begin = page.find(start) + start.size();
+    const std::string text = page.substr(begin, page.find('\'', begin) - begin);
+    std::string hex;
+    uint32_t bits = 0;
+    int count = 0;
+    for (const char c : text.substr(0, text.find('='))) {
+      const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+      bits = bits << 6 | static_cast<uint32_t>(digits.find(c));
+      for (count += 6; count >= 4; count -= 4) hex += "0123456789abcdef"[bits >> (count - 4) & 15];
+    }
+    return hex;
+  };
+  EXPECT_EQ(allowed("script-src"), element("script"));
+  EXPECT_EQ(allowed("style-src"), element("style"));
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+  EXPECT_THAT(page, Not(HasSubstr("unsafe-inline")));
+  EXPECT_THAT(page, Not(HasSubstr(" style="))) << "the policy forbids it";
+}
+
+TEST(Report, RefusesNestedFiles) {
+  std::string deep(300'000, '[');
+  deep.append(300'000, ']');
+  EXPECT_THAT(read_run("{\"rows\": " + deep + "}", "f").status().message(), HasSubstr("nested deeper than 64 levels"));
+}
+
 TEST(Report, RefusesWhatIsNoResult) {
-  EXPECT_THAT(read_run("nothing", "f").status().message(), HasSubstr("f is no JSON document"));
+  EXPECT_THAT(read_run("nothing", "f").status().message(), HasSubstr("f cannot be reported: it is no JSON"));
   EXPECT_THAT(read_run("{\"rows\": []}", "f").status().message(), HasSubstr("f holds no rows"));
   EXPECT_THAT(read_run("{\"rows\": [3]}", "f").status().message(), HasSubstr("no object"));
   const Outcome outcome = wt::cli::testing::wavetile({"report", "/nonexistent.json"});

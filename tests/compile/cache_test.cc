@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 #include "compile/host_compiler.h"
 #include "compile/module_file.h"
 #include "compile/sha256.h"
+#include "compile/toolchain.h"
 #include "tests/compile/scratch.h"
 
 namespace wt::compile {
@@ -28,13 +31,25 @@ class CacheTest : public Scratch {
   Cache cache(uint64_t limit = 1 << 30) { return Cache(folder / "own", limit); }
 };
 
+// The least that is an ELF file: a header and one empty section.
+std::string elf_image() {
+  std::string image(128, '\0');
+  image.replace(0, 5,
+                "\x7f"
+                "ELF\x02");
+  image[0x28] = 64;  // where the sections are
+  image[0x3a] = 64;  // bytes of each
+  image[0x3c] = 1;   // how many
+  return image;
+}
+
 Module module_of(int number, size_t bytes = 1000) {
   Module module;
   module.backend = Backend::kNvrtc;
   module.target = Target::kSm90a;
   module.name = "kernel_" + std::to_string(number);
   module.key = sha256_hex(module.name).substr(0, 32);
-  module.image = std::string(bytes, static_cast<char>('a' + number % 26));
+  module.image = elf_image() + std::string(bytes, static_cast<char>('a' + number % 26));
   module.compiler = "NVRTC 13.0";
   module.resources = {.registers = 168, .spill_bytes = 0, .static_shared_bytes = 1024, .compile_seconds = 0.25};
   module.log = "a log with a \"quote\"\nand \xff, which is not UTF-8\n";
@@ -102,6 +117,128 @@ TEST_F(CacheTest, ADamagedEntryIsRemovedAndCompiledAgain) {
   EXPECT_TRUE(third->from_cache);
 }
 
+// The checksum is right, but no device can load what it is of.
+TEST_F(CacheTest, AnEntryThatCannotBeLoadedIsCompiledAgain) {
+  const Source source = host_source("unloadable", 6);
+  Result<Module> first = compile(Backend::kHost, source);
+  ASSERT_TRUE(first.ok()) << first.status().message();
+  first->image.resize(first->image.size() / 2);
+  const Result<Cache> kept = Cache::open();
+  ASSERT_TRUE(kept.ok());
+  ASSERT_TRUE(kept->store(*first).ok());
+  const auto verdict = kept->verify();
+  ASSERT_EQ(verdict->bad.size(), 1u);
+  EXPECT_THAT(verdict->bad[0].second, HasSubstr("ELF"));
+
+  ::testing::internal::CaptureStderr();
+  Module module;
+  const Result<DynamicLibrary> library = compile_and_load(Backend::kHost, source, module, open_host_module);
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(library.ok()) << library.status().message();
+  EXPECT_FALSE(module.from_cache);
+  EXPECT_EQ(reinterpret_cast<int (*)()>(library->find("unloadable"))(), 6);
+  EXPECT_THAT(log, HasSubstr("cannot be loaded"));
+  EXPECT_TRUE(kept->verify()->bad.empty());
+}
+
+TEST_F(CacheTest, WhatIsLoadedIsWhatWasChecked) {
+  const Source source = host_source("checked", 7);
+  const Result<Module> module = compile(Backend::kHost, source);
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  const Result<Module> planted = compile(Backend::kHost, host_source("planted", 8));
+  ASSERT_TRUE(planted.ok());
+  fs::copy_file(planted->path, module->path, fs::copy_options::overwrite_existing);
+  const Result<DynamicLibrary> library = open_host_module(*module);
+  ASSERT_TRUE(library.ok()) << library.status().message();
+  EXPECT_EQ(library->find("planted"), nullptr);
+  ASSERT_NE(library->find("checked"), nullptr);
+}
+
+TEST_F(CacheTest, HeadersAreCheckedByContent) {
+  const Source source{"with_header",
+                      "#include \"problem/enums.h\"\nextern \"C\" __attribute__((visibility(\"default\"))) int "
+                      "with_header() { return 0; }\n",
+                      Target::kSm90a};
+  ASSERT_TRUE(compile(Backend::kHost, source).ok());
+  const Result<Cache> kept = Cache::open();
+  const fs::path set = fs::directory_iterator(kept->headers_folder())->path();
+  const fs::path header = set / "problem/enums.h";
+  const std::string good = *read_file(header);
+  EXPECT_EQ(kept->verify()->good, 2u) << "a module and a set of headers";
+
+  flip_byte(header,
+            static_cast<std::streamoff>(good.find("enum class")));  // of the same size, and refused by compilers
+  const auto verdict = kept->verify();
+  ASSERT_EQ(verdict->bad.size(), 1u);
+  EXPECT_EQ(verdict->bad[0].first.path, set);
+  EXPECT_THAT(verdict->bad[0].second, HasSubstr("not those of its name"));
+  Source other = source;
+  other.text += "// another kernel\n";
+  const Result<Module> again = compile(Backend::kHost, other);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(*read_file(header), good);
+  EXPECT_TRUE(kept->verify()->bad.empty());
+
+  fs::remove(header);
+  ASSERT_EQ(kept->verify()->bad.size(), 1u);
+  ASSERT_TRUE(kept->remove(kept->verify()->bad[0].first).ok());
+  EXPECT_FALSE(fs::exists(set));
+}
+
+// A set of headers appears whole or not at all: a disk that is full in the middle leaves no part of one.
+TEST_F(CacheTest, HeadersThatCannotBeWrittenLeaveNoSet) {
+  const Source source{"with_headers",
+                      "#include \"target/target.h\"\n#include \"problem/enums.h\"\nextern \"C\" "
+                      "__attribute__((visibility(\"default\"))) int with_headers() { return 0; }\n",
+                      Target::kSm90a};
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    // The header is longer than a file may be now; the source and the module are not.
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{2000, 2000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    (void)unpack_headers(*headers_for(source.text), (folder / "fallback").string());
+    ::_exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  const Result<Cache> kept = Cache::open();
+  EXPECT_TRUE(kept->verify()->bad.empty());
+  EXPECT_TRUE(!fs::exists(kept->headers_folder()) || fs::is_empty(kept->headers_folder()));
+}
+
+TEST_F(CacheTest, IsForItsOwnerAlone) {
+  const mode_t mask = ::umask(0);
+  const Result<Module> module = compile(Backend::kHost, host_source("own", 1));
+  ::umask(mask);
+  ASSERT_TRUE(module.ok());
+  for (const auto& item : fs::recursive_directory_iterator(folder / "cache")) {
+    if (item.path().filename() == "usage") continue;  // a number, which is not believed to be more
+    EXPECT_EQ(item.status().permissions() & fs::perms(077), fs::perms::none) << item.path();
+  }
+}
+
+TEST_F(CacheTest, OneThatOthersCanWriteIsNotUsed) {
+  const Source source = host_source("shared", 1);
+  const Result<Module> module = compile(Backend::kHost, source);
+  ASSERT_TRUE(module.ok());
+  fs::permissions(module->path, fs::perms::group_write, fs::perm_options::add);
+  ::testing::internal::CaptureStderr();
+  EXPECT_FALSE(compile(Backend::kHost, source)->from_cache);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("can be written by other users"));
+  EXPECT_TRUE(compile(Backend::kHost, source)->from_cache);
+  for (const fs::path& open : {folder / "cache", folder / "cache" / "modules", folder / "cache" / "headers"}) {
+    fs::create_directories(open);
+    fs::permissions(open, fs::perms::others_write, fs::perm_options::add);
+    EXPECT_THAT(Cache::open().status().message(), HasSubstr(open.string() + " can be written by other users"));
+    EXPECT_FALSE(compile(Backend::kHost, source)->from_cache);
+    fs::permissions(open, fs::perms::others_write, fs::perm_options::remove);
+  }
+  EXPECT_TRUE(compile(Backend::kHost, source)->from_cache);
+}
+
 TEST_F(CacheTest, AnEntryUnderAnotherNameIsNotBelieved) {
   Module stored = module_of(1);
   ASSERT_TRUE(cache().store(stored).ok());
@@ -145,10 +282,13 @@ TEST_F(CacheTest, EvictionClearsLeftoversOfDeadWriters) {
   const Cache small(folder / "own", 10'000);
   Module large = module_of(1, 50'000), next = module_of(2, 100);
   ASSERT_TRUE(small.store(large).ok());
-  const fs::path dead = large.path + ".AbCdEf", alive = large.path + ".GhIjKl";
+  const fs::path dead = large.path + ".unfinished-1-0", alive = large.path + ".unfinished-1-1";
   std::ofstream(dead) << "half";
   std::ofstream(alive) << "half";
   set_age(dead, 10'000);
+  const auto verdict = small.verify();
+  ASSERT_EQ(verdict->bad.size(), 1u);
+  EXPECT_EQ(verdict->bad[0].first.path, dead);
   ASSERT_TRUE(small.store(next).ok());
   EXPECT_FALSE(fs::exists(dead));
   EXPECT_TRUE(fs::exists(alive));
@@ -231,7 +371,7 @@ TEST_F(CacheTest, EightProcessesCompileTheSameKernels) {
   const Result<Cache> shared = Cache::open();
   const auto verdict = shared->verify();
   ASSERT_TRUE(verdict.ok());
-  EXPECT_EQ(verdict->good, 2u);
+  EXPECT_EQ(verdict->good, 3u) << "two modules, and the set of their headers";
   EXPECT_TRUE(verdict->bad.empty());
   const auto files = std::distance(fs::directory_iterator(folder / "cache" / "modules"), fs::directory_iterator());
   EXPECT_EQ(files, 2) << "temporary files were left";

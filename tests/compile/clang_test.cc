@@ -82,6 +82,21 @@ TEST_F(Clang, MakesACodeObjectWithItsResources) {
   EXPECT_TRUE(again->from_cache);
 }
 
+TEST_F(Clang, GenericTargetsMakeCodeObjectsOfVersionSix) {
+  const Source source{"generic",
+                      std::string(kPrologue) +
+                          "struct P { float* p; int n; };\n"
+                          "extern \"C\" __global__ void generic(const P a) {\n"
+                          "  a.p[__builtin_amdgcn_workitem_id_x()] = a.n;\n"
+                          "}\n",
+                      Target::kGfx11Generic};
+  const Result<Module> module = compile(Backend::kClang, source);
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  EXPECT_EQ(module->image[8], 4) << "ELFABIVERSION_AMDGPU_HSA_V6";
+  EXPECT_EQ(code_object_arguments(module->image), (std::map<std::string, int64_t>{{"generic", 16}}));
+  EXPECT_TRUE(code_object_arguments("no ELF file").empty());
+}
+
 TEST_F(Clang, BuildsTheSameBytesTwice) {
   const Result<Module> first = compile(Backend::kClang, mfma_source(Target::kGfx90a));
   set("WAVETILE_CACHE_DIR", (folder / "second").string());

@@ -30,7 +30,8 @@ TEST_F(Compiler, EmbeddedHeadersAreFollowed) {
   ASSERT_TRUE(set.ok()) << set.status().message();
   std::vector<std::string> names;
   for (const Header& header : set->headers) names.push_back(header.name);
-  EXPECT_THAT(names, ElementsAre("config/kernel_config.h", "problem/enums.h", "target/types.h"));
+  EXPECT_THAT(names, ElementsAre("config/kernel_config.h", "config/kinds.h", "problem/activations.h", "problem/enums.h",
+                                 "target/types.h"));
   EXPECT_TRUE(set->source_dir.empty());
   EXPECT_NE(set->hash, headers_for("#include \"problem/enums.h\"\n")->hash);
 }

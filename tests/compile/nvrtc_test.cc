@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "compile/elf.h"
 #include "tests/compile/scratch.h"
+#include "tests/places.h"
 
 namespace wt::compile {
 namespace {
@@ -21,6 +22,18 @@ TEST_F(Nvrtc, AbsentLibrarySaysWhatToInstall) {
   EXPECT_EQ(status.code(), Code::kCompile);
   EXPECT_THAT(status.message(), HasSubstr("NVRTC, which compiles kernels for NVIDIA GPUs, was not found"));
   EXPECT_THAT(status.message(), HasSubstr("set WAVETILE_NVRTC"));
+}
+
+TEST_F(Nvrtc, OfPythonWheelsIsFoundBesideThePackage) {
+  EXPECT_TRUE(nvrtc_of_wheels(folder).empty());
+  for (const char* path : {"nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "nvidia/cu13/lib/libnvrtc.so.13",
+                           "nvidia/cu13/lib/libcudart.so.13", "nvidia/cudnn/lib/libcudnn.so.9"}) {
+    std::filesystem::create_directories((folder / path).parent_path());
+    ASSERT_TRUE(write_file(folder / path, "").ok());
+  }
+  EXPECT_THAT(nvrtc_of_wheels(folder),
+              ::testing::ElementsAre((folder / "nvidia/cu13/lib/libnvrtc.so.13").string(),
+                                     (folder / "nvidia/cuda_nvrtc/lib/libnvrtc.so.12").string()));
 }
 
 TEST_F(Nvrtc, DoesNotCompileForAmd) {
@@ -109,7 +122,7 @@ TEST_P(NvrtcTargets, MakeACubinWithItsResources) {
 }
 
 TEST_P(NvrtcTargets, ReportSpills) {
-  // 64 live values in a kernel that is promised 8 blocks of 256 threads: at most 32 registers a thread.
+  // 64 live values in a kernel that is promised 8 blocks of 256 threads: at most 32 registers per thread.
   const Source source{"spilling",
                       "extern \"C\" __global__ void __launch_bounds__(256, 8) spilling(float* p, int n) {\n"
                       "  float v[64];\n"
@@ -158,7 +171,7 @@ TEST_F(Nvrtc, SecondCompilationComesFromTheCache) {
 }
 
 TEST_F(Nvrtc, ALibraryFolderCanBeNamed) {
-  set("WAVETILE_NVRTC", std::filesystem::path(WT_NVRTC_PATH).parent_path().string());
+  set("WAVETILE_NVRTC", std::filesystem::path(places::kNvrtc).parent_path().string());
   EXPECT_TRUE(available(Backend::kNvrtc, Target::kSm90a).ok());
   EXPECT_GE(*nvrtc_version(), 12000);
 }

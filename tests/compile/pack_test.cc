@@ -173,8 +173,54 @@ TEST_F(PackTest, ADamagedImageIsNamedAndNotLoaded) {
   EXPECT_THAT(module.status().message(), HasSubstr("the checksum of kernel " + one.module.name + " is wrong"));
 }
 
+TEST_F(PackTest, NestedManifestsAreRefused) {
+  std::string deep(300'000, '[');
+  deep.append(300'000, ']');
+  for (const char* field : {"rule_set", "config", "resources", "key"}) {
+    ASSERT_TRUE(write({input(64)}).ok());
+    rewrite_manifest(fmt::format("\"{}\":", field), fmt::format("\"{}\":{},\"unused\":", field, deep));
+    EXPECT_THAT(Pack::read(file).status().message(), HasSubstr("nested deeper than 64 levels")) << field;
+  }
+}
+
+TEST_F(PackTest, SizesThatAreNoneAreRefused) {
+  for (const char* size : {"-1", "1e300", "18446744073709551615", "0.5", "\"5\""}) {
+    ASSERT_TRUE(write({input(64)}).ok());
+    rewrite_manifest("\"bytes\":5000", fmt::format("\"bytes\":{}", size));
+    EXPECT_THAT(Pack::read(file).status().message(), HasSubstr("bytes is not a whole number from 0")) << size;
+  }
+}
+
+TEST_F(PackTest, OneThatOthersCanWriteIsListedButNotOpened) {
+  ASSERT_TRUE(write({input(64)}).ok());
+  ASSERT_TRUE(open().ok());
+  fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_THAT(open().status().message(), HasSubstr("can be written by other users"));
+  EXPECT_TRUE(Pack::read(file).ok());
+}
+
+// What is loaded is what was checked: neither another file under the same name nor a change in the open one gets by.
+TEST_F(PackTest, ChangesAfterOpeningAreSeen) {
+  const PackInput one = input(64);
+  ASSERT_TRUE(write({one}).ok());
+  const auto pack = open();
+  ASSERT_TRUE(pack.ok());
+  const PackEntry& entry = (*pack)->entries()[0];
+  {
+    std::fstream change(file, std::ios::in | std::ios::out | std::ios::binary);
+    change.seekp(static_cast<std::streamoff>(entry.offset));
+    change << "planted";
+  }
+  EXPECT_THAT((*pack)->load(entry).status().message(), HasSubstr("the checksum of kernel"));
+  fs::resize_file(file, entry.offset + 10);
+  EXPECT_THAT((*pack)->load(entry).status().message(), HasSubstr("became shorter"));
+  EXPECT_EQ((*pack)->verify().size(), 1u);
+  ASSERT_TRUE(write({input(96)}).ok());  // another file takes the name
+  EXPECT_FALSE((*pack)->load(entry).ok());
+}
+
 TEST_F(PackTest, OtherFilesAreRefused) {
-  EXPECT_THAT(open().status().message(), HasSubstr("cannot open pack"));
+  EXPECT_THAT(open().status().message(), HasSubstr("pack: cannot open"));
   std::ofstream(file) << "short";
   EXPECT_THAT(open().status().message(), HasSubstr("it has only 5 bytes"));
   std::ofstream(file) << std::string(1000, 'z');

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/format.h"
-#include "config/constraints.h"
+#include "kernels/constraints.h"
 #include "problem/gemm_view.h"
 
 namespace wt {
@@ -14,6 +14,7 @@ bool accepts_corners(const ConvProblem& problem) {
   config.direction = problem.direction;
   config.target = Target::kSm90a;
   config.dims = static_cast<unsigned char>(problem.dims);
+  config.kind = Kind::kTma;
   config.gemm.pipeline = Pipeline::kTma;
   config.gemm.loader_a = Loader::kTmaIm2col;
   const Case at{config, info_of(config.target), &problem, {}};

@@ -8,8 +8,9 @@
 #include <map>
 #include <set>
 
-#include "config/rules.h"
+#include "config/enum_names.h"
 #include "problem/problem.h"
+#include "rules/rules.h"
 
 namespace wt {
 namespace {
@@ -53,16 +54,16 @@ TEST(Fields, CoverEveryByteOnce) {
 TEST(Fields, SetAndGetReachTheMember) {
   KernelConfig config;
   find_field("gemm.tile.n")->set(config, 256);
-  find_field("direct.pad_w")->set(config, -1);
+  find_field("direct.tile_w")->set(config, -1);
   find_field("gemm.pipeline")->set(config, static_cast<int>(Pipeline::kWavelet));
   find_field("epilogue.user_hash")->set(config, -2);
-  find_field("gemm.pad_k")->set(config, 0);
+  find_field("gemm.swap_ab")->set(config, 1);
   EXPECT_EQ(config.gemm.tile.n, 256);
-  EXPECT_EQ(config.direct.pad_w, -1);
+  EXPECT_EQ(config.direct.tile_w, -1);
   EXPECT_EQ(config.gemm.pipeline, Pipeline::kWavelet);
   EXPECT_EQ(config.epilogue.user_hash, 0xfffffffffffffffeull);
-  EXPECT_FALSE(config.gemm.pad_k);
-  EXPECT_EQ(find_field("direct.pad_w")->get(config), -1);
+  EXPECT_TRUE(config.gemm.swap_ab);
+  EXPECT_EQ(find_field("direct.tile_w")->get(config), -1);
 }
 
 // Every single change and every pair of changes: name, key, hash and order tell all of them apart, JSON returns them.
@@ -139,7 +140,7 @@ TEST(Fields, TagsBelongToOneField) {
 
 TEST(Fields, NamesReadWell) {
   KernelConfig config{.target = Target::kSm90a};
-  EXPECT_EQ(name_of(config), "wt_fwd_bf16_nhwc_sm90a_gemm_basic_v1_t64x64x32");
+  EXPECT_EQ(name_of(config), "wt_fwd_bf16_nhwc_sm90a_basic_t64x64x32");
   config.direction = Direction::kBackwardWeight;
   config.dims = 3;
   config.layout = Layout::kChannelsFirst;
@@ -148,10 +149,13 @@ TEST(Fields, NamesReadWell) {
   config.gemm.warps = {4, 1, 1};
   config.epilogue.bias = true;
   config.epilogue.activation = Activation::kRelu;
-  EXPECT_EQ(name_of(config), "wt_bwd_weight_bf16_fp32_bf16_ncdhw_sm90a_gemm_basic_v1_t128x64x32_bias_relu_w4x1x1");
-  KernelConfig direct{.family = Family::kDirect};
-  direct.direct.tile_h = 8;
-  EXPECT_EQ(name_of(direct), "wt_fwd_bf16_nhwc_sm80_direct_th8");
+  EXPECT_EQ(name_of(config), "wt_bwd_weight_bf16_fp32_bf16_ncdhw_sm90a_basic_t128x64x32_bias_relu_w4x1x1");
+  KernelConfig direct{.kind = Kind::kDepthwiseGather};
+  direct.direct.tile_w = 8;
+  EXPECT_EQ(name_of(direct), "wt_fwd_bf16_nhwc_sm80_depthwise_gather_tw8");
+  KernelConfig portable{.kind = Kind::kPortable};
+  portable.gemm.pipeline = Pipeline::kCompV4;
+  EXPECT_EQ(name_of(portable), "wt_fwd_bf16_nhwc_sm80_portable_compv4_t64x64x32");
 }
 
 TEST(Fields, LongNamesKeepTheirStartAndEndInTheHash) {
@@ -209,27 +213,35 @@ TEST(Fields, JsonSaysWhatIsWrong) {
 TEST(Fields, NamesAgreeWithTheProblemText) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(text_of(static_cast<Direction>(i)), name_of(static_cast<Direction>(i)));
   for (int i = 0; i < 6; ++i) EXPECT_EQ(text_of(static_cast<DataType>(i)), name_of(static_cast<DataType>(i)));
-  for (int i = 0; i < 8; ++i) EXPECT_EQ(text_of(static_cast<Activation>(i)), name_of(static_cast<Activation>(i)));
+  for (const ActivationFacts& facts : kActivations) EXPECT_EQ(text_of(facts.activation), name_of(facts.activation));
+}
+
+// A user cannot choose the kernel that only tests link in.
+TEST(Fields, TheTrialKernelIsNoChoice) {
+  EXPECT_TRUE(enum_table<Kind>().find("trial"));
+  EXPECT_EQ(enum_table<Kind>().choices().find("trial"), std::string::npos);
+  EXPECT_NE(enum_table<Kind>().choices().find("tma_halo"), std::string::npos);
 }
 
 TEST(Fields, InitializerSaysWhatDiffers) {
   KernelConfig config{.target = Target::kSm90a};
   EXPECT_EQ(initializer_of(KernelConfig{}), "{}");
   config.gemm.tile.m = 128;
-  config.gemm.pad_k = false;
-  config.direct.pad_h = 3;
+  config.gemm.swap_ab = true;
+  config.fixed.filter_h = 3;
+  config.direct.tile_w = 8;
   config.epilogue.user_hash = 0xab;
   EXPECT_EQ(
       initializer_of(config),
       "{.target = wt::Target::kSm90a, .epilogue = {.user_hash = 0x00000000000000abull}, .gemm = {.tile = {128, 64, "
-      "32}, .pad_k = false}, .direct = {.pad_h = 3}}");
+      "32}, .swap_ab = true}, .fixed = {.filter_h = 3}, .direct = {.tile_w = 8}}");
 }
 
 TEST(Fields, InstanceStringNamesTheEssentials) {
   KernelConfig config{.target = Target::kSm90a};
   config.epilogue.bias = true;
   EXPECT_EQ(instance_string(config),
-            "fwd sm_90a x=bf16 w=bf16 y=bf16 channels_last 2d gemm pipeline=basic_v1 tile=64x64x32 warps=2x2x1 "
+            "fwd sm_90a x=bf16 w=bf16 y=bf16 channels_last 2d basic pipeline=basic_v1 tile=64x64x32 warps=2x2x1 "
             "mma=16x8x16 epilogue.bias=true");
 }
 

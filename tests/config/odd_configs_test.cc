@@ -2,16 +2,17 @@
 // tests/config/odd_configs_test.cc - the constraint table answers for any configuration that a user may write down.
 #include <gtest/gtest.h>
 
+#include <set>
 #include <vector>
 
-#include "config/constraints.h"
 #include "config/fields.h"
-#include "config/kernels.h"
+#include "kernels/constraints.h"
+#include "kernels/kind.h"
 
 namespace wt {
 namespace {
 
-// Every pipeline and design with nothing else said, and a proposal of every kind.
+// Every pipeline and kind with nothing else said, and a proposal of every kind.
 std::vector<KernelConfig> bases(Target target, Direction direction) {
   KernelConfig base;
   base.target = target;
@@ -19,18 +20,19 @@ std::vector<KernelConfig> bases(Target target, Direction direction) {
   std::vector<KernelConfig> configs;
   for (int i = 0; i <= static_cast<int>(Pipeline::kRows); ++i) {
     configs.push_back(base);
+    configs.back().kind = Kind::kPortable;
     configs.back().gemm.pipeline = static_cast<Pipeline>(i);
   }
-  for (int i = 0; i <= static_cast<int>(DirectDesign::kStacked); ++i) {
+  for (int i = 0; i <= static_cast<int>(Kind::kStacked); ++i) {
     configs.push_back(base);
-    configs.back().family = Family::kDirect;
-    configs.back().direct.design = static_cast<DirectDesign>(i);
+    configs.back().kind = static_cast<Kind>(i);
+    if (static_cast<Kind>(i) != Kind::kPortable) configs.back().gemm.pipeline = only_pipeline(static_cast<Kind>(i));
   }
-  for (const KernelKind* kind : kernel_kinds()) {
-    std::vector<KernelConfig> proposed;
-    propose(*kind, base, Breadth::kAll, proposed);
-    if (!proposed.empty()) configs.push_back(proposed.front());
-  }
+  std::vector<KernelConfig> proposed;
+  propose(base, Breadth::kAll, proposed);
+  std::set<Kind> seen;
+  for (const KernelConfig& config : proposed)
+    if (seen.insert(config.kind).second) configs.push_back(config);
   return configs;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/config/row_cases.h - cases of the constraint table's rows, a file a family: each trips its row and reads the
-// message. constraints_test.cc runs them and fails for a row without a case.
+// tests/config/row_cases.h - cases of the constraint table's rows, one file per family: each trips its row and reads
+// the message. constraints_test.cc runs them and fails for a row without a case.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "config/constraints.h"
+#include "kernels/constraints.h"
 
 namespace wt {
 
@@ -24,7 +24,7 @@ struct RowCase {
 
 inline void PrintTo(const RowCase& row, std::ostream* out) { *out << row.id; }
 
-// Of rows that read the config alone, and of rows that read the problem too.
+// For rows that read the config alone, and for rows that read the problem too.
 class TargetRow : public testing::TestWithParam<RowCase> {};
 class ProblemRow : public testing::TestWithParam<RowCase> {};
 
@@ -43,6 +43,7 @@ struct TrippedRows {
 
 inline void hopper(KernelConfig& c) {
   c.target = Target::kSm90a;
+  c.kind = Kind::kTma;
   c.gemm.pipeline = Pipeline::kTma;
   c.gemm.loader_a = Loader::kTmaIm2col;
   c.gemm.loader_b = Loader::kTmaTiled;

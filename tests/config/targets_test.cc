@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "config/enum_names.h"
 #include "config/pipelines.h"
 
@@ -56,6 +58,32 @@ TEST(Targets, CompilersAreNamed) {
   for (const Target target : {Target::kGfx90a, Target::kGfx942, Target::kGfx1100, Target::kGfx1201})
     EXPECT_LE(info_of(target).min_compiler_version, 19);
   for (const Target target : {Target::kGfx950, Target::kGfx1250}) EXPECT_GT(info_of(target).min_compiler_version, 19);
+}
+
+TEST(Targets, ArchitecturesFindTheirTarget) {
+  const auto target = [](const char* architecture) { return find_architecture(architecture)->target; };
+  EXPECT_EQ(target("gfx942"), Target::kGfx942);
+  EXPECT_EQ(target("gfx1100"), Target::kGfx1100) << "its own comes before the one that covers it";
+  EXPECT_EQ(target("gfx1103"), Target::kGfx11Generic);
+  EXPECT_EQ(target("gfx1200"), Target::kGfx12Generic);
+  for (const char* none : {"gfx906", "gfx1030", "sm_90a", "gfx11-generic", ""})
+    EXPECT_EQ(find_architecture(none), nullptr) << none;
+  EXPECT_EQ(architectures_text(info_of(Target::kGfx12Generic)), "gfx1200 and gfx1201 by gfx12-generic");
+  EXPECT_EQ(architectures_text(info_of(Target::kGfx950)), "gfx950");
+}
+
+// A generic target's code runs on a card that the simulator knows by its named target.
+TEST(Targets, GenericOnesHaveTheFactsOfTheNamedOnes) {
+  for (const TargetInfo& info : targets()) {
+    const TargetInfo& named = info_of(named_target(info.target));
+    EXPECT_EQ(is_generic(info), named.target != info.target) << info.name;
+    EXPECT_EQ(info.mma.data(), named.mma.data());
+    EXPECT_EQ(info.shared_per_block, named.shared_per_block);
+    EXPECT_EQ(info.warp_size, named.warp_size);
+    if (is_generic(info)) {
+      EXPECT_NE(std::ranges::find(info.covers, named.name), info.covers.end());
+    }
+  }
 }
 
 TEST(Targets, MatrixInstructionsAreFoundByShape) {

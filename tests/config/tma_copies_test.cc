@@ -2,7 +2,7 @@
 // tests/config/tma_copies_test.cc - how wide the copies of channels are that the Hopper kernels sum over.
 #include <gtest/gtest.h>
 
-#include "kernel/gemm/tma/layout.h"
+#include "kernels/tma/device/layout.h"
 
 namespace wt {
 namespace {
@@ -11,6 +11,7 @@ KernelConfig kernel(DataType type, Loader loader) {
   KernelConfig config;
   config.target = Target::kSm90a;
   config.x = config.w = type;
+  config.kind = loader == Loader::kTmaHalo ? Kind::kTmaHalo : Kind::kTma;
   config.gemm.pipeline = Pipeline::kTma;
   config.gemm.loader_a = loader;
   config.gemm.swizzle_a = config.gemm.swizzle_b = 128;

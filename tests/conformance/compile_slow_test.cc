@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probes through NVRTC, so that the suite is known to compile before it meets a GPU.
+// The probes through NVRTC and clang, so that the suite is known to compile before it meets a GPU.
 #include <gtest/gtest.h>
 
+#include "config/targets.h"
 #include "conformance/run.h"
 
 namespace wt::conformance {
@@ -13,6 +14,20 @@ TEST(Probes, CompileForGpus) {
     const std::vector<Probe> list = probes(target);
     for (const auto& module : compile::compile_all(compile::Backend::kNvrtc, sources_of(list, target))) {
       ASSERT_TRUE(module.ok()) << module.status().message();
+    }
+  }
+}
+#endif
+
+#if defined(WT_HAVE_CLANG)
+TEST(Probes, CompileForAmdGpus) {
+  for (const TargetInfo& info : targets()) {
+    if (info.vendor != Vendor::kAmd || !has_probes(info.target)) continue;
+    if (!compile::available(compile::Backend::kClang, info.target).ok() && info.target == Target::kGfx950) continue;
+    const std::vector<Probe> list = probes(info.target);
+    for (const auto& module : compile::compile_all(compile::Backend::kClang, sources_of(list, info.target))) {
+      ASSERT_TRUE(module.ok()) << info.name << ": " << module.status().message();
+      EXPECT_EQ(module->resources.spill_bytes, 0) << module->name;
     }
   }
 }

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "config/fields.h"
-#include "dispatch/candidates.h"
-#include "dispatch/kernel_plan.h"
-#include "dispatch/trial.h"
+#include "dispatch/choice/candidates.h"
+#include "dispatch/plan/kernel.h"
+#include "dispatch/trial/trial.h"
 #include "runtime/device.h"
 
 namespace wt {
@@ -33,22 +33,11 @@ inline std::shared_ptr<Device> simulated_hopper() {
 // The accepting kernel for Hopper that comes first of those wanted.
 template <class Wanted>
 KernelConfig first_kernel(const ConvProblem& problem, Wanted wanted, const PlanOptions& options = {}) {
-  for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, options, Candidates::kAll))
+  for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, options, Breadth::kAll))
     if (c.accepts() && wanted(c.config)) return c.config;
   ADD_FAILURE() << "no such kernel for " << to_text(problem);
   return {};
 }
-
-// WAVETILE_SPLITS for a scope; 0: as predicted.
-class Splits {
- public:
-  explicit Splits(int count) {
-    if (count > 0) ::setenv("WAVETILE_SPLITS", std::to_string(count).c_str(), 1);
-  }
-  ~Splits() { ::unsetenv("WAVETILE_SPLITS"); }
-  Splits(const Splits&) = delete;
-  Splits& operator=(const Splits&) = delete;
-};
 
 // None of the kernels that `serves` knows accepts the problem where non-finite values matter, though one does else.
 template <class Serves>
@@ -57,7 +46,7 @@ void expect_finite_only(const ConvProblem& problem, Serves serves) {
   for (const bool strict : {false, true}) {
     PlanOptions options;
     options.strict_nonfinite = strict;
-    for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, options, Candidates::kAll)) {
+    for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, options, Breadth::kAll)) {
       if (!c.accepts() || !serves(c.config)) continue;
       EXPECT_FALSE(strict) << c.name;
       ++accepting;
@@ -66,9 +55,10 @@ void expect_finite_only(const ConvProblem& problem, Serves serves) {
   EXPECT_GT(accepting, 0) << to_text(problem);
 }
 
-inline void expect_exact(const std::shared_ptr<Device>& device, const ConvProblem& problem,
-                         const KernelConfig& config) {
-  auto plan = make_kernel_plan(device, problem, config, "tested");
+// `splits` is PlanOptions::splits.
+inline void expect_exact(const std::shared_ptr<Device>& device, const ConvProblem& problem, const KernelConfig& config,
+                         int splits = 0) {
+  auto plan = make_kernel_plan(device, problem, config, "tested", {}, splits);
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   auto tensors = TrialTensors::make(device, problem, true, 7);
   ASSERT_TRUE(tensors.ok()) << tensors.status().message();
@@ -81,12 +71,13 @@ inline void expect_exact(const std::shared_ptr<Device>& device, const ConvProble
 }
 
 // What the kernel makes of random data in the simulator, whose blocks and warps run in the order that `seed` says.
-inline std::vector<std::byte> random_output(const ConvProblem& problem, const KernelConfig& config, const char* seed) {
+inline std::vector<std::byte> random_output(const ConvProblem& problem, const KernelConfig& config, const char* seed,
+                                            int splits = 0) {
   ::setenv("WAVETILE_SIM_SEED", seed, 1);
   const auto device = open_device("sim:sm_90a");
   ::unsetenv("WAVETILE_SIM_SEED");
   EXPECT_TRUE(device.ok()) << device.status().message();
-  const auto plan = make_kernel_plan(*device, problem, config, "tested");
+  const auto plan = make_kernel_plan(*device, problem, config, "tested", {}, splits);
   const auto tensors = TrialTensors::make(*device, problem, false, 5);
   EXPECT_TRUE(plan.ok() && tensors.ok()) << plan.status().message() << tensors.status().message();
   if (!plan.ok() || !tensors.ok()) return {};

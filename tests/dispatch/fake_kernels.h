@@ -9,8 +9,8 @@
 
 #include "compile/pack.h"
 #include "config/fields.h"
-#include "dispatch/selection.h"
-#include "kernel/split_sum_arguments.h"
+#include "dispatch/choice/selection.h"
+#include "kernels/beside/device/split_sum_arguments.h"
 #include "problem/reference.h"
 #include "tests/dispatch/tuning_scratch.h"
 #include "tests/fake_driver/fake_gpu.h"
@@ -26,7 +26,7 @@ class FakeKernels : public FakeGpu {
     ::setenv("WAVETILE_TUNING_DB", database_path().c_str(), 1);
     ::setenv("WAVETILE_CACHE_DIR", (folder_.path() / "cache").c_str(), 1);
     problem_ = *parse_problem(kProblem);
-    ranked_ = rank(problem_, Target::kSm90a, 132, {});
+    ranked_ = rank(problem_, usual_rates(Target::kSm90a), {});
     ASSERT_GT(ranked_.size(), 50u);
     for (const RankedConfig& candidate : ranked_) names_.push_back(name_of(*candidate.config));
     write_pack("1");
@@ -44,21 +44,27 @@ class FakeKernels : public FakeGpu {
   std::filesystem::path database_path() const { return folder_.path() / "tuning.db"; }
 
   // Every candidate, or those with these numbers, as a module whose image is its name, and that of the sum of its
-  // parts. Another `generation` stands for other machine code.
-  void write_pack(const std::string& generation, const std::set<size_t>& numbers = {}) {
+  // parts. Another `generation` stands for another source, and for other machine code unless `code` says otherwise.
+  void write_pack(const std::string& generation, const std::set<size_t>& numbers = {}, std::string code = "") {
+    if (code.empty()) code = generation;
     std::vector<compile::PackInput> inputs;
     for (const RankedConfig& candidate : ranked_) {
       const std::string name = name_of(*candidate.config);
       if (!numbers.empty() && !numbers.contains(static_cast<size_t>(&candidate - ranked_.data()))) continue;
-      compile::Module module = module_with(name + " " + name + kSumSuffix);
+      compile::Module module = module_with(name + " " + name + kSumSuffix + " code" + code);
       module.name = name;
-      module.key = "key" + generation;
+      module.key = key_of_module(name, generation);
+      module.compiler = compiler_;
       inputs.push_back({*candidate.config, module});
     }
     const std::filesystem::path file = folder_.path() / (generation + ".wtpack");
     const auto info = compile::write_pack(file, compile::Backend::kNvrtc, Target::kSm90a, "tests", inputs);
     ASSERT_TRUE(info.ok()) << info.status().message();
     ::setenv("WAVETILE_PACK", file.c_str(), 1);
+  }
+
+  static std::string key_of_module(const std::string& name, const std::string& generation) {
+    return "key" + generation + " " + name;
   }
 
   // The output is the memory of its size that was poisoned last.
@@ -80,6 +86,7 @@ class FakeKernels : public FakeGpu {
   Result<std::shared_ptr<const Plan>> plan(PlanOptions options = {}) { return make_plan(device_, problem_, options); }
 
   tuning::ScratchFolder folder_;
+  std::string compiler_ = "NVRTC 13.0";  // of the packs that are written
   ConvProblem problem_;
   std::vector<RankedConfig> ranked_;
   std::vector<std::string> names_;  // of ranked_

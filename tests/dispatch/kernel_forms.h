@@ -14,7 +14,7 @@ struct KernelForm {
   bool (*wanted)(const KernelConfig&);
 };
 
-// Of each form the first kernel that is wanted, among those that `serves` knows; `change` is made to the problem
+// For each form the first kernel that is wanted, among those that `serves` knows; `change` is made to the problem
 // before.
 template <class Serves, class Change>
 void expect_forms_exact(std::span<const KernelForm> forms, Serves serves, Change change) {

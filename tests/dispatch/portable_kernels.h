@@ -11,21 +11,21 @@
 #include <tuple>
 #include <vector>
 
-#include "config/rules.h"
-#include "dispatch/candidates.h"
-#include "kernel/gemm/portable/layout.h"
+#include "dispatch/choice/candidates.h"
+#include "kernels/portable/device/layout.h"
+#include "rules/rules.h"
 #include "runtime/device.h"
 
 namespace wt {
 
 inline std::vector<KernelConfig> portable_kernels(const ConvProblem& problem, Target target) {
   std::vector<KernelConfig> kernels;
-  for (const RankedCandidate& candidate : rank_candidates(problem, target, {}, Candidates::kAll))
-    if (candidate.accepts() && portable_layout::serves(candidate.config)) kernels.push_back(candidate.config);
+  for (const RankedCandidate& candidate : rank_candidates(problem, target, {}, Breadth::kAll))
+    if (candidate.accepts() && candidate.config.kind == Kind::kPortable) kernels.push_back(candidate.config);
   return kernels;
 }
 
-// Of each loop and way of moving data, the one with the smallest tile, because the simulator is slow, or the largest.
+// For each loop and way of moving data, the one with the smallest tile, because the simulator is slow, or the largest.
 inline std::vector<KernelConfig> one_of_each_loop(const ConvProblem& problem, Target target, bool largest = false) {
   const auto loop = [](const KernelConfig& c) {
     return std::tuple(c.gemm.pipeline, c.gemm.scheduler, c.gemm.load_warps, portable_layout::is_async(c));

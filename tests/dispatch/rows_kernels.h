@@ -4,18 +4,18 @@
 
 #include <vector>
 
-#include "dispatch/candidates.h"
+#include "dispatch/choice/candidates.h"
 #include "exact_trial.h"
 
 namespace wt {
 
 inline bool is_rows(const KernelConfig& config) {
-  return config.family == Family::kGemm && config.gemm.pipeline == Pipeline::kRows;
+  return config.family() == Family::kGemm && config.gemm.pipeline == Pipeline::kRows;
 }
 
 // Those that accept the problem, in order of preference.
 inline std::vector<RankedCandidate> rows_kernels(const ConvProblem& problem) {
-  auto kernels = rank_candidates(problem, Target::kSm90a, {}, Candidates::kAll);
+  auto kernels = rank_candidates(problem, Target::kSm90a, {}, Breadth::kAll);
   std::erase_if(kernels, [](const RankedCandidate& c) { return !c.accepts() || !is_rows(c.config); });
   return kernels;
 }

@@ -38,7 +38,7 @@ inline Measurement measurement_of(double median_us) {
   Measurement m;
   m.kernel = name_of(config);
   m.config = to_json(config);
-  m.content_key = "0123456789abcdef";
+  m.code = {"0123456789abcdef", "fedcba9876543210", "NVRTC 13.0"};
   m.median_us = median_us;
   m.low_us = median_us * 0.9;
   m.high_us = median_us * 1.1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fake_driver/control.cc - the functions that tests steer the fake driver by (fake_driver.h).
+// tests/fake_driver/control.cc - the functions that tests steer the fake GPU by (fake_driver.h).
 #include <cstdlib>
 
 #include "tests/fake_driver/state.h"
@@ -17,7 +17,8 @@ EXPORT void fake_reset() {
   const int epoch = state.epoch + 1;
   state = State{};
   state.epoch = epoch;
-  context_stack.clear();
+  context_stack().clear();
+  current_device() = 0;
   read_environment();
 }
 EXPORT void fake_fail(const char* call, int code, int nth) {
@@ -33,6 +34,12 @@ EXPORT void fake_set_device(int count, int major, int minor) {
   std::lock_guard lock(mutex);
   state.device_count = count, state.major = major, state.minor = minor;
 }
+EXPORT void fake_set_hip_device(int count, const char* name, const char* architecture) {
+  std::lock_guard lock(mutex);
+  state.hip_count = count, state.hip_name = name, state.architecture = architecture;
+}
+EXPORT void fake_set_hip_version(int version) { state.hip_version = version; }
+EXPORT int fake_current_device() { return current_device(); }
 EXPORT void fake_set_driver_version(int version) { state.version = version; }
 EXPORT void fake_set_memory(size_t total) { state.memory = total; }
 EXPORT void fake_set_param_bytes(int64_t bytes) { state.param_bytes = bytes; }
@@ -45,8 +52,8 @@ EXPORT void fake_on_launch(void (*function)(const FakeLaunch*, void*), void* use
 }
 EXPORT int fake_submit(void* stream, double microseconds) {
   std::lock_guard lock(mutex);
-  if (context_stack.empty() || context_stack.back() != state.epoch) return kInvalidContext;
-  return submit(static_cast<StreamHandle>(stream), microseconds);
+  if (context_stack().empty() || context_stack().back() != state.epoch) return kInvalidContext;
+  return submit(stream, microseconds);
 }
 EXPORT void fake_clear_calls() {
   std::lock_guard lock(mutex);

@@ -8,24 +8,44 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 namespace wt::fake {
 
 std::recursive_mutex mutex;
 State state;
-thread_local std::vector<int> context_stack;
-thread_local int capture_mode = 0;
-int context_object;
+
+std::vector<int>& context_stack() {
+  static thread_local std::vector<int> stack;
+  return stack;
+}
+int& current_device() {
+  static thread_local int device = 0;
+  return device;
+}
+int& capture_mode() {
+  static thread_local int mode = 0;
+  return mode;
+}
 
 void read_environment() {
+  if (const char* architecture = std::getenv("WAVETILE_FAKE_ARCHITECTURE")) state.architecture = architecture;
+  // The nth kernel that is launched faults, as fake_fault_kernel has it: "700@3".
+  if (const char* kernel = std::getenv("WAVETILE_FAKE_KERNEL_FAULT")) {
+    state.fault_code = std::atoi(kernel);
+    if (const char* at = std::strchr(kernel, '@')) state.fault_after = std::atoi(at + 1);
+  }
   const char* faults = std::getenv("WAVETILE_FAKE_FAIL");
   for (std::string rest = faults ? faults : ""; !rest.empty();) {
     const size_t comma = rest.find(',');
     const std::string item = rest.substr(0, comma);
     rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
     const size_t equals = item.find('=');
-    if (equals != std::string::npos) state.faults[item.substr(0, equals)] = {std::atoi(item.c_str() + equals + 1), 0};
+    if (equals == std::string::npos) continue;
+    const size_t at = item.find('@', equals);
+    const int nth = at == std::string::npos ? 0 : std::atoi(item.c_str() + at + 1);
+    state.faults[item.substr(0, equals)] = {std::atoi(item.c_str() + equals + 1), nth};
   }
 }
 
@@ -36,7 +56,9 @@ int enter(const char* call) {
   ++state.calls[call];
   state.log += call;
   state.log += '\n';
-  if (std::strncmp(call, "cuCtx", 5) != 0) state.host_us += state.call_us;  // those cost next to nothing
+  const std::string_view name = call;
+  const bool bookkeeping = name.starts_with("cuCtx") || name == "hipGetDevice" || name == "hipSetDevice";
+  if (!bookkeeping) state.host_us += state.call_us;  // those cost next to nothing
   if (log_path) {
     if (FILE* file = std::fopen(log_path, "a")) {
       std::fprintf(file, "%s\n", call);
@@ -52,12 +74,6 @@ int enter(const char* call) {
   return code;
 }
 
-int enter_context(const char* call) {
-  if (int code = enter(call)) return code;
-  if (context_stack.empty() || context_stack.back() != state.epoch) return kInvalidContext;
-  return state.sticky;
-}
-
 int synchronize() {
   state.host_us = std::max(state.host_us, state.device_us);
   if (state.pending_fault) state.sticky = std::exchange(state.pending_fault, 0);
@@ -70,17 +86,17 @@ double jittered(double microseconds) {
   return microseconds * (1 + state.jitter * (2 * uniform - 1));
 }
 
-FakeStream* stream_of(StreamHandle handle) {
+FakeStream* stream_of(void* handle) {
   if (!handle) return &state.default_stream;
-  auto* stream = reinterpret_cast<FakeStream*>(handle);
+  auto* stream = static_cast<FakeStream*>(handle);
   return state.streams.count(stream) ? stream : nullptr;
 }
 
 void run_on_device(double microseconds) { state.device_us = std::max(state.device_us, state.host_us) + microseconds; }
 
-int submit(StreamHandle handle, double microseconds) {
+int submit(void* handle, double microseconds) {
   FakeStream* stream = stream_of(handle);
-  if (!stream) return 400;  // CUDA_ERROR_INVALID_HANDLE
+  if (!stream) return kInvalidHandle;
   if (stream->capturing)
     stream->graph.work.push_back({microseconds});
   else
@@ -93,7 +109,7 @@ bool anything_captures() {
 }
 
 int forbid_in_capture() {
-  if (!anything_captures() || capture_mode == kCaptureRelaxed) return kSuccess;
+  if (!anything_captures() || capture_mode() == kCaptureRelaxed) return kSuccess;
   for (FakeStream* stream : state.streams)
     if (stream->capturing) stream->invalidated = true;
   return kStreamCaptureUnsupported;
@@ -105,8 +121,8 @@ size_t live_bytes() {
   return sum;
 }
 
-bool allocated(DevicePointer address, size_t bytes) {
-  auto* memory = reinterpret_cast<unsigned char*>(static_cast<uintptr_t>(address));
+bool allocated(const void* address, size_t bytes) {
+  auto* memory = static_cast<unsigned char*>(const_cast<void*>(address));
   auto it = state.allocations.upper_bound(memory);
   if (it == state.allocations.begin()) return false;
   --it;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fake_driver/state.h - what the fake driver remembers, and what its calls share.
+// tests/fake_driver/state.h - what the fake GPU remembers, whichever driver speaks for it.
 //
-// The driver's functions: device_calls.cc, kernel_calls.cc, tensor_map_calls.cc, graph_calls.cc. Control: control.cc.
+//   cuda_*_calls.cc, hip_*_calls.cc --> machine.h (what both drivers do) --> State <-- control.cc (tests)
 #pragma once
 
 #include <deque>
@@ -12,20 +12,22 @@
 #include <type_traits>
 #include <vector>
 
-#include "runtime/cuda/driver.h"
+#include "runtime/gpu/codes.h"
 #include "tests/fake_driver/fake_driver.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
-#define SAME_TYPE(function, member) static_assert(std::is_same_v<decltype(&function), decltype(Driver::member)>)
+// A function whose type differs from the table's does not compile.
+#define SAME_TYPE(function, member) \
+  static_assert(std::is_same_v<decltype(&function), decltype(Driver::member)::Pointer>)
 
+// WHY visible: both drivers' libraries share the one state of this one.
+#pragma GCC visibility push(default)
 namespace wt::fake {
 
-using namespace wt::cuda;
+using namespace wt::gpu;
 
-constexpr int kNotSupported = 801;
 constexpr double kFillBytesPerMicrosecond = 4e6;
 constexpr size_t kLargestRealFill = 16 << 20;  // larger ones, such as cache flushes, take only emulated time
-constexpr int kSharedLimit = 232448;           // of a block, opt-in
 
 struct FakeModule;
 struct Kernel {
@@ -60,6 +62,8 @@ struct RecordedLaunch {
 struct State {
   int device_count = 1, major = 9, minor = 0;
   int version = 13000;
+  int hip_count = 1, hip_version = 60443484;  // HIP's own number of 6.4
+  std::string hip_name = "Fake MI300X", architecture = "gfx942:sramecc+:xnack-";
   size_t memory = size_t{1} << 30;
   int64_t param_bytes = -1;
   double kernel_us = 10, jitter = 0, call_us = 2;
@@ -93,37 +97,33 @@ struct State {
 
 extern std::recursive_mutex mutex;
 extern State state;
-extern thread_local std::vector<int> context_stack;  // epochs
-extern thread_local int capture_mode;                // how this thread's calls meet captures
-extern int context_object;                           // its address is the context handle
+std::vector<int>& context_stack();  // CUDA's of this thread: epochs
+int& current_device();              // HIP's of this thread
+int& capture_mode();                // how this thread's calls meet captures
 
 void read_environment();
 // Records the call; returns the code it must fail with, or 0.
 int enter(const char* call);
-// As enter, for calls that need the context: none current, or one lost to a fault, is an error.
-int enter_context(const char* call);
 // A synchronising call: the device catches up, and a waiting fault comes to light.
 int synchronize();
 double jittered(double microseconds);
-FakeStream* stream_of(StreamHandle handle);
+FakeStream* stream_of(void* handle);
 // The device starts when it is free and the host has asked.
 void run_on_device(double microseconds);
 // Enqueues or captures.
-int submit(StreamHandle handle, double microseconds);
+int submit(void* stream, double microseconds);
 bool anything_captures();
-// Calls that a capture of this thread forbids break it, as the real driver does.
+// Calls that a capture of this thread forbids break it, as the real drivers do.
 int forbid_in_capture();
 size_t live_bytes();
-// Whether [address, address + bytes) lies in one allocation.
-bool allocated(DevicePointer address, size_t bytes);
-// A cubin says its own length; any other image is text.
+// Whether [memory, memory + bytes) lies in one allocation.
+bool allocated(const void* memory, size_t bytes);
+// A cubin or code object says its own length; any other image is text.
 std::string image_of(const void* image);
 
 }  // namespace wt::fake
+#pragma GCC visibility pop
 
 #define ENTER(call)            \
   std::lock_guard lock(mutex); \
   if (int fault = enter(call)) return fault
-#define ENTER_CONTEXT(call)    \
-  std::lock_guard lock(mutex); \
-  if (int fault = enter_context(call)) return fault

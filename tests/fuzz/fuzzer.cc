@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,19 +18,41 @@
 namespace wt::fuzz {
 namespace {
 
-constexpr int kWrong = 3;            // exit code of a child that found something wrong
-constexpr double kHangSeconds = 20;  // sanitizers and a busy machine are slow; nothing here should be that slow
-constexpr int64_t kBatch = 500;      // cases a child: a fork each would cost more than the cases
+constexpr int kWrong = 3;        // exit code of a child that found something wrong
+constexpr int64_t kBatch = 500;  // cases per child: a fork each would cost more than the cases
+constexpr size_t kAccount = 201;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-Random random_of(uint64_t seed, int64_t index) { return Random(mix64(seed) ^ mix64(static_cast<uint64_t>(index) + 1)); }
+// WHY not mix64(seed) ^ mix64(index): then seed 1 and seed 3 would share cases.
+Random random_of(uint64_t seed, int64_t index) { return Random(mix64(mix64(seed) + static_cast<uint64_t>(index))); }
+
+// Whether a child goes on: by its own processor time, since a busy machine may give it little, and by thirty times as
+// much of the clock's, since a child that waits for ever uses none.
+class Patience {
+ public:
+  Patience(pid_t child, double seconds) : child_(child), seconds_(seconds) { moved(); }
+  void moved() { clock_ = now(), processor_ = processor(); }
+  bool lasts() const { return processor() - processor_ < seconds_ && now() - clock_ < 30 * seconds_; }
+
+ private:
+  double processor() const {
+    clockid_t clock;
+    timespec time;
+    if (::clock_getcpuclockid(child_, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return processor_;
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  }
+
+  pid_t child_;
+  double seconds_, clock_ = 0, processor_ = 0;
+};
 
 // What a child shares with its parent.
 struct Shared {
   std::atomic<int64_t> index{0};  // of the case at hand
   std::atomic<bool> done{false};
-  char reason[512] = "";
+  char reason[2048] = "";
+  char accounts[kBatch][kAccount] = {};
 };
 
 class SharedMemory {
@@ -63,7 +86,7 @@ std::optional<std::string> wait_for(pid_t child, const SharedMemory& shared, con
       if (!alive()) {
         ::kill(child, SIGKILL);
         ::waitpid(child, &state, 0);
-        return "no answer in 20 s";
+        return "no answer";
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
       continue;
@@ -87,43 +110,52 @@ std::optional<std::string> judge(const Subject& subject, const std::string& inpu
     keep_reason(*shared.operator->(), reason);
     ::_exit(reason.empty() ? 0 : kWrong);
   }
-  const double start = now();
-  return wait_for(child, shared, [&] { return now() - start < kHangSeconds; });
+  const Patience patience(child, subject.patience());
+  return wait_for(child, shared, [&] { return patience.lasts(); });
 }
 
-Tally fuzz(const Subject& subject, uint64_t seed, double seconds) {
+Tally fuzz(const Subject& subject, uint64_t seed, double seconds, int64_t from, const Told& told) {
   Tally tally;
   const double start = now();
   while (now() - start < seconds && !tally.failure) {
     const SharedMemory shared;
-    const int64_t first = tally.cases;
+    const int64_t first = from + tally.cases;
+    const double begun = now(), end = std::min(start + seconds, begun + subject.batch_seconds());
     shared->index = first;
     const pid_t child = ::fork();
     WT_CHECK(child >= 0, "fork failed");
     if (child == 0) {
-      for (int64_t i = first; i < first + kBatch && now() - start < seconds; ++i) {
+      for (int64_t i = first; i < first + kBatch && (i == first || now() < end); ++i) {
         shared->index = i;
         Random random = random_of(seed, i);
         const std::string reason = subject.run(subject.generate(random));
-        if (reason.empty()) continue;
-        keep_reason(*shared.operator->(), reason);
-        ::_exit(kWrong);
+        if (!reason.empty()) {
+          keep_reason(*shared.operator->(), reason);
+          ::_exit(kWrong);
+        }
+        subject.account().copy(shared->accounts[i - first], kAccount - 1);
       }
       shared->index = shared->index + 1;
       ::_exit(0);
     }
     int64_t last = -1;
-    double moved = now();
+    Patience patience(child, subject.patience());
     const auto alive = [&] {
-      if (shared->index != last) last = shared->index, moved = now();
-      return now() - moved < kHangSeconds;
+      if (shared->index != last) last = shared->index, patience.moved();
+      return patience.lasts();
     };
     const std::optional<std::string> reason = wait_for(child, shared, alive);
-    tally.cases = shared->index;
-    if (!reason) continue;
-    Random random = random_of(seed, tally.cases);
-    tally.failure = Failure{subject.generate(random), *reason};
-    ++tally.cases;
+    const int64_t done = shared->index - first + (reason ? 1 : 0);
+    if (reason) {
+      Random random = random_of(seed, shared->index);
+      tally.failure = Failure{subject.generate(random), *reason};
+    }
+    tally.cases += done;
+    if (!told) continue;
+    std::vector<std::string> accounts;
+    for (int64_t i = 0; i < std::min(done, kBatch); ++i)
+      if (shared->accounts[i][0] != 0) accounts.emplace_back(shared->accounts[i]);
+    told(done, now() - begun, accounts);
   }
   tally.seconds = now() - start;
   return tally;

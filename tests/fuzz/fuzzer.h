@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,21 +23,30 @@ class Subject {
   virtual std::string generate(Random& random) const = 0;
   // What is wrong with how the case was handled; empty: nothing. Crashes and sanitizer reports are noticed outside.
   virtual std::string run(const std::string& input) const = 0;
+
+  virtual bool only_by_name() const { return false; }   // left out where no subject is named
+  virtual double patience() const { return 20; }        // seconds of one case before it hangs, as Patience counts
+  virtual double batch_seconds() const { return 600; }  // of a child, at most
+  // What the last run did, as words that a record (record.h) adds up; at most 200 bytes.
+  virtual std::string account() const { return ""; }
 };
 
 struct Failure {
   std::string input;   // as small as it could be made
-  std::string reason;  // what was wrong, or "signal 11", "exit code 1", "no answer in 20 s"
+  std::string reason;  // what was wrong, or "signal 11", "exit code 1", "no answer"
 };
 
 struct Tally {
-  int64_t cases = 0;
+  int64_t cases = 0;  // of this run
   double seconds = 0;
   std::optional<Failure> failure;
 };
 
-// Cases of `seed` for so many seconds, or until one fails.
-Tally fuzz(const Subject& subject, uint64_t seed, double seconds);
+// Who is told what a child did: how many cases it ran, how long that took, and their accounts.
+using Told = std::function<void(int64_t cases, double seconds, const std::vector<std::string>& accounts)>;
+
+// Cases of `seed` from number `first` on, for so many seconds, or until one fails.
+Tally fuzz(const Subject& subject, uint64_t seed, double seconds, int64_t first = 0, const Told& told = {});
 
 // One input in a child of its own; nothing where it was handled well.
 std::optional<std::string> judge(const Subject& subject, const std::string& input);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/fuzz/main.cc - runs the fuzzers.
 //
-//   fuzz [--only NAME] [--seconds S] [--seed N] [--regressions FOLDER]   new cases; a failure is shrunk into a file
-//   there fuzz --replay FILE|FOLDER                                            what failed once fuzz --self-test a
-//   planted fault must be found and made small
+//   fuzz [--only NAME] [--seconds S] [--seed N] [--record FILE] [--regressions FOLDER]
+//        new cases; a failure is shrunk into a file of the folder. With --record, it goes on where the last run of
+//        that seed ended, and the file adds up what was done.
+//   fuzz --replay FILE|FOLDER   what failed once
+//   fuzz --self-test            planted faults must be found and made small
 //
 // Exit code 1 where a case failed.
 #include <sys/wait.h>
@@ -16,6 +18,9 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "compile/embedded_headers.h"
+#include "tests/fuzz/record.h"
+#include "tests/fuzz/simulated.h"
 #include "tests/fuzz/subjects.h"
 
 namespace wt::fuzz {
@@ -24,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string only, replay;
+  std::string only, replay, record;
   fs::path regressions = "tests/fuzz/regressions";
   double seconds = 60;
   uint64_t seed = 1;
@@ -52,22 +57,44 @@ int keep(const Options& options, const Subject& subject, const Failure& failure)
   return 1;
 }
 
+void save(const Options& options, const Record& record) {
+  if (options.record.empty()) return;
+  const Status status = record.save();
+  if (!status.ok()) fmt::print(stderr, "fuzz: {}\n", status.message());
+}
+
 int run_new(const Options& options, const std::vector<std::unique_ptr<Subject>>& all) {
   std::vector<const Subject*> chosen;
   for (const auto& subject : all)
-    if (options.only.empty() || subject->name() == options.only) chosen.push_back(subject.get());
+    if (options.only.empty() ? !subject->only_by_name() : subject->name() == options.only)
+      chosen.push_back(subject.get());
   if (chosen.empty()) {
     fmt::print(stderr, "fuzz: there is no subject '{}'\n", options.only);
     return 2;
   }
+  Result<Record> record = Record::open(options.record);
+  if (!record.ok()) {
+    fmt::print(stderr, "fuzz: {}\n", record.status().message());
+    return 2;
+  }
   int code = 0;
   for (const Subject* subject : chosen) {
-    const Tally tally = fuzz(*subject, options.seed, options.seconds / static_cast<double>(chosen.size()));
-    fmt::print("{:10} {:>9} cases in {:.0f} s{}\n", subject->name(), tally.cases, tally.seconds,
+    const std::string name = subject->name();
+    const auto told = [&](int64_t cases, double seconds, const std::vector<std::string>& accounts) {
+      record->add(name, options.seed, cases, seconds, accounts);
+      save(options, *record);
+    };
+    const Tally tally = fuzz(*subject, options.seed, options.seconds / static_cast<double>(chosen.size()),
+                             record->next(name, options.seed), told);
+    fmt::print("{:10} {:>9} cases in {:.0f} s{}\n", name, tally.cases, tally.seconds,
                tally.failure ? "" : ", all handled well");
     std::fflush(stdout);
-    if (tally.failure) code = keep(options, *subject, shrink(*subject, *tally.failure));
+    if (!tally.failure) continue;
+    record->add_failure(name, options.seed);
+    save(options, *record);
+    code = keep(options, *subject, shrink(*subject, *tally.failure));
   }
+  if (const std::string summary = record->summary(); !summary.empty()) fmt::print("{}\n", summary);
   return code;
 }
 
@@ -120,6 +147,61 @@ class Planted : public Subject {
   int way_;
 };
 
+// A kernel that forgets its bias must be found among those of every kind, and the case then made of one problem.
+int simulated_self_test() {
+  std::string folder = (fs::temp_directory_path() / "wavetile_fuzz_tree.XXXXXX").string();
+  if (!::mkdtemp(folder.data())) return fmt::print("no folder can be made\n"), 1;
+  for (const compile::EmbeddedHeader& header : compile::embedded_headers()) {
+    std::string text(header.text);
+    const std::string right = "if constexpr (kSteps.bias) value += bias;";
+    if (const size_t at = text.find(right); at != std::string::npos) text.replace(at, right.size(), "");
+    if (!write_file(fs::path(folder) / "src" / header.name, text).ok()) return fmt::print("no tree was written\n"), 1;
+  }
+  ::setenv("WAVETILE_SOURCE_DIR", folder.c_str(), 1);
+  int code = 1;
+  {
+    const Simulated simulated;
+    const Tally tally = fuzz(simulated, 1, 600);
+    if (!tally.failure) {
+      fmt::print("{} kernels without their bias: nothing was found\n", tally.cases);
+    } else if (tally.failure->input.find("+bias") == std::string::npos) {
+      fmt::print("another fault than the planted one: {}\n", tally.failure->reason);
+    } else {
+      fmt::print("a kernel that forgets its bias was found after {} kernels\n", tally.cases);
+      code = 0;
+    }
+  }
+  ::unsetenv("WAVETILE_SOURCE_DIR");
+  std::error_code error;
+  fs::remove_all(folder, error);
+  return code;
+}
+
+// What a record adds up must come back from its file, and a second run go on where the first one ended.
+int record_self_test() {
+  const fs::path file = fs::temp_directory_path() / fmt::format("wavetile_fuzz_record.{}", ::getpid());
+  int code = 1;
+  Result<Record> first = Record::open(file);
+  if (first.ok()) {
+    first->add("simulated", 1, 3, 1.5,
+               {"sm_90a tma 0a0a0a0a 24 0", "sm_90a tma 0b0b0b0b 20 4", "sm_80 basic 0a0a0a0a 1 0"});
+    first->add("text", 1, 500, 1, {});
+    if (first->save().ok()) {
+      Result<Record> second = Record::open(file);
+      second->add("simulated", 1, 1, 1, {"sm_90a tma 0a0a0a0a 24 0"});
+      const std::string summary = second->summary();
+      code = second->next("simulated", 1) == 4 && second->next("simulated", 2) == 0 && second->next("text", 1) == 500 &&
+                     summary == "simulated so far: 69 problems by 3 kernels of 2 kinds on 2 targets; 4 were declined"
+                 ? 0
+                 : 1;
+      if (code != 0) fmt::print("the record does not add up: {}\n", summary);
+    }
+  }
+  std::error_code error;
+  fs::remove(file, error);
+  return code;
+}
+
 int self_test() {
   const char* const expected[] = {"q before z", "signal 6", "exit code 7"};
   for (int way = 0; way < 3; ++way) {
@@ -131,7 +213,7 @@ int self_test() {
       return fmt::print("shrunk to '{}', {}\n", small.input, small.reason), 1;
   }
   fmt::print("planted faults were found after some cases and shrunk to two bytes\n");
-  return 0;
+  return record_self_test() | simulated_self_test();
 }
 
 int run(int argc, char** argv) {
@@ -147,14 +229,16 @@ int run(int argc, char** argv) {
       options.seed = std::strtoull(value().c_str(), nullptr, 10);
     } else if (word == "--regressions") {
       options.regressions = value();
+    } else if (word == "--record") {
+      options.record = value();
     } else if (word == "--replay") {
       options.replay = value();
     } else if (word == "--self-test") {
       options.self_test = true;
     } else {
       fmt::print(stderr,
-                 "usage: fuzz [--only NAME] [--seconds S] [--seed N] [--regressions FOLDER] | --replay FILE|FOLDER"
-                 " | --self-test\n");
+                 "usage: fuzz [--only NAME] [--seconds S] [--seed N] [--record FILE] [--regressions FOLDER]"
+                 " | --replay FILE|FOLDER | --self-test\n");
       return 2;
     }
   }

@@ -4,18 +4,23 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
-#include "cli/report_command.h"
+#include "cli/commands/report.h"
+#include "compile/module_file.h"
 #include "compile/pack.h"
+#include "compile/sha256.h"
 #include "config/fields.h"
 #include "config/signature.h"
-#include "dispatch/trial.h"
+#include "dispatch/trial/trial.h"
 #include "dispatch/tuning/exchange.h"
 #include "problem/random_problem.h"
 #include "problem/suite.h"
+#include "tests/fuzz/simulated.h"
 
 namespace wt::fuzz {
 namespace {
@@ -47,6 +52,21 @@ std::string random_bytes(Random& random, int64_t most) {
   std::string text(static_cast<size_t>(random.between(0, most)), ' ');
   for (char& c : text) c = static_cast<char>(random.between(0, 255));
   return text;
+}
+
+// `json` with one of its values, or all of it, replaced by many levels of lists or objects, each of them closed.
+std::string deepened(Random& random, std::string json) {
+  const int64_t levels = random.between(1, random.chance(0.3) ? 400'000 : 200);
+  const bool list = random.chance(0.5);
+  std::string deep;
+  for (int64_t i = 0; i < levels; ++i) deep += list ? "[" : "{\"a\":";
+  deep += "1";
+  deep.append(static_cast<size_t>(levels), list ? ']' : '}');
+  std::vector<size_t> values;
+  for (size_t at = json.find(':'); at != std::string::npos; at = json.find(':', at + 1)) values.push_back(at + 1);
+  if (values.empty() || random.chance(0.1)) return deep;
+  const size_t at = values[static_cast<size_t>(random.between(0, static_cast<int64_t>(values.size()) - 1))];
+  return json.replace(at, std::min(json.find_first_of(",}", at), json.size()) - at, deep);
 }
 
 // Texts of problems: what parses must come back from its own texts, and what does not must say why.
@@ -110,7 +130,8 @@ class PackFile : public Subject {
   }
   std::string name() const override { return "pack"; }
   std::string generate(Random& random) const override {
-    return random.chance(0.05) ? random_bytes(random, 400) : mutate(random, good_);
+    if (random.chance(0.05)) return random_bytes(random, 400);
+    return random.chance(0.5) ? mutate(random, good_) : with_other_manifest(random);
   }
   std::string run(const std::string& input) const override {
     const ScratchFile file(input);
@@ -125,6 +146,50 @@ class PackFile : public Subject {
   }
 
  private:
+  // A manifest that is wrong, under a checksum that is right: as a stranger's pack would have it.
+  std::string with_other_manifest(Random& random) const {
+    uint64_t offset = 0;
+    std::memcpy(&offset, good_.data() + 16, sizeof offset);
+    const std::string before = good_.substr(offset);
+    const std::string manifest = random.chance(0.3) ? deepened(random, before) : mutate(random, before);
+    const uint64_t size = manifest.size();
+    std::string bytes = good_.substr(0, offset) + manifest;
+    std::memcpy(bytes.data() + 24, &size, sizeof size);
+    return bytes.replace(32, 64, compile::sha256_hex(manifest));
+  }
+
+  std::string good_;
+};
+
+// Entries of the cache, also with metadata that is wrong under a checksum that is right.
+class ModuleFile : public Subject {
+ public:
+  ModuleFile() {
+    compile::Module module{.target = Target::kSm90a, .name = "kernel", .image = std::string(300, 'i')};
+    module.key = "0123456789abcdef0123456789abcdef";
+    good_ = compile::encode_module(module);
+  }
+  std::string name() const override { return "module"; }
+  std::string generate(Random& random) const override {
+    if (random.chance(0.3)) return mutate(random, good_);
+    constexpr size_t kImage = 300, kFooter = 96;
+    const std::string before = good_.substr(kImage, good_.size() - kImage - kFooter);
+    const std::string metadata = random.chance(0.3) ? deepened(random, before) : mutate(random, before);
+    std::string bytes = good_.substr(0, kImage) + metadata, footer = good_.substr(good_.size() - kFooter);
+    const uint64_t size = metadata.size();
+    std::memcpy(footer.data() + 8, &size, sizeof size);
+    return bytes + footer.replace(16, 64, compile::sha256_hex(bytes));
+  }
+  std::string run(const std::string& input) const override {
+    const Result<compile::Module> module = compile::decode_module(input);
+    if (!module.ok()) return module.status().message().empty() ? "a refusal without words" : "";
+    if (std::string_view(name_of(module->backend)) == "?") return "a backend that does not exist";
+    (void)compile::architecture_of(module->target);
+    (void)compile::encode_module(*module);
+    return "";
+  }
+
+ private:
   std::string good_;
 };
 
@@ -133,7 +198,7 @@ tuning::Content some_content() {
   tuning::Measurement m;
   m.kernel = name_of(config);
   m.config = to_json(config);
-  m.content_key = "0123";
+  m.code = {"0123", "4567", "NVRTC 13.0"};
   m.median_us = 10, m.low_us = 9, m.high_us = 11;
   m.runs = 20;
   m.saved_at = 1700000000000;
@@ -141,7 +206,7 @@ tuning::Content some_content() {
   tuning::Content content;
   content.entries.push_back({key, m, 10, 9, true, "0.1.0"});
   content.measurements.emplace_back(key, m);
-  content.quarantined.push_back({"sm_90a", "wt_bad", "k", "p", "wrong", 5});
+  content.quarantined.push_back({"sm_90a", "wt_bad", {"k", "m", "c"}, "p", "wrong", 5});
   return content;
 }
 
@@ -203,6 +268,8 @@ class JsonText : public Subject {
     if (random.chance(0.02))
       return std::string(static_cast<size_t>(random.between(1, 20000)), random.chance(0.5) ? '[' : '{');
     if (random.chance(0.05)) return random_bytes(random, 200);
+    if (random.chance(0.05))
+      return deepened(random, good_[static_cast<size_t>(random.between(0, static_cast<int64_t>(good_.size()) - 1))]);
     return mutate(random, good_[static_cast<size_t>(random.between(0, static_cast<int64_t>(good_.size()) - 1))]);
   }
   std::string run(const std::string& input) const override {
@@ -215,7 +282,7 @@ class JsonText : public Subject {
       if (!again.ok()) return "what was imported cannot be exported: " + again.status().message();
     }
     if (const auto run = cli::read_run(input, "fuzz"); run.ok()) {
-      const std::string page = cli::report_page({*run});
+      const std::string page = cli::report_page({*run}, nlohmann::ordered_json::array());
       const size_t data = page.find("id=\"data\">"), end = page.find("</script>", data);
       const auto parsed = nlohmann::json::parse(page.substr(data + 10, end - data - 10), nullptr, false);
       if (parsed.is_discarded()) return "the page's data is not whole";
@@ -234,8 +301,10 @@ std::vector<std::unique_ptr<Subject>> subjects() {
   list.push_back(std::make_unique<ProblemText>());
   list.push_back(std::make_unique<CpuProblem>());
   list.push_back(std::make_unique<PackFile>());
+  list.push_back(std::make_unique<ModuleFile>());
   list.push_back(std::make_unique<DatabaseFile>());
   list.push_back(std::make_unique<JsonText>());
+  list.push_back(std::make_unique<Simulated>());
   return list;
 }
 

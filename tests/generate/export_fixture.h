@@ -11,8 +11,8 @@
 
 #include "base/files.h"
 #include "compile/embedded_headers.h"
-#include "config/rules.h"
 #include "generate/export.h"
+#include "rules/rules.h"
 
 namespace wt {
 

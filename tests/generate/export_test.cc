@@ -11,7 +11,7 @@
 
 #include "base/files.h"
 #include "config/fields.h"
-#include "config/rules.h"
+#include "rules/rules.h"
 #include "tests/generate/export_fixture.h"
 
 namespace wt {
@@ -39,7 +39,7 @@ TEST_F(Export, WritesEveryPart) {
     EXPECT_THAT(text("register_kernels.h"), HasSubstr("  add(" + name + ");"));
     EXPECT_THAT(text("CMakeLists.txt"), HasSubstr("  " + name + "\n"));
   }
-  EXPECT_TRUE(fs::exists(folder() / "device/kernel/gemm/kernel.h"));
+  EXPECT_TRUE(fs::exists(folder() / "device/kernels/basic/device/kernel.h"));
 }
 
 TEST_F(Export, ManifestDescribesTheTree) {
@@ -90,12 +90,12 @@ TEST_F(Export, ChangedListWritesAndRemovesOnlyWhatDiffers) {
   request.kernels.pop_back();
   const auto report = export_kernels(request);
   ASSERT_TRUE(report.ok());
-  EXPECT_EQ(report->removed, 3);
+  EXPECT_EQ(report->removed, 4);  // source, wrapper, row and launcher
   EXPECT_FALSE(fs::exists(folder() / "kernels" / (dropped + ".cc")));
   EXPECT_TRUE(fs::exists(folder() / "notes.txt"));
   EXPECT_THAT(text("register_kernels.h"), testing::Not(HasSubstr(dropped)));
-  // The manifest, the registration, the build file and one direction's list.
-  EXPECT_LE(report->written, 4);
+  // The manifest, the registration, the build file, the list of launchers and one direction's list.
+  EXPECT_LE(report->written, 5);
 }
 
 TEST_F(Export, AManifestThatPointsOutsideRemovesNothing) {
@@ -110,7 +110,7 @@ TEST_F(Export, AManifestThatPointsOutsideRemovesNothing) {
 TEST_F(Export, FailuresAreListedAndTheRestGoesOn) {
   ExportRequest request = tiny_request();
   KernelConfig missing = request.kernels.front();
-  missing.gemm.pipeline = Pipeline::kTma;
+  missing.kind = Kind::kTma;
   KernelConfig foreign = request.kernels.front();
   foreign.target = Target::kGfx942;
   const size_t good = request.kernels.size();
@@ -122,7 +122,7 @@ TEST_F(Export, FailuresAreListedAndTheRestGoesOn) {
   EXPECT_EQ(report->kernels, static_cast<int>(good));
   ASSERT_EQ(report->failures.size(), 3u);
   EXPECT_EQ(report->failures[0].first, name_of(missing));
-  EXPECT_THAT(report->failures[0].second, HasSubstr("kernel-exists: pipeline=tma"));
+  EXPECT_THAT(report->failures[0].second, HasSubstr("kernel-exists: kind=tma"));
   EXPECT_THAT(report->failures[1].second, HasSubstr("the kernel is for gfx942, the tree for sim:sm_80"));
   EXPECT_THAT(report->failures[2].second, HasSubstr("twice"));
   EXPECT_THAT(text("register_kernels.h"), testing::Not(HasSubstr("_tma_")));

@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/files.h"
 #include "config/fields.h"
 #include "generate/listing.h"
+#include "tests/places.h"
 
 namespace wt {
 namespace {
@@ -111,11 +114,18 @@ TEST(Request, BooleansParseAsBooleans) {
   EXPECT_EQ(parsed({{"list", {"True"}}}).action, GenerateRequest::Action::kList);
   EXPECT_TRUE(*parse_bool("--x", ""));
   EXPECT_FALSE(*parse_bool("--x", "off"));
-  // False is false: the kernel then needs a problem that fits, which the generic kernel does not know.
-  EXPECT_THAT(failure_of({{"pad-m", {"False"}}, {"pipeline", {"basic_v1"}}}),
-              HasSubstr("gemm.pad_m=false means nothing"));
-  EXPECT_EQ(failure_of({{"pad-m", {"True"}}, {"pipeline", {"basic_v1"}}}), "accepted");
-  EXPECT_THAT(failure_of({{"pad-m", {"2"}}}), HasSubstr("--pad-m 2 must be true or false"));
+  EXPECT_EQ(failure_of({{"double-smem-buffer", {"False"}}, {"pipeline", {"basic_v1"}}}), "accepted");
+  EXPECT_THAT(failure_of({{"double-smem-buffer", {"True"}}, {"pipeline", {"basic_v1"}}}),
+              HasSubstr("double_buffer=true, but pipeline basic_v1 has as many shared buffers"));
+  EXPECT_THAT(failure_of({{"double-smem-buffer", {"2"}}}), HasSubstr("--double-smem-buffer 2 must be true or false"));
+}
+
+// The page holds what `wavetile generate --constraints` prints.
+TEST(Listing, ThePageHasTheConstraintTable) {
+  const auto tree = std::filesystem::path(places::kSourceTree);
+  const Result<std::string> page = read_file(tree / "docs/rule-sets.md");
+  ASSERT_TRUE(page.ok()) << page.status().message();
+  EXPECT_THAT(*page, HasSubstr(constraint_text()));
 }
 
 TEST(SingleKernel, KeepsWhatWasGiven) {
@@ -130,7 +140,15 @@ TEST(SingleKernel, KeepsWhatWasGiven) {
                                           {"set", {"epilogue.bias=true"}}});
   ASSERT_TRUE(request.single);
   ASSERT_EQ(request.kernels.size(), 1u);
-  EXPECT_EQ(name_of(request.kernels[0]), "wt_bwd_data_fp16_ndhwc_sm80_gemm_basic_v1_t64x128x32_bias");
+  EXPECT_EQ(name_of(request.kernels[0]), "wt_bwd_data_fp16_ndhwc_sm80_basic_t64x128x32_bias");
+}
+
+TEST(SingleKernel, KindSaysWhich) {
+  const GenerateRequest request = parsed({{"target", {"sm_90a"}}, {"kind", {"basic"}}, {"tile-k", {"32"}}});
+  ASSERT_EQ(request.kernels.size(), 1u);
+  EXPECT_EQ(request.kernels[0].kind, Kind::kBasic);
+  EXPECT_THAT(failure_of({{"target", {"sm_80"}}, {"kind", {"tma"}}}), HasSubstr("kind=tma has no kernel for sm_80"));
+  EXPECT_THAT(failure_of({{"kind", {"fast"}}}), HasSubstr("kind=fast is unknown; choose one of tma, tma_halo,"));
 }
 
 TEST(SingleKernel, OneForEachCombination) {
@@ -163,12 +181,10 @@ TEST(SingleKernel, DefaultsGiveWayWithANote) {
 
 TEST(SingleKernel, AnImpossibleRequestNamesItsConstraint) {
   EXPECT_THAT(failure_of({{"target", {"sm_80"}}, {"pipeline", {"tma"}}}),
-              HasSubstr("no such kernel for sm_80: kernel-exists: pipeline=tma has no kernel"));
+              HasSubstr("no such kernel for sm_80: kernel-exists: kind=portable has no pipeline tma"));
   EXPECT_THAT(failure_of({{"target", {"sm_80"}}, {"tile-m", {"24"}}}), HasSubstr("tile-warps: tile=24x128x64"));
   EXPECT_THAT(failure_of({{"target", {"sm_80"}}, {"tile-m", {"1024"}}, {"tile-n", {"1024"}}}),
               HasSubstr("shared-capacity"));
-  EXPECT_THAT(failure_of({{"target", {"sm_80"}}, {"two-stage", {}}}),
-              HasSubstr("two-stage: two_stage with direction=fwd"));
   EXPECT_THAT(failure_of({{"target", {"sm_80"}}, {"streamk-enabled", {}}}), HasSubstr("stream-k: stream_k=tree"));
   EXPECT_THAT(
       failure_of({{"target", {"sm_80"}}, {"streamk-reduction-strategy", {"LINEAR"}}, {"streamk-enabled", {"true"}}}),
@@ -196,7 +212,7 @@ TEST(Listing, TableJsonAndNamesAgree) {
   const nlohmann::json json = nlohmann::json::parse(list_text(lists, ListFormat::kJson, false));
   ASSERT_EQ(json.size(), count);
   EXPECT_EQ(json[0]["name"], name_of(lists[0].result.kernels[0]));
-  EXPECT_EQ(json[0]["config"]["gemm"]["stages"], 1);
+  EXPECT_EQ(json[0]["config"]["gemm"]["stages"], lists[0].result.kernels[0].gemm.stages);
   const auto config = config_from_json(json[0]["config"].dump());
   ASSERT_TRUE(config.ok());
   EXPECT_EQ(*config, lists[0].result.kernels[0]);
@@ -210,7 +226,8 @@ TEST(Listing, CountsAndConstraintsAreMarkdown) {
   EXPECT_THAT(counts, HasSubstr("| target | default | full | full-tests | profiler | tests | tiny |"));
   EXPECT_THAT(counts, HasSubstr("| sm_80 | "));
   EXPECT_THAT(constraint_text(), HasSubstr("| shared-capacity | the target |"));
-  EXPECT_THAT(constraint_text(), HasSubstr("| tma-stride | the problem |"));
+  EXPECT_THAT(constraint_text(), HasSubstr("| tma-stride | the problem | all |"));
+  EXPECT_THAT(constraint_text(), HasSubstr("| tma-halo | the target | tma_halo |"));
 }
 
 }  // namespace

@@ -12,14 +12,15 @@
 
 #include "base/files.h"
 #include "config/fields.h"
-#include "config/rules.h"
+#include "rules/rules.h"
+#include "tests/places.h"
 
 namespace wt {
 namespace {
 
 using testing::HasSubstr;
 
-const std::filesystem::path kSourceTree = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+const std::filesystem::path kSourceTree = places::kSourceTree;
 
 TEST(Source, IsShortReadableText) {
   KernelConfig config{.target = Target::kSm90a};
@@ -28,10 +29,10 @@ TEST(Source, IsShortReadableText) {
   ASSERT_TRUE(text.ok()) << text.status().message();
   EXPECT_EQ(*text, fmt::format("// SPDX-License-Identifier: Apache-2.0\n"
                                "// {}\n"
-                               "#include \"kernel/gemm/kernel.h\"\n"
+                               "#include \"kernels/basic/device/kernel.h\"\n"
                                "\n"
-                               "WT_KERNEL(wt_fwd_bf16_nhwc_sm90a_gemm_basic_v1_t64x64x32_bias,\n"
-                               "          wt::GemmKernel<wt::KernelConfig{{\n"
+                               "WT_KERNEL(wt_fwd_bf16_nhwc_sm90a_basic_t64x64x32_bias,\n"
+                               "          wt::BasicGemm<wt::KernelConfig{{\n"
                                "              .target = wt::Target::kSm90a,\n"
                                "              .epilogue = {{.bias = true}}}}>)\n",
                                instance_string(config)));
@@ -48,11 +49,11 @@ TEST(Source, StaysUnderFortyLinesForEveryListedKernel) {
 
 TEST(Source, RefusesWhatDoesNotExist) {
   KernelConfig config{.target = Target::kSm80};
-  config.gemm.pipeline = Pipeline::kTma;
+  config.kind = Kind::kTma;
   const auto text = generate_source(config);
   ASSERT_FALSE(text.ok());
   EXPECT_EQ(text.status().code(), Code::kUnsupported);
-  EXPECT_THAT(text.status().message(), HasSubstr("kernel-exists: pipeline=tma has no kernel for sm_80"));
+  EXPECT_THAT(text.status().message(), HasSubstr("kernel-exists: kind=tma has no kernel for sm_80"));
 }
 
 // The compiler reads the template argument as the config it was made from: one static_assert a changed field.

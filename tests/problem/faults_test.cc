@@ -61,7 +61,8 @@ const TextFault kTextFaults[] = {
     {"fwd bf16 c8 k8 i8x8 +bias+bias", 27, "the step 'bias' was given already"},
     {"fwd bf16 c8 k8 i8x8 +relu+gelu", 27, "'gelu' is a second activation after 'relu'; there is one at most"},
     {"fwd bf16 c8 k8 i8x8 +alpha+bias", 27, "expected '=' and a number after 'alpha', as in alpha=0.5"},
-    {"fwd bf16 c8 k8 i8x8 +bias=2", 26, "the step 'bias' takes no value"},
+    {"fwd bf16 c8 k8 i8x8 +amax=2", 26, "the step 'amax' takes no value"},
+    {"fwd bf16 c8 k8 i8x8 +bias=2", 27, "unknown type '2'; expected fp32, bf16 or fp16"},
     {"fwd bf16 c8 k8 i8x8 +alpha=two", 28, "expected a real number such as 0.5"},
     {"fwd bf16 c8 k8 i8x8 +alpha=1e99", 28, "this number is beyond fp32"},
     {"fwd bf16 c8 k8 i8x8 +clamp=6", 29, "expected ':' and the upper bound of clamp, as in clamp=0:6"},
@@ -101,7 +102,7 @@ ConvProblem valid() { return *parse_problem("fwd bf16 n2 c8 k8 g2 i9x9 f3x3 p1")
 
 struct ProblemFault {
   std::function<void(ConvProblem&)> spoil;
-  const char* message;
+  std::string message;
 };
 
 constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
@@ -143,7 +144,15 @@ const ProblemFault kProblemFaults[] = {
     {[](ConvProblem& p) { p.w = static_cast<DataType>(77); },
      "the type 77 of w does not exist; use fp32, tf32, fp16, bf16, e4m3 or e5m2"},
     {[](ConvProblem& p) { p.epilogue.activation = static_cast<Activation>(99); },
-     "activation 99 does not exist; use none, relu, leaky_relu, clamp, silu, gelu, sigmoid or tanh"},
+     "activation 99 does not exist; use none, " + activation_names()},
+    {[](ConvProblem& p) { p.epilogue.gradient = static_cast<Activation>(99); },
+     "gradient 99 does not exist; use none, " + activation_names()},
+    {[](ConvProblem& p) { p.epilogue.bias_type = static_cast<DataType>(77); },
+     "the type 77 of bias does not exist; use fp32, tf32, fp16, bf16, e4m3 or e5m2"},
+    {[](ConvProblem& p) { p.epilogue.scale = true, p.epilogue.scale_type = DataType::kE4m3; },
+     "scale=e4m3: a value for each channel is fp32, fp16 or bf16; use one of them"},
+    {[](ConvProblem& p) { p.epilogue.bias_type = DataType::kBf16; },
+     "bias_type is bf16, but there is no bias; set bias, or leave its type at fp32"},
     {[](ConvProblem& p) { p.acc = DataType::kF16; },
      "acc=fp16: sums are kept in fp32 only; leave acc out or use acc=fp32"},
     {[](ConvProblem& p) { p.w = DataType::kF16; },

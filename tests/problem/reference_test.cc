@@ -106,6 +106,20 @@ TEST(Reference, EpilogueByHand) {
   EXPECT_EQ(e.gain, 0.25);
 }
 
+TEST(Reference, ScaleAndBiasInTypesOfTheirOwn) {
+  const ConvProblem p = *parse_problem("fwd fp32 n1 c1 k2 i2 +scale=bf16+bias=fp16");
+  HostTensors t = make_tensors(p, Fill::kZero);
+  for (int64_t i = 0; i < 2; ++i) {
+    store(DataType::kF32, t.x.data(), i, static_cast<float>(i + 3));
+    store(DataType::kF32, t.w.data(), i, 1);
+    store(DataType::kBf16, t.scale.data(), i, i == 0 ? 1.5f : -2);
+    store(DataType::kF16, t.bias.data(), i, i == 0 ? 0.25f : 1000);
+  }
+  reference(p, t);
+  const std::span<const float> y = t.y.as<float>();
+  EXPECT_EQ(std::vector<float>(y.begin(), y.end()), (std::vector<float>{4.75f, 994, 6.25f, 992}));
+}
+
 TEST(Reference, ScaleAndBiasRunOverTheOutputsChannels) {
   for (const char* text : {"bwd_data fp32 n2 c3 k2 i4 +bias", "bwd_weight fp32 n2 c3 k2 i4 f2 +bias"}) {
     for (const Layout layout : {Layout::kChannelsLast, Layout::kChannelsFirst}) {

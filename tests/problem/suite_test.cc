@@ -7,13 +7,14 @@
 #include <cstdlib>
 
 #include "base/files.h"
+#include "tests/places.h"
 
 namespace wt {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path suites() { return fs::path(__FILE__).parent_path().parent_path().parent_path() / "bench/suites"; }
+fs::path suites() { return fs::path(places::kSourceTree) / "bench/suites"; }
 
 TEST(Suite, ReadsNamesProblemsAndComments) {
   const Result<Suite> suite = parse_suite(
@@ -38,9 +39,9 @@ TEST(Suite, FaultsNameFileAndLine) {
 }
 
 TEST(Suite, EveryFileOfTheProjectReads) {
-  const std::pair<const char*, size_t> sizes[] = {{"awkward", 12},     {"conv1d", 6},   {"conv3d", 9},
-                                                  {"depthwise", 14},   {"flux_vae", 9}, {"resnet50", 24},
-                                                  {"retinanet37", 37}, {"quick", 10}};
+  const std::pair<const char*, size_t> sizes[] = {
+      {"awkward", 12},  {"conv1d", 6},       {"conv3d", 9}, {"depthwise", 14}, {"flux_vae", 9},
+      {"resnet50", 24}, {"retinanet37", 37}, {"quick", 10}, {"wide", 164},     {"small", 60}};
   for (const auto& [name, count] : sizes) {
     const Result<Suite> suite = read_suite(suites() / (std::string(name) + ".txt"));
     ASSERT_TRUE(suite.ok()) << suite.status().message();
@@ -54,6 +55,15 @@ TEST(Suite, EveryFileOfTheProjectReads) {
   }
   EXPECT_EQ(read_suite(suites() / "resnet50.txt")->find("stem7x7_s2")->problem,
             *parse_problem("fwd bf16 n64 c3 k64 i224x224 f7x7 s2 p3"));
+}
+
+TEST(Suite, TheSmallSuiteIsSmall) {
+  const Result<Suite> suite = read_suite(suites() / "small.txt");
+  ASSERT_TRUE(suite.ok());
+  for (const SuiteEntry& entry : suite->entries) {
+    EXPECT_LE(entry.problem.n, 2) << entry.name;
+    for (const int64_t size : entry.problem.in) EXPECT_LE(size, 8) << entry.name;
+  }
 }
 
 TEST(Suite, TheQuickSuiteIsQuick) {

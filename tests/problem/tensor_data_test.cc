@@ -17,6 +17,20 @@ bool same_bytes(const Buffer& a, const Buffer& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
+TEST(TensorData, ScaleAndBiasInTypesOfTheirOwn) {
+  const ConvProblem p = *parse_problem("bwd_data fp16>fp32 n2 c3 k5 i7 f3 p1 +scale=bf16+bias=fp16");
+  for (const Fill fill : {Fill::kExact, Fill::kRandom}) {
+    const HostTensors t = make_tensors(p, fill);
+    ASSERT_EQ(t.scale.size(), 3u * 2);
+    ASSERT_EQ(t.bias.size(), 3u * 2);
+    for (int64_t i = 0; i < 3; ++i) {
+      EXPECT_GE(std::fabs(load(DataType::kBf16, t.scale.data(), i)), 0.5f);
+      EXPECT_LE(std::fabs(load(DataType::kBf16, t.scale.data(), i)), 2.0f);
+      EXPECT_LE(std::fabs(load(DataType::kF16, t.bias.data(), i)), 8.0f);
+    }
+  }
+}
+
 TEST(TensorData, SizesRolesAndPoison) {
   const ConvProblem p = *parse_problem("bwd_data fp16>fp32 n2 c3 k5 i7 f3 p1 +scale+bias+residual+amax");
   const HostTensors t = make_tensors(p, Fill::kRandom);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "problem/random_problem.h"
@@ -49,6 +50,16 @@ TEST(Text, ReadsEverything) {
                           .slope = 0.125f,
                           .amax = true};
   EXPECT_EQ(p.epilogue, expected);
+}
+
+TEST(Text, TypesOfScaleAndBias) {
+  const ConvProblem p = parsed("fwd fp32 c8 k8 i8x8 +scale=fp16+bias=bf16+relu");
+  EXPECT_EQ(p.epilogue.scale_type, DataType::kF16);
+  EXPECT_EQ(p.epilogue.bias_type, DataType::kBf16);
+  EXPECT_THAT(to_text(p), testing::HasSubstr("+scale=fp16+bias=bf16+relu"));
+  EXPECT_EQ(parsed(to_text(p)), p);
+  EXPECT_EQ(parsed(canonical_text(p)), p);
+  EXPECT_THAT(to_text(parsed("fwd bf16 c8 k8 i8x8 +scale=fp32+bias=fp32")), testing::EndsWith("+scale+bias"));
 }
 
 // Quotes, backslashes, line ends and apostrophes come back; spaces and signs inside quotes end nothing.

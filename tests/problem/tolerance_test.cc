@@ -37,6 +37,24 @@ float sequential_sum(const std::vector<double>& products, size_t splits) {
   return total;
 }
 
+// Three products of tf32 parts over 8 terms, the small ones first, each sum truncated: fp32 on Hopper's matrix unit.
+double sum_of_parts(const std::vector<std::pair<float, float>>& factors) {
+  const auto high = [](float v) { return std::bit_cast<float>(std::bit_cast<uint32_t>(v) & ~0x1fffu); };
+  double sum = 0;
+  for (size_t i = 0; i < factors.size(); i += 8) {
+    for (const int part : {0, 1, 2}) {
+      std::vector<double> products{sum};
+      for (size_t j = i; j < std::min(factors.size(), i + 8); ++j) {
+        const auto [a, b] = factors[j];
+        const double x = part == 0 ? a - high(a) : high(a), y = part == 1 ? b - high(b) : high(b);
+        products.push_back(x * y);
+      }
+      sum = truncated_sum(products, products.size(), 23);
+    }
+  }
+  return sum;
+}
+
 struct Sample {
   std::vector<double> products;
   std::vector<std::pair<float, float>> factors;
@@ -80,6 +98,9 @@ TEST(Tolerance, HoldsForOtherOrdersAndTruncation) {
       ASSERT_LE(std::fabs(sequential_sum(single.products, 1) - single.element.dot),
                 sum_bound(problem_of("fp32"), single.element, {}))
           << terms;
+      ASSERT_LE(std::fabs(sum_of_parts(single.factors) - single.element.dot),
+                sum_bound(problem_of("fp32"), single.element, {}))
+          << terms;
       double tf32 = 0;
       for (const auto& [a, b] : single.factors) {
         const auto cut = [](float v) { return std::bit_cast<float>(std::bit_cast<uint32_t>(v) & ~0x1fffu); };
@@ -97,6 +118,43 @@ TEST(Tolerance, SeesOneMissingProduct) {
     const Sample s = make_sample(random, DataType::kBf16, terms);
     const double typical = std::sqrt(s.element.square_sum / static_cast<double>(terms));
     EXPECT_LT(sum_bound(problem_of("bf16>fp32"), s.element, {}) * 20, typical) << terms;
+  }
+}
+
+// An output that was computed as tf32 instead of fp32 must show within its first thousand elements.
+TEST(Tolerance, TellsFp32FromTf32) {
+  Random random(3);
+  for (const size_t terms : {9u, 64u, 576u, 4608u}) {
+    int seen = 0;
+    for (int i = 0; i < 1000; ++i) {
+      const Sample s = make_sample(random, DataType::kF32, terms);
+      double error = 0;
+      for (const auto& [a, b] : s.factors) {
+        const auto rounded = [](float v) {
+          return std::bit_cast<float>((std::bit_cast<uint32_t>(v) + 0x1000u) & ~0x1fffu);
+        };
+        error += static_cast<double>(rounded(a)) * rounded(b) - static_cast<double>(a) * b;
+      }
+      seen += std::fabs(error) > sum_bound(problem_of("fp32"), s.element, {});
+    }
+    EXPECT_GT(seen, 10) << terms;
+  }
+}
+
+// The partial sums of positive numbers are larger than those of signed ones.
+TEST(Tolerance, HoldsForPositiveNumbers) {
+  Random random(4);
+  for (const size_t terms : {9u, 64u, 576u, 4608u, 50000u}) {
+    for (int round = 0; round < 40; ++round) {
+      Sample s = make_sample(random, DataType::kF32, terms);
+      s.element.dot = 0;
+      for (auto& [a, b] : s.factors) {
+        a = std::fabs(a), b = std::fabs(b);
+        s.element.dot += static_cast<double>(a) * b;
+      }
+      ASSERT_LE(std::fabs(sum_of_parts(s.factors) - s.element.dot), sum_bound(problem_of("fp32"), s.element, {}))
+          << terms;
+    }
   }
 }
 

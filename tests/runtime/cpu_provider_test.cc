@@ -97,24 +97,23 @@ TEST_P(CpuPaths, OutputTypeOfItsOwn) {
 }
 
 TEST_P(CpuPaths, EveryEpilogue) {
-  std::vector<Epilogue> epilogues(12);
+  std::vector<Epilogue> epilogues(5);
   epilogues[0].alpha = 0.5f;
   epilogues[1].scale = true;
   epilogues[2].bias = true;
   epilogues[3].residual = true;
   epilogues[4].amax = true;
-  size_t next = 5;
-  for (const Activation activation : {Activation::kRelu, Activation::kLeakyRelu, Activation::kClamp, Activation::kSilu,
-                                      Activation::kGelu, Activation::kSigmoid})
-    epilogues[next++].activation = activation;
+  for (const ActivationFacts& facts : kActivations) epilogues.push_back({.activation = facts.activation});
+  epilogues.push_back(
+      {.scale = true, .bias = true, .scale_type = DataType::kBf16, .bias_type = DataType::kF16, .residual = true});
   // All at once, in an order that shows when two steps are swapped.
-  epilogues[next] = {.alpha = 0.75f,
-                     .scale = true,
-                     .bias = true,
-                     .residual = true,
-                     .beta = -1.5f,
-                     .activation = Activation::kTanh,
-                     .amax = true};
+  epilogues.push_back({.alpha = 0.75f,
+                       .scale = true,
+                       .bias = true,
+                       .residual = true,
+                       .beta = -1.5f,
+                       .activation = Activation::kTanh,
+                       .amax = true});
   for (const Direction direction : kDirections)
     for (const Layout layout : kLayouts)
       for (const Channels& channels : {Channels{1, 12, 10}, Channels{2, 6, 4}, Channels{20, 20, 20}})
@@ -238,6 +237,27 @@ TEST(CpuProvider, SaysWhatIsMissing) {
   EXPECT_NE(status.message().find("no workspace was given"), std::string::npos) << status.message();
 
   EXPECT_EQ(prepare_cpu(problem, {.workspace_limit = -1}).status().code(), Code::kBadInput);
+}
+
+// oneDNN would divide by zero, or think for minutes.
+TEST(CpuProvider, DeclinesWhatOnednnCannotHold) {
+  if (!cpu::onednn_plugin().provider) GTEST_SKIP() << cpu::onednn_plugin().fault;
+  for (const char* text :
+       {"fwd bf16 n1 c4294967296 k8 i8", "fwd fp32 n1 c8589934592 k2 i14x15 f7x4 p3",
+        "bwd_data fp32 n1 c8 k4294967296 i8", "bwd_weight fp32 n4294967296 c8 k8 i8 f3",
+        "fwd fp32 n2 c4294967296 k4294967296 g4294967296 i4x4 f3x3", "bwd_weight fp32 n12 c7 k10 i1048576 f3",
+        "fwd fp32 n7 c8 k7 i1048577 f6 s2 p1", "fwd fp32 n2147483647 c11 k12 i16 f7 s2",
+        "fwd fp32 n8 c16777259 k4096 i4 f4", "fwd fp32 n1 c4 k8 i1 f1 s4294967296",
+        "fwd fp32 n1 c4 k4 i8 f2 d4294967296 p4294967296", "bwd_data fp32 n1 c4 k4 i60000 f50000"}) {
+    const Result<ConvProblem> problem = parse_problem(text);
+    ASSERT_TRUE(problem.ok()) << problem.status().message();
+    const auto chosen = prepare_cpu(*problem, {});
+    ASSERT_TRUE(chosen.ok()) << text << ": " << chosen.status().message();
+    EXPECT_NE((*chosen)->path(), "onednn") << text;
+    EXPECT_NE((*chosen)->reason().find("oneDNN is not asked for"), std::string::npos) << (*chosen)->reason();
+    const Status asked = prepare_cpu(*problem, {.path = CpuPath::kOnednn}).status();
+    EXPECT_EQ(asked.code(), Code::kUnsupported) << text;
+  }
 }
 
 TEST(CpuProvider, ChoosesBuiltinWhereOnednnIsSlow) {

@@ -24,17 +24,18 @@ TEST_F(CudaDevice, InfoComesFromTheDriver) {
   EXPECT_EQ(info.target, Target::kSm90a);
   EXPECT_EQ(info.multiprocessors, 132);
   EXPECT_EQ(info.l2_bytes, 60 << 20);
+  EXPECT_DOUBLE_EQ(info.clock_mhz, 1980);
+  EXPECT_NEAR(info.memory_peak, 4.917e6, 1e3) << "bytes per us";
   EXPECT_EQ(info.shared_bytes_per_block, 232448);
   EXPECT_EQ(info.memory_bytes, 1 << 30);
   EXPECT_EQ(info.driver_version, 13000);
 }
 
 TEST_F(CudaDevice, ComputeCapabilityPicksTheTarget) {
-  const std::tuple<int, int, Target> cases[] = {{8, 0, Target::kSm80},
-                                                {8, 6, Target::kSm80},
-                                                {8, 9, Target::kSm80},
-                                                {9, 0, Target::kSm90a},
-                                                {10, 0, Target::kSm100a}};
+  const std::tuple<int, int, Target> cases[] = {
+      {8, 0, Target::kSm80},    {8, 6, Target::kSm80},    {8, 9, Target::kSm80},
+      {9, 0, Target::kSm90a},   {10, 0, Target::kSm100a}, {10, 3, Target::kSm103a},
+      {11, 0, Target::kSm110a}, {12, 0, Target::kSm120a}, {12, 1, Target::kSm121a}};
   for (auto [major, minor, target] : cases) {
     fake_set_device(1, major, minor);
     auto device = open();

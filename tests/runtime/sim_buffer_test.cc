@@ -24,7 +24,7 @@ struct Answer {
   std::vector<uint32_t> words;
 };
 
-// One load of `size` bytes a lane from a buffer of `bytes`; memory behind it holds 0xee.
+// One load of `size` bytes per lane from a buffer of `bytes`; memory behind it holds 0xee.
 Answer load(int size, uint32_t bytes, const std::vector<uint32_t>& offsets, size_t shift = 0) {
   Kernel kernel(Target::kGfx942, {}, "buffer.h", "buffer_probe", fmt::format("wt::probe::BufferProbe<{}>", size));
   std::vector<uint8_t> memory(1024, 0xee);

@@ -5,6 +5,7 @@
 
 #include "target/number.h"
 #include "tests/runtime/sim_harness.h"
+#include "tests/scarce_memory.h"
 
 namespace wt::sim_test {
 namespace {
@@ -60,7 +61,7 @@ struct PipelineParams {
   int32_t m, k, tiles, fault;
 };
 constexpr int kTiles = 8, kRows = kTiles * 128 - 40, kDepth = 512;
-constexpr uint32_t kPipelineShared = 1024 + 3 * (128 * 128 + 64 * 128) + 2 * 64 * 128 + 16 * 3 + 16;
+constexpr uint32_t kPipelineShared = 1024 + 3 * (128 * 128 + 64 * 128) + 2 * 64 * 128 + 16 * 3 + 16 + 128;
 
 TensorMapSpec map_2d(TensorMapSpec::Element element, uint32_t bytes, uint64_t inner, uint64_t outer, uint32_t box_inner,
                      uint32_t box_outer, uint32_t swizzle) {
@@ -109,18 +110,19 @@ std::string run_pipeline(const sim::Options& options, int fault) {
 }
 
 constexpr Planted kPipelineFaults[] = {
-    {1, "NoFullWait", "race"},
-    {2, "WrongFullParity", "race|deadlock"},
+    {1, "NoFullWait", "race|uninitialised"},
+    {2, "WrongFullParity", "race|deadlock|uninitialised"},
     {3, "NoEmptyWait", "arrivals of phase|is written by the bulk copy"},
     {4, "EarlyRelease", "race"},
     {5, "NoRelease", "deadlock"},
     {6, "CountHigh", "deadlock"},
-    {7, "CountLow", "may still be read by warp|was overwritten by the bulk copy"},
+    {7, "CountLow", "may still be read by the products of warps|was overwritten by the bulk copy"},
     {8, "BytesLow", "barrier misuse"},
     {9, "BytesHigh", "deadlock"},
     {10, "NoProxyFence", "missing proxy fence"},
     {11, "OneLaneFence", "missing proxy fence"},
-    {12, "NoFinalWait", "may still be read by warp|was overwritten by the bulk copy|its products are in flight"},
+    {12, "NoFinalWait",
+     "may still be read by the products of warps|was overwritten by the bulk copy|its products are in flight"},
     {13, "NoInitSync", "holds no initialised mbarrier|was initialised by"},
     {14, "NoInitFence", "missing proxy fence"},
     {15, "NoStoreWait", "unfinished at exit"},
@@ -138,14 +140,19 @@ constexpr Planted kPipelineFaults[] = {
     {27, "BarrierOverwritten", "holds no initialised mbarrier"},
     {28, "StoreOutside", "out of bounds"},
     {29, "RawPointerOutside", "out of bounds"},
-    {30, "WrongStageOffset", "race"},
-    {31, "NoStagingBarrier", "race"},
+    {30, "WrongStageOffset", "race|uninitialised"},
+    {31, "NoStagingBarrier", "race|uninitialised"},
     {32, "DoubleInit", "initialised twice"},
     {33, "ZeroCoordinate", "wrong"},
     {34, "ReleaseTwice",
-     "arrivals of phase|is written by the bulk copy|may still be read by warp|was overwritten by the bulk copy"},
+     "arrivals of phase|is written by the bulk copy|may still be read by the products of warps|was overwritten by the "
+     "bulk copy"},
     {35, "NoGive", "take_registers 240: the block's warps hold"},
     {36, "NoPolicy", "0x0 is no cache policy"},
+    {37, "NoStagingOpen",
+     "is still read by a bulk store; bulk_wait_read and a barrier must come between|may still be read by warp"},
+    {38, "ReleaseUnwaited", "may still be read by the products of warps"},
+    {39, "ShiftedStages", "is not a multiple of 1024, where the 128-byte swizzle of the map starts over"},
 };
 
 // The cp.async and mma.sync product of sim_kernels/exchange.h.
@@ -174,20 +181,13 @@ std::string run_mma(const sim::Options& options, int fault) {
 }
 
 constexpr Planted kMmaFaults[] = {
-    {1, "NoCopyWait", "race"},
-    {2, "NoBarrierAfterCopy", "race"},
-    {3, "NoBarrierBeforeReuse", "race"},
-    {4, "MisalignedCopy", "misaligned"},
-    {5, "MisalignedRow", "misaligned"},
-    {6, "SharedOutside", "out of bounds"},
-    {7, "GlobalOutside", "out of bounds"},
-    {8, "DivergentShuffle", "deadlock"},
-    {9, "DivergentBarrier", "deadlock"},
-    {10, "NotUniform", "divergence"},
-    {11, "MisalignedVector", "misaligned"},
-    {12, "ValidTooBig", "misuse"},
-    {13, "ExitInFlight", "unfinished at exit"},
-    {14, "LoadOutside", "out of bounds"},
+    {1, "NoCopyWait", "race|uninitialised"},    {2, "NoBarrierAfterCopy", "race|uninitialised"},
+    {3, "NoBarrierBeforeReuse", "race"},        {4, "MisalignedCopy", "misaligned"},
+    {5, "MisalignedRow", "misaligned"},         {6, "SharedOutside", "out of bounds"},
+    {7, "GlobalOutside", "out of bounds"},      {8, "DivergentShuffle", "deadlock"},
+    {9, "DivergentBarrier", "deadlock"},        {10, "NotUniform", "divergence"},
+    {11, "MisalignedVector", "misaligned"},     {12, "ValidTooBig", "misuse"},
+    {13, "ExitInFlight", "unfinished at exit"}, {14, "LoadOutside", "out of bounds"},
 };
 
 // The pair of blocks of sim_kernels/exchange.h.
@@ -239,15 +239,6 @@ constexpr Planted kPairFaults[] = {
 
 using Run = std::string (*)(const sim::Options&, int);
 
-bool mentions(const std::string& said, std::string_view reports) {
-  for (;;) {
-    const size_t end = reports.find('|');
-    if (said.find(reports.substr(0, end)) != std::string::npos) return true;
-    if (end == std::string_view::npos) return false;
-    reports.remove_prefix(end + 1);
-  }
-}
-
 void expect_found(Run run, std::span<const Planted> faults) {
   for (const Planted& planted : faults) {
     for (const sim::Options& options : all_runs(3)) {
@@ -269,6 +260,29 @@ TEST(SimFault, PairIsCleanUnderManySeeds) { expect_clean(run_pair, 16); }
 TEST(SimFault, EveryPipelineFaultIsFoundInEveryRun) { expect_found(run_pipeline, kPipelineFaults); }
 TEST(SimFault, EveryMmaSyncFaultIsFoundInEveryRun) { expect_found(run_mma, kMmaFaults); }
 TEST(SimFault, EveryPairFaultIsFoundInEveryRun) { expect_found(run_pair, kPairFaults); }
+
+// Wherever host memory runs out, on the fibre of a simulated thread too, the caller gets an exception that it can
+// catch, and the simulator works on.
+TEST(SimMemory, ThatRunsOutEndsInAnException) {
+  sim::Options options;
+  options.threads = 1;
+  ASSERT_EQ(run_pipeline(options, 0), "");
+  int exhausted = 0;
+  bool reached = true;
+  for (long nth = 1; reached && nth < 100'000; nth += 1 + nth / 8) {
+    const scarce::Memory memory(nth);
+    try {
+      const std::string said = run_pipeline(options, 0);
+      EXPECT_EQ(said, "") << "allocation " << nth;
+    } catch (const std::bad_alloc&) {
+      ++exhausted;
+    }
+    reached = memory.ran_out();
+  }
+  EXPECT_FALSE(reached) << "more allocations than were tried";
+  EXPECT_GT(exhausted, 5);
+  EXPECT_EQ(run_pipeline(options, 0), "");
+}
 
 }  // namespace
 }  // namespace wt::sim_test

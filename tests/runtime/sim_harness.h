@@ -11,12 +11,14 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/files.h"
 #include "compile/compiler.h"
 #include "config/targets.h"
 #include "runtime/sim/device.h"
+#include "tests/places.h"
 
 namespace wt::sim_test {
 
@@ -50,21 +52,21 @@ class Buffer {
   size_t count_ = 0;
 };
 
-// `file` of sim_kernels/, followed by WT_KERNEL(name, type).
+// `before`, `file` of sim_kernels/, and WT_KERNEL(name, type).
 inline compile::Source kernel_source(const std::string& file, const std::string& name, const std::string& type,
-                                     Target target) {
-  const auto path = std::filesystem::path(__FILE__).parent_path() / "sim_kernels" / file;
+                                     Target target, const std::string& before) {
+  const auto path = std::filesystem::path(places::kSourceTree) / "tests/runtime/sim_kernels" / file;
   const Result<std::string> text = read_file(path);
   EXPECT_TRUE(text.ok()) << text.status().message();
   compile::Source source;
   source.name = name;
   source.target = target;
-  source.text = "#line 1 \"tests/runtime/sim_kernels/" + file + "\"\n" + (text.ok() ? *text : "") + "\nWT_KERNEL(" +
-                name + ", " + type + ")\n";
+  source.text = before + "#line 1 \"tests/runtime/sim_kernels/" + file + "\"\n" + (text.ok() ? *text : "") +
+                "\nWT_KERNEL(" + name + ", " + type + ")\n";
   return source;
 }
 
-// Compiled once a process for each source and target.
+// Compiled once per process for each source and target.
 inline Result<compile::Module> compiled(const compile::Source& source) {
   static std::mutex mutex;
   static std::map<std::string, compile::Module> modules;
@@ -76,14 +78,24 @@ inline Result<compile::Module> compiled(const compile::Source& source) {
   return module;
 }
 
+// Whether a run said one of these, which stand between bars.
+inline bool mentions(const std::string& said, std::string_view reports) {
+  for (;;) {
+    const size_t end = reports.find('|');
+    if (said.find(reports.substr(0, end)) != std::string::npos) return true;
+    if (end == std::string_view::npos) return false;
+    reports.remove_prefix(end + 1);
+  }
+}
+
 class Kernel {
  public:
   Kernel(Target target, const sim::Options& options, const std::string& file, const std::string& name,
-         const std::string& type) {
+         const std::string& type, const std::string& before = "") {
     Result<std::shared_ptr<Device>> device = open_sim_device(target, options);
     EXPECT_TRUE(device.ok()) << device.status().message();
     device_ = *device;
-    Result<compile::Module> module = compiled(kernel_source(file, name, type, target));
+    Result<compile::Module> module = compiled(kernel_source(file, name, type, target, before));
     EXPECT_TRUE(module.ok()) << module.status().message();
     if (!module.ok()) return;
     Result<std::shared_ptr<LoadedModule>> loaded = device_->load(*module);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "compile/compiler.h"
+#include "dispatch/choice/registry.h"
 #include "runtime/device.h"
 
 namespace wt::tuning {
@@ -18,7 +18,8 @@ namespace wt::tuning {
 // Compiles in the order of the list and a little ahead of take(), so that what is skipped is seldom compiled in vain.
 class CompileAhead {
  public:
-  CompileAhead(DeviceInfo device, std::vector<const KernelConfig*> configs);
+  // `own`: the caller's kernels (PlanOptions::kernels); null: none.
+  CompileAhead(DeviceInfo device, std::vector<const KernelConfig*> configs, std::shared_ptr<const Registry> own = {});
   ~CompileAhead();  // drops what was not begun
   CompileAhead(const CompileAhead&) = delete;
   CompileAhead& operator=(const CompileAhead&) = delete;
@@ -31,9 +32,11 @@ class CompileAhead {
 
  private:
   void work();
+  Result<compile::Module> module_of(size_t index) const;
 
   DeviceInfo device_;
   std::vector<const KernelConfig*> configs_;
+  std::shared_ptr<const Registry> own_;
   std::vector<char> skipped_;
   size_t ahead_;
   std::mutex mutex_;
@@ -41,7 +44,8 @@ class CompileAhead {
   size_t next_ = 0;    // to be begun
   size_t wanted_ = 0;  // that the consumer is at
   bool done_ = false;
-  std::map<size_t, Result<compile::Module>> finished_;
+  size_t dropped_ = 0;                                            // results before this one are gone
+  std::vector<std::optional<Result<compile::Module>>> finished_;  // by index: a thread that is done needs no memory
   std::vector<std::thread> threads_;
 };
 

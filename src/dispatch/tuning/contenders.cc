@@ -6,10 +6,10 @@
 #include <set>
 
 #include "config/fields.h"
-#include "config/kernels.h"
 #include "config/targets.h"
-#include "dispatch/candidates.h"
-#include "dispatch/selection.h"
+#include "dispatch/choice/candidates.h"
+#include "dispatch/choice/selection.h"
+#include "kernels/kind.h"
 
 namespace wt::tuning {
 namespace {
@@ -24,7 +24,7 @@ std::vector<KernelConfig> contenders(std::span<const ConvProblem> problems, Targ
                                      const ContenderOptions& options) {
   std::map<const KernelConfig*, double> nearest;  // how many times the first's time; selection.h keeps the configs
   for (const ConvProblem& problem : problems) {
-    const std::vector<RankedConfig> ranked = rank(kernel_problem(problem), target, info_of(target).units, {});
+    const std::vector<RankedConfig> ranked = rank(kernel_problem(problem), usual_rates(target), {});
     std::set<const KernelKind*> kinds;
     for (const RankedConfig& candidate : ranked) {
       double times = candidate.predicted_us / ranked.front().predicted_us;

@@ -7,81 +7,65 @@
 #include <fstream>
 #include <thread>
 
+#include "base/environment.h"
 #include "base/files.h"
+#include "base/installed_file.h"
+#include "dispatch/tuning/database_rows.h"
+#include "dispatch/tuning/row_checksum.h"
 
 namespace wt::tuning {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr int64_t kApplication = 0x5754756e;  // "WTun", in the file's header
-constexpr int64_t kSchema = 1;
+constexpr int64_t kFutureMs = 86400 * 1000;   // clocks differ by less
 constexpr double kBusySeconds = 20;
 
 constexpr const char* kTables = R"sql(
 CREATE TABLE entry (
   gpu TEXT NOT NULL, multiprocessors INTEGER NOT NULL, target TEXT NOT NULL, problem TEXT NOT NULL,
-  kernel TEXT NOT NULL, config TEXT NOT NULL, content_key TEXT NOT NULL, outcome INTEGER NOT NULL,
+  kernel TEXT NOT NULL, config TEXT NOT NULL, content_key TEXT NOT NULL, machine_code TEXT NOT NULL,
+  compiler TEXT NOT NULL, outcome INTEGER NOT NULL,
   median_us REAL NOT NULL, low_us REAL NOT NULL, high_us REAL NOT NULL, graph_us REAL NOT NULL, runs INTEGER NOT NULL,
   workspace_bytes INTEGER NOT NULL, detail TEXT NOT NULL, saved_at INTEGER NOT NULL,
   candidates INTEGER NOT NULL, tried INTEGER NOT NULL, complete INTEGER NOT NULL, library TEXT NOT NULL,
+  checksum TEXT NOT NULL,
   PRIMARY KEY (problem, gpu, multiprocessors, target)) WITHOUT ROWID;
 CREATE TABLE measurement (
   gpu TEXT NOT NULL, multiprocessors INTEGER NOT NULL, target TEXT NOT NULL, problem TEXT NOT NULL,
-  kernel TEXT NOT NULL, config TEXT NOT NULL, content_key TEXT NOT NULL, outcome INTEGER NOT NULL,
+  kernel TEXT NOT NULL, config TEXT NOT NULL, content_key TEXT NOT NULL, machine_code TEXT NOT NULL,
+  compiler TEXT NOT NULL, outcome INTEGER NOT NULL,
   median_us REAL NOT NULL, low_us REAL NOT NULL, high_us REAL NOT NULL, graph_us REAL NOT NULL, runs INTEGER NOT NULL,
-  workspace_bytes INTEGER NOT NULL, detail TEXT NOT NULL, saved_at INTEGER NOT NULL,
+  workspace_bytes INTEGER NOT NULL, detail TEXT NOT NULL, saved_at INTEGER NOT NULL, checksum TEXT NOT NULL,
   PRIMARY KEY (problem, gpu, multiprocessors, target, kernel)) WITHOUT ROWID;
 CREATE TABLE quarantine (
-  target TEXT NOT NULL, kernel TEXT NOT NULL, content_key TEXT NOT NULL, problem TEXT NOT NULL, detail TEXT NOT NULL,
-  saved_at INTEGER NOT NULL,
+  target TEXT NOT NULL, kernel TEXT NOT NULL, content_key TEXT NOT NULL, machine_code TEXT NOT NULL,
+  compiler TEXT NOT NULL, problem TEXT NOT NULL, detail TEXT NOT NULL, saved_at INTEGER NOT NULL,
+  checksum TEXT NOT NULL,
   PRIMARY KEY (kernel, target, content_key)) WITHOUT ROWID;
-)sql";
-
-#define WT_KEY_COLUMNS "gpu, multiprocessors, target, problem"
-#define WT_MEASUREMENT_COLUMNS                                                                                  \
-  "kernel, config, content_key, outcome, median_us, low_us, high_us, graph_us, runs, workspace_bytes, detail, " \
-  "saved_at"
-constexpr int kKeyColumns = 4;
-constexpr int kMeasurementColumns = 12;
+)sql" WT_MACHINE_CODE_TABLE;
 
 int64_t now_ms() {
   using namespace std::chrono;
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-void bind_key(Statement& statement, const Key& key) {
-  statement.bind(key.gpu).bind(key.multiprocessors).bind(key.target).bind(key.problem);
+// A row whose time is not set is of now.
+template <class Row>
+Row dated(Row row) {
+  if (row.saved_at == 0) row.saved_at = now_ms();
+  return row;
 }
 
-void bind_measurement(Statement& statement, const Measurement& m) {
-  statement.bind(m.kernel).bind(m.config).bind(m.content_key).bind(static_cast<int>(m.outcome));
-  statement.bind(m.median_us).bind(m.low_us).bind(m.high_us).bind(m.graph_us).bind(m.runs).bind(m.workspace_bytes);
-  statement.bind(m.detail).bind(m.saved_at ? m.saved_at : now_ms());
+// A time in the future says nothing of what is newer: such a row only fills a gap, and any other takes its place.
+template <class Row>
+Row incoming(Row row) {
+  if (row.saved_at > now_ms() + kFutureMs) row.saved_at = 1;
+  return row;
 }
 
-Key read_key(const Statement& row) { return {row.text(0), static_cast<int>(row.integer(1)), row.text(2), row.text(3)}; }
-
-Measurement read_measurement(const Statement& row, int at) {
-  Measurement m;
-  m.kernel = row.text(at), m.config = row.text(at + 1), m.content_key = row.text(at + 2);
-  m.outcome = static_cast<Outcome>(row.integer(at + 3));
-  m.median_us = row.real(at + 4), m.low_us = row.real(at + 5), m.high_us = row.real(at + 6);
-  m.graph_us = row.real(at + 7);
-  m.runs = static_cast<int>(row.integer(at + 8));
-  m.workspace_bytes = row.integer(at + 9);
-  m.detail = row.text(at + 10);
-  m.saved_at = row.integer(at + 11);
-  return m;
-}
-
-Entry read_entry(const Statement& row) {
-  constexpr int kRest = kKeyColumns + kMeasurementColumns;
-  return {read_key(row),
-          read_measurement(row, kKeyColumns),
-          static_cast<int>(row.integer(kRest)),
-          static_cast<int>(row.integer(kRest + 1)),
-          row.integer(kRest + 2) != 0,
-          row.text(kRest + 3)};
+std::string only_where_newer() {
+  return fmt::format(" WHERE excluded.saved_at > saved_at OR saved_at > {}", now_ms() + kFutureMs);
 }
 
 Status foreign(const fs::path& path, std::string_view what) {
@@ -137,8 +121,14 @@ std::optional<Outcome> outcome_from(std::string_view name) {
   return std::nullopt;
 }
 
+fs::path Database::system_path() {
+  if (const char* asked = environment_or_null("WAVETILE_SYSTEM_TUNING_DB")) return asked;
+  const std::vector<std::string> installed = installed_file("tuning.db");
+  return installed.empty() ? fs::path() : fs::path(installed.front());
+}
+
 Result<fs::path> Database::default_path() {
-  if (const char* named = std::getenv("WAVETILE_TUNING_DB"); named && *named) return fs::path(named);
+  if (const char* named = environment_or_null("WAVETILE_TUNING_DB"); named && *named) return fs::path(named);
   WT_TRY_ASSIGN(const fs::path folder, data_folder());
   return folder / "tuning.db";
 }
@@ -156,7 +146,7 @@ Result<std::unique_ptr<Database>> Database::open(const fs::path& path, Access ac
 Status Database::check_owner() const {
   WT_TRY_ASSIGN(const int64_t application, connection_->integer("PRAGMA application_id"));
   WT_TRY_ASSIGN(const int64_t schema, connection_->integer("PRAGMA user_version"));
-  if (application == kApplication && schema == kSchema) return {};
+  if (application == kApplication && schema >= 1 && schema <= kSchema) return {};
   if (application == kApplication) {
     return unsupported(
         "tuning database {} has format {} and this version of Wavetile reads {}; it was left as it is: update "
@@ -173,10 +163,16 @@ Status Database::check_owner() const {
 
 Status Database::prepare(Access access) {
   WT_TRY(check_owner());
-  if (access == Access::kRead) {
+  if (access == Access::kRead || access == Access::kImmutable) {
     WT_TRY_ASSIGN(const int64_t application, connection_->integer("PRAGMA application_id"));
     has_tables_ = application == kApplication;
-    return {};
+    WT_TRY_ASSIGN(const int64_t schema, connection_->integer("PRAGMA user_version"));
+    // A file of an earlier version is brought up to date by the first who opens it.
+    if (!has_tables_ || schema == kSchema) return {};
+    if (access == Access::kImmutable)
+      return unsupported("tuning database {} has format {} and this version reads {}; it is left out", path().string(),
+                         schema, kSchema);
+    return open(path(), Access::kWrite).status();
   }
   // WHY the loop: two processes that turn a new file to WAL at once get SQLITE_BUSY without the busy time-out.
   const auto start = std::chrono::steady_clock::now();
@@ -195,7 +191,8 @@ Status Database::prepare(Access access) {
   }
   // What is reported as saved must be on the disk.
   WT_TRY(connection_->execute("PRAGMA synchronous=FULL"));
-  return create_tables();
+  WT_TRY(create_tables());
+  return bring_up_to_date();
 }
 
 Status Database::create_tables() {
@@ -229,44 +226,54 @@ Result<std::optional<Entry>> Database::find(const Key& key) {
 
 Status Database::put(const Entry& entry, bool only_newer) {
   std::string sql = "INSERT INTO entry (" WT_KEY_COLUMNS ", " WT_MEASUREMENT_COLUMNS
-                    ", candidates, tried, complete, library) VALUES (?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?) "
+                    ", candidates, tried, complete, library, checksum) "
+                    "VALUES (?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?, ?) "
                     "ON CONFLICT DO UPDATE SET kernel=excluded.kernel, config=excluded.config, "
-                    "content_key=excluded.content_key, outcome=excluded.outcome, median_us=excluded.median_us, "
+                    "content_key=excluded.content_key, machine_code=excluded.machine_code, compiler=excluded.compiler, "
+                    "outcome=excluded.outcome, median_us=excluded.median_us, "
                     "low_us=excluded.low_us, high_us=excluded.high_us, graph_us=excluded.graph_us, "
                     "runs=excluded.runs, workspace_bytes=excluded.workspace_bytes, detail=excluded.detail, "
                     "saved_at=excluded.saved_at, candidates=excluded.candidates, tried=excluded.tried, "
-                    "complete=excluded.complete, library=excluded.library";
-  if (only_newer) sql += " WHERE excluded.saved_at > saved_at";
+                    "complete=excluded.complete, library=excluded.library, checksum=excluded.checksum";
+  if (only_newer) sql += only_where_newer();
   WT_TRY_ASSIGN(Statement statement, connection_->prepare(sql));
-  bind_key(statement, entry.key);
-  bind_measurement(statement, entry.best);
-  statement.bind(entry.candidates).bind(entry.tried).bind(entry.complete ? 1 : 0).bind(entry.library);
+  Entry row = entry;
+  row.best = dated(std::move(row.best));
+  bind_key(statement, row.key);
+  bind_measurement(statement, row.best);
+  statement.bind(row.candidates).bind(row.tried).bind(row.complete ? 1 : 0).bind(row.library).bind(checksum_of(row));
   return statement.run();
 }
 
 Status Database::put(const Key& key, const Measurement& measurement, bool only_newer) {
   std::string sql = "INSERT INTO measurement (" WT_KEY_COLUMNS ", " WT_MEASUREMENT_COLUMNS
-                    ") VALUES (?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?) "
+                    ", checksum) VALUES (?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?, ?) "
                     "ON CONFLICT DO UPDATE SET config=excluded.config, content_key=excluded.content_key, "
+                    "machine_code=excluded.machine_code, compiler=excluded.compiler, "
                     "outcome=excluded.outcome, median_us=excluded.median_us, low_us=excluded.low_us, "
                     "high_us=excluded.high_us, graph_us=excluded.graph_us, runs=excluded.runs, "
-                    "workspace_bytes=excluded.workspace_bytes, detail=excluded.detail, saved_at=excluded.saved_at";
-  if (only_newer) sql += " WHERE excluded.saved_at > saved_at";
+                    "workspace_bytes=excluded.workspace_bytes, detail=excluded.detail, saved_at=excluded.saved_at, "
+                    "checksum=excluded.checksum";
+  if (only_newer) sql += only_where_newer();
   WT_TRY_ASSIGN(Statement statement, connection_->prepare(sql));
+  const Measurement row = dated(measurement);
   bind_key(statement, key);
-  bind_measurement(statement, measurement);
-  return statement.run();
+  bind_measurement(statement, row);
+  return statement.bind(checksum_of(key, row)).run();
 }
 
-Status Database::put(const Quarantine& row, bool only_newer) {
-  std::string sql =
-      "INSERT INTO quarantine (target, kernel, content_key, problem, detail, saved_at) VALUES (?,?,?,?,?,?) "
-      "ON CONFLICT DO UPDATE SET problem=excluded.problem, detail=excluded.detail, saved_at=excluded.saved_at";
-  if (only_newer) sql += " WHERE excluded.saved_at > saved_at";
+Status Database::put(const Quarantine& quarantine, bool only_newer) {
+  std::string sql = "INSERT INTO quarantine (" WT_QUARANTINE_COLUMNS
+                    ", checksum) VALUES (?,?,?,?,?,?,?,?,?) "
+                    "ON CONFLICT DO UPDATE SET machine_code=excluded.machine_code, problem=excluded.problem, "
+                    "detail=excluded.detail, saved_at=excluded.saved_at, "
+                    "checksum=excluded.checksum";
+  if (only_newer) sql += only_where_newer();
+  const Quarantine row = dated(quarantine);
   WT_TRY_ASSIGN(Statement statement, connection_->prepare(sql));
-  statement.bind(row.target).bind(row.kernel).bind(row.content_key).bind(row.problem).bind(row.detail);
-  statement.bind(row.saved_at ? row.saved_at : now_ms());
-  return statement.run();
+  statement.bind(row.target).bind(row.kernel);
+  statement.bind(row.code.content_key).bind(row.code.machine_code).bind(row.code.compiler);
+  return statement.bind(row.problem).bind(row.detail).bind(row.saved_at).bind(checksum_of(row)).run();
 }
 
 Status Database::save(const Entry& entry) {
@@ -350,37 +357,18 @@ Result<std::vector<std::pair<Key, Measurement>>> Database::all_measurements() {
   }
 }
 
-Result<std::vector<Quarantine>> Database::quarantined() {
-  const std::lock_guard lock(mutex_);
-  WT_TRY_ASSIGN(Statement rows, connection_->prepare("SELECT target, kernel, content_key, problem, detail, saved_at "
-                                                     "FROM quarantine ORDER BY kernel, target, content_key"));
-  std::vector<Quarantine> list;
-  for (;;) {
-    WT_TRY_ASSIGN(const bool more, rows.step());
-    if (!more) return list;
-    list.push_back({rows.text(0), rows.text(1), rows.text(2), rows.text(3), rows.text(4), rows.integer(5)});
-  }
-}
-
-Result<int> Database::release(const std::string& kernel) {
-  const std::lock_guard lock(mutex_);
-  WT_TRY_ASSIGN(Transaction transaction, Transaction::begin(*connection_));
-  WT_TRY_ASSIGN(Statement statement, connection_->prepare("DELETE FROM quarantine WHERE kernel=?"));
-  WT_TRY(statement.bind(kernel).run());
-  const int released = connection_->changes();
-  WT_TRY(transaction.commit());
-  return released;
-}
-
 Result<int> Database::merge(const std::vector<Entry>& entries,
                             const std::vector<std::pair<Key, Measurement>>& measurements,
                             const std::vector<Quarantine>& quarantined) {
   const std::lock_guard lock(mutex_);
   WT_TRY_ASSIGN(Transaction transaction, Transaction::begin(*connection_));
   WT_TRY_ASSIGN(const int64_t before, connection_->integer("SELECT total_changes()"));
-  for (const Entry& entry : entries) WT_TRY(put(entry, true));
-  for (const auto& [key, measurement] : measurements) WT_TRY(put(key, measurement, true));
-  for (const Quarantine& row : quarantined) WT_TRY(put(row, true));
+  for (Entry entry : entries) {
+    entry.best = incoming(std::move(entry.best));
+    WT_TRY(put(entry, true));
+  }
+  for (const auto& [key, measurement] : measurements) WT_TRY(put(key, incoming(measurement), true));
+  for (const Quarantine& row : quarantined) WT_TRY(put(incoming(row), true));
   WT_TRY_ASSIGN(const int64_t after, connection_->integer("SELECT total_changes()"));
   WT_TRY(transaction.commit());
   return static_cast<int>(after - before);
@@ -395,16 +383,6 @@ Result<int64_t> Database::version() {
   const int64_t version = row ? version_->integer(0) : 0;
   version_->reset();
   return version;
-}
-
-Status Database::check() {
-  const std::lock_guard lock(mutex_);
-  WT_TRY_ASSIGN(const std::string verdict, connection_->text("PRAGMA integrity_check(1)"));
-  if (verdict == "ok") return {};
-  return failure(Code::kIo,
-                 "tuning database {} is damaged: {}; it was left as it is: move it away and tune again, or import an "
-                 "export of it",
-                 path().string(), verdict);
 }
 
 }  // namespace wt::tuning

@@ -35,10 +35,18 @@ enum class Outcome : uint8_t {
   kFailed,  // did not compile, launch or fit
 };
 
+// Which code a row speaks of (same_code.h).
+struct KernelCode {
+  std::string content_key;   // of the compilation: source, headers, compiler, flags
+  std::string machine_code;  // compile/machine_code.h; empty where it is not known
+  std::string compiler;      // name and version
+  bool operator==(const KernelCode&) const = default;
+};
+
 struct Measurement {
-  std::string kernel;       // its name
-  std::string config;       // its configuration as JSON
-  std::string content_key;  // of the compilation that was measured
+  std::string kernel;  // its name
+  std::string config;  // its configuration as JSON
+  KernelCode code;     // that was measured
   Outcome outcome = Outcome::kTimed;
   double median_us = 0, low_us = 0, high_us = 0;  // cold L2; 0 where nothing was timed
   double graph_us = 0;                            // warm, under graph replay; 0: not measured
@@ -64,7 +72,7 @@ struct Entry {
 struct Quarantine {
   std::string target;
   std::string kernel;
-  std::string content_key;
+  KernelCode code;
   std::string problem;  // key text of the problem that showed it
   std::string detail;
   int64_t saved_at = 0;
@@ -75,6 +83,9 @@ class Database {
  public:
   // $WAVETILE_TUNING_DB, or tuning.db in the user's data folder (base/files.h).
   static Result<std::filesystem::path> default_path();
+  // What the package installed, read below the user's own: $WAVETILE_SYSTEM_TUNING_DB where set (empty: none), else
+  // lib/wavetile/tuning.db. Empty: there is none.
+  static std::filesystem::path system_path();
 
   // kRead and kWrite: the file must exist. kCreate: made where absent, with its folder.
   static Result<std::unique_ptr<Database>> open(const std::filesystem::path& path, Access access);
@@ -99,14 +110,18 @@ class Database {
   Status quarantine(const Quarantine& quarantine);
   Result<int> release(const std::string& kernel);  // out of quarantine; how many rows went
 
-  // All or nothing; an incoming row replaces an older one only. How many rows were taken.
+  // The machine code that a content key was found to have; empty: nobody has looked.
+  Result<std::string> machine_code(const std::string& content_key);
+  Status keep_machine_code(const KernelCode& code);
+
+  // All or nothing; an incoming row replaces an older one only, and one from the future none. How many were taken.
   Result<int> merge(const std::vector<Entry>& entries, const std::vector<std::pair<Key, Measurement>>& measurements,
                     const std::vector<Quarantine>& quarantined);
 
   // Another value after another connection has changed the file.
   Result<int64_t> version();
 
-  // Reads the whole file; the failure names what is damaged.
+  // Reads the whole file, and compares each row with its checksum; the failure names what is damaged.
   Status check();
 
  private:
@@ -114,6 +129,8 @@ class Database {
   Status check_owner() const;
   Status prepare(Access access);
   Status create_tables();
+  Status bring_up_to_date();
+  Result<std::string> changed_row();
   Status put(const Entry& entry, bool only_newer);
   Status put(const Key& key, const Measurement& measurement, bool only_newer);
   Status put(const Quarantine& quarantine, bool only_newer);

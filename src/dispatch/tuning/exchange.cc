@@ -2,8 +2,9 @@
 #include "dispatch/tuning/exchange.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
+#include "base/json_rows.h"
 #include "base/version.h"
 #include "config/fields.h"
 #include "config/targets.h"
@@ -14,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kKind = "wavetile tuning";
-constexpr int kSchema = 1;
+constexpr int kSchema = 2;
 
 void add_key(Json& row, const Key& key) {
   row["gpu"] = key.gpu;
@@ -23,10 +24,17 @@ void add_key(Json& row, const Key& key) {
   row["problem"] = key.problem;
 }
 
+void add_code(Json& row, const KernelCode& code) {
+  row["content_key"] = code.content_key;
+  row["machine_code"] = code.machine_code;
+  row["compiler"] = code.compiler;
+}
+
 void add_measurement(Json& row, const Measurement& m) {
   row["kernel"] = m.kernel;
-  row["config"] = Json::parse(m.config, nullptr, false);
-  row["content_key"] = m.content_key;
+  Result<Json> config = parse_json<Json>(m.config);
+  row["config"] = config.ok() ? std::move(*config) : Json();
+  add_code(row, m.code);
   row["outcome"] = name_of(m.outcome);
   row["median_us"] = m.median_us;
   row["low_us"] = m.low_us;
@@ -118,11 +126,15 @@ void check_config(Row& row, const Measurement& m, const std::string& target) {
   if (info_of(config->target).name != target) row.fail(fmt::format("config is for {}", info_of(config->target).name));
 }
 
+KernelCode read_code(Row& row) {
+  return {row.text("content_key"), row.text("machine_code", true), row.text("compiler", true)};
+}
+
 Measurement read_measurement(Row& row, const std::string& target) {
   Measurement m;
   m.kernel = row.text("kernel");
   if (const Json* config = row.find("config")) m.config = config->dump(-1, ' ', false, Json::error_handler_t::replace);
-  m.content_key = row.text("content_key");
+  m.code = read_code(row);
   if (const std::optional<Outcome> outcome = outcome_from(row.text("outcome"))) {
     m.outcome = *outcome;
   } else {
@@ -170,7 +182,7 @@ Result<Quarantine> read_quarantine(const Json& json, const std::string& place) {
   Quarantine quarantine;
   quarantine.target = row.text("target");
   quarantine.kernel = row.text("kernel");
-  quarantine.content_key = row.text("content_key");
+  quarantine.code = read_code(row);
   quarantine.problem = row.text("problem");
   quarantine.detail = row.text("detail", true);
   quarantine.saved_at = row.integer("saved_at", 1, int64_t{1} << 53);
@@ -217,12 +229,12 @@ std::string to_json(const Content& content) {
   }
   document["quarantined"] = Json::array();
   for (const Quarantine& q : content.quarantined) {
-    document["quarantined"].push_back({{"target", q.target},
-                                       {"kernel", q.kernel},
-                                       {"content_key", q.content_key},
-                                       {"problem", q.problem},
-                                       {"detail", q.detail},
-                                       {"saved_at", q.saved_at}});
+    Json row = {{"target", q.target}, {"kernel", q.kernel}};
+    add_code(row, q.code);
+    row["problem"] = q.problem;
+    row["detail"] = q.detail;
+    row["saved_at"] = q.saved_at;
+    document["quarantined"].push_back(std::move(row));
   }
   if (!content.measurements.empty()) {
     Json& rows = document["measurements"] = Json::array();
@@ -233,13 +245,16 @@ std::string to_json(const Content& content) {
       rows.push_back(std::move(row));
     }
   }
-  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_rows(document);
 }
 
 Result<Content> content_from_json(std::string_view text) {
-  const Json document = Json::parse(text, nullptr, false);
-  if (document.is_discarded())
-    return bad_input("this is no JSON; 'wavetile tuning export' writes what can be imported");
+  const Result<Json> parsed = parse_json<Json>(text);
+  if (!parsed.ok()) {
+    return bad_input("this cannot be imported: {}; 'wavetile tuning export' writes what can",
+                     parsed.status().message());
+  }
+  const Json& document = *parsed;
   if (!document.is_object() || document.value("kind", Json()) != kKind) {
     return bad_input("this JSON is no export of a tuning database; 'wavetile tuning export' writes one");
   }

@@ -22,7 +22,7 @@ std::unique_ptr<Database> open_database() {
 
 Result<Tuned> tune_now(const std::shared_ptr<Device>& device, const ConvProblem& problem, const PlanOptions& options) {
   Tuned tuned;
-  if (device->info().kind != DeviceKind::kCuda) {
+  if (!is_gpu(device->info().kind)) {
     tuned.note = fmt::format("nothing is tuned on {}: a simulated time says nothing about a GPU", device->info().id);
     return tuned;
   }

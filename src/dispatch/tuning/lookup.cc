@@ -7,10 +7,11 @@
 #include <mutex>
 
 #include "base/log.h"
-#include "config/constraints.h"
 #include "config/fields.h"
+#include "config/signature.h"
 #include "config/targets.h"
 #include "dispatch/tuning/key.h"
+#include "kernels/constraints.h"
 
 namespace wt::tuning {
 namespace {
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 // The database behind one path, as this process sees it.
 class Source {
  public:
-  explicit Source(fs::path path) : path_(std::move(path)) {}
+  Source(fs::path path, Access access) : path_(std::move(path)), access_(access) {}
 
   // Null where the file does not exist. A file that is refused is tried again when its time stamp changes.
   Result<Database*> open() {
@@ -29,7 +30,7 @@ class Source {
     const fs::file_time_type stamp = fs::last_write_time(path_, error);
     if (error) return nullptr;
     if (!refused_.ok() && stamp == refused_stamp_) return refused_;
-    Result<std::unique_ptr<Database>> database = Database::open(path_, Access::kRead);
+    Result<std::unique_ptr<Database>> database = Database::open(path_, access_);
     if (!database.ok()) {
       refused_ = database.status();
       refused_stamp_ = stamp;
@@ -62,6 +63,7 @@ class Source {
 
  private:
   fs::path path_;
+  Access access_;
   std::unique_ptr<Database> database_;
   Status refused_;
   fs::file_time_type refused_stamp_;
@@ -70,22 +72,30 @@ class Source {
   bool warned_ = false;
 };
 
-// The source of the path that the environment names now. WHY by process: SQLite's handles do not survive a fork.
-Result<Source*> current_source() {
-  WT_TRY_ASSIGN(const fs::path path, Database::default_path());
+// WHY by process: SQLite's handles do not survive a fork.
+Source* source_at(const fs::path& path, Access access) {
   static std::mutex mutex;
   static auto& sources = *new std::map<std::pair<pid_t, std::string>, std::unique_ptr<Source>>;
   const std::lock_guard lock(mutex);
   std::unique_ptr<Source>& source = sources[{::getpid(), path.string()}];
-  if (!source) source = std::make_unique<Source>(path);
+  if (!source) source = std::make_unique<Source>(path, access);
   return source.get();
 }
 
-Result<std::optional<Entry>> find_entry(Source& source, const DeviceInfo& device, const ConvProblem& problem,
+// The source of the path that the environment names now.
+Result<Source*> current_source() {
+  WT_TRY_ASSIGN(const fs::path path, Database::default_path());
+  return source_at(path, Access::kRead);
+}
+
+// That of the installation, below the user's own: what was tuned where the package was made. Null: there is none.
+Source* system_source() {
+  const fs::path path = Database::system_path();
+  return path.empty() ? nullptr : source_at(path, Access::kImmutable);
+}
+
+Result<std::optional<Entry>> find_entry(Database* database, const DeviceInfo& device, const ConvProblem& problem,
                                         PlanOptions options) {
-  const std::lock_guard lock(source.mutex);
-  WT_TRY_ASSIGN(Database * database, source.open());
-  if (!database) return std::optional<Entry>();
   WT_TRY_ASSIGN(std::optional<Entry> entry, database->find(key_of(device, problem, options)));
   // The best of all kernels is the best of those that a plan is limited to, where it is one of them.
   const std::optional<int64_t> limit = options.workspace_limit;
@@ -106,49 +116,98 @@ Result<std::optional<Entry>> find_entry(Source& source, const DeviceInfo& device
   return entry;
 }
 
-// Why the entry's kernel must not be used; empty: it may.
-std::string fault_of(const Entry& entry, const Result<KernelConfig>& config, const DeviceInfo& device,
-                     const ConvProblem& problem, const PlanOptions& options) {
-  if (!config.ok()) return config.status().message();
-  if (name_of(*config) != entry.best.kernel) return "its kernel has another name in this version";
-  const Requests requests{.deterministic = options.deterministic, .strict_nonfinite = options.strict_nonfinite};
-  if (config->target != device.target || !accepts(*config, problem, requests)) {
-    return fmt::format("{} declines the problem in this version", entry.best.kernel);
+struct Found {
+  std::optional<Entry> entry;
+  ConvProblem measured;  // the problem, or its plain layer
+};
+
+Result<Found> find_nearest(Source& source, const DeviceInfo& device, const ConvProblem& problem,
+                           const PlanOptions& options) {
+  const std::lock_guard lock(source.mutex);
+  Found found{std::nullopt, problem};
+  WT_TRY_ASSIGN(Database * database, source.open());
+  if (!database) return found;
+  WT_TRY_ASSIGN(found.entry, find_entry(database, device, problem, options));
+  const std::optional<ConvProblem> plain = found.entry ? std::nullopt : plain_layer(problem);
+  if (!plain) return found;
+  found.measured = *plain;
+  WT_TRY_ASSIGN(found.entry, find_entry(database, device, *plain, options));
+  return found;
+}
+
+// Sets config and mark where the entry's kernel may be used; else gives the reason why not.
+std::string take(Tuned& tuned, const Found& found, const DeviceInfo& device, const ConvProblem& problem,
+                 const PlanOptions& options, CodeCheck check) {
+  const Measurement& best = tuned.entry->best;
+  const Result<KernelConfig> measured = config_from_json(best.config);
+  if (!measured.ok()) return measured.status().message();
+  if (name_of(*measured) != best.kernel) return "its kernel has another name in this version";
+  KernelConfig config = *measured;
+  if (const bool plain = found.measured != problem; plain) {
+    const KernelConfig wanted = config_for(problem, device.target);
+    config.x = wanted.x, config.w = wanted.w, config.y = wanted.y;
+    config.epilogue = wanted.epilogue;
+    tuned.mark = fmt::format("measured for '{}'", to_text(found.measured));
   }
-  if (std::string reason = quarantine_reason(quarantined_now(device), device, *config); !reason.empty()) return reason;
-  const Result<std::string> key = content_key_of(device, *config);
-  if (!key.ok()) return fmt::format("{} cannot be had: {}", entry.best.kernel, key.status().message());
-  if (*key != entry.best.content_key) return fmt::format("{} has changed since it was measured", entry.best.kernel);
+  const Requests requests{.deterministic = options.deterministic, .strict_nonfinite = options.strict_nonfinite};
+  if (config.target != device.target || !accepts(config, problem, requests)) {
+    return fmt::format("{} declines the problem in this version", name_of(config));
+  }
+  if (std::string reason = quarantine_reason(quarantined_now(device), device, config); !reason.empty()) return reason;
+  const Result<Comparison> comparison = compare_code(device, *measured, best.code, check);
+  if (!comparison.ok()) return fmt::format("{} cannot be had: {}", best.kernel, comparison.status().message());
+  if (*comparison == Comparison::kChanged) return fmt::format("{} has changed since it was measured", best.kernel);
+  const auto add_mark = [&](const std::string& text) { tuned.mark += (tuned.mark.empty() ? "" : "; ") + text; };
+  if (*comparison == Comparison::kOtherCompiler)
+    add_mark(fmt::format("measured as {} compiled it", best.code.compiler));
+  if (*comparison == Comparison::kUnknown) {
+    add_mark("its source has changed since; a plan compares the machine code and keeps to it only if that is the same");
+  }
+  tuned.config = config;
   return "";
 }
 
 }  // namespace
 
-Tuned find_tuned(const DeviceInfo& device, const ConvProblem& problem, const PlanOptions& options) {
+Tuned find_tuned(const DeviceInfo& device, const ConvProblem& problem, const PlanOptions& options, CodeCheck check) {
   Tuned tuned;
-  if (device.kind != DeviceKind::kCuda) return tuned;
-  const Result<Source*> source = current_source();
-  if (!source.ok()) return tuned;  // no home folder, so nothing was ever saved there
-  Result<std::optional<Entry>> entry = find_entry(**source, device, problem, options);
-  if (!entry.ok()) {
-    (*source)->warn_once(entry.status());
-    tuned.note = "the tuning database was refused: " + entry.status().message();
+  if (!is_gpu(device.kind)) return tuned;
+  std::vector<Source*> sources;                                                         // the user's own first
+  if (const Result<Source*> own = current_source(); own.ok()) sources.push_back(*own);  // no home folder: none
+  if (Source* installed = system_source()) sources.push_back(installed);
+  std::string refused;
+  for (Source* source : sources) {
+    const Result<Found> found = find_nearest(*source, device, problem, options);
+    if (!found.ok()) {
+      source->warn_once(found.status());
+      refused = "the tuning database was refused: " + found.status().message();
+      continue;
+    }
+    if (!found->entry) continue;
+    tuned.entry = found->entry;
+    tuned.note = take(tuned, *found, device, problem, options, check);
+    if (!tuned.note.empty()) tuned.note = "the tuned entry is not used: " + tuned.note;
     return tuned;
   }
-  tuned.entry = std::move(*entry);
-  if (!tuned.entry) return tuned;
-  const Result<KernelConfig> config = config_from_json(tuned.entry->best.config);
-  tuned.note = fault_of(*tuned.entry, config, device, problem, options);
-  if (tuned.note.empty()) {
-    tuned.config = *config;
-  } else {
-    tuned.note = "the tuned entry is not used: " + tuned.note;
-  }
+  tuned.note = refused;
   return tuned;
 }
 
+std::string kept_machine_code(const std::string& content_key) {
+  const Result<Source*> own = current_source();
+  for (Source* source : {own.ok() ? *own : nullptr, system_source()}) {
+    if (!source) continue;
+    const std::lock_guard lock(source->mutex);
+    const Result<Database*> database = source->open();
+    if (!database.ok() || !*database) continue;
+    Result<std::string> code = (*database)->machine_code(content_key);
+    if (code.ok() && !code->empty()) return std::move(*code);
+  }
+  return "";
+}
+
 Quarantined quarantined_now(const DeviceInfo& device) {
-  if (device.kind != DeviceKind::kCuda) return nullptr;
+  if (!is_gpu(device.kind)) return nullptr;
   const Result<Source*> source = current_source();
   if (!source.ok()) return nullptr;
   const std::lock_guard lock((*source)->mutex);
@@ -160,10 +219,14 @@ std::string quarantine_reason(const Quarantined& quarantined, const DeviceInfo& 
   if (!quarantined) return "";
   const auto [first, last] = quarantined->equal_range(name_of(config));
   if (first == last) return "";
-  const Result<std::string> key = content_key_of(device, config);
   for (auto item = first; item != last; ++item) {
     const Quarantine& row = item->second;
-    if (row.target != info_of(device.target).name || (key.ok() && row.content_key != *key)) continue;
+    if (row.target != info_of(device.target).name) continue;
+    // Only code that is known to be other code is free of the reproach, and code of another compiler is.
+    const Result<Comparison> comparison = compare_code(device, config, row.code, CodeCheck::kKnown);
+    const bool other =
+        comparison.ok() && (*comparison == Comparison::kChanged || *comparison == Comparison::kOtherCompiler);
+    if (other) continue;
     return fmt::format("{} gave a wrong result on '{}': {}; 'wavetile tuning release' lets it run again", row.kernel,
                        short_text({"", 0, row.target, row.problem}), row.detail);
   }
@@ -172,7 +235,7 @@ std::string quarantine_reason(const Quarantined& quarantined, const DeviceInfo& 
 
 std::vector<Measurement> find_measurements(const DeviceInfo& device, const ConvProblem& problem,
                                            const PlanOptions& options) {
-  if (device.kind != DeviceKind::kCuda) return {};
+  if (!is_gpu(device.kind)) return {};
   const Result<Source*> source = current_source();
   if (!source.ok()) return {};
   const std::lock_guard lock((*source)->mutex);

@@ -76,9 +76,27 @@ std::string Statement::text(int column) const {
   return bytes ? std::string(bytes, static_cast<size_t>(sqlite3_column_bytes(statement_, column))) : std::string();
 }
 
+namespace {
+
+// A path as part of a URI.
+std::string escaped(const std::string& path) {
+  std::string text;
+  for (const char letter : path) {
+    if (letter == '%' || letter == '?' || letter == '#') {
+      text += fmt::format("%{:02x}", static_cast<unsigned char>(letter));
+    } else {
+      text += letter;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path& path, Access access,
                                                      double busy_seconds) {
   int flags = SQLITE_OPEN_NOMUTEX;
+  std::string name = path.string();
   switch (access) {
     case Access::kRead:
       flags |= SQLITE_OPEN_READONLY;
@@ -89,9 +107,13 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path
     case Access::kCreate:
       flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
       break;
+    case Access::kImmutable:
+      flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+      name = "file:" + escaped(name) + "?immutable=1";
+      break;
   }
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
   std::unique_ptr<Connection> connection(new Connection(handle, path));
   if (code != SQLITE_OK) return connection->failed(code, "open");
   sqlite3_extended_result_codes(handle, 1);

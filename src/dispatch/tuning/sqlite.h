@@ -50,7 +50,12 @@ class Statement {
   int bind_code_ = 0;
 };
 
-enum class Access : uint8_t { kRead, kWrite, kCreate };
+enum class Access : uint8_t {
+  kRead,
+  kWrite,
+  kCreate,
+  kImmutable,  // as kRead, of a file that nobody changes, in a folder that nobody may write to
+};
 
 class Connection {
  public:

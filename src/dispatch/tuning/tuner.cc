@@ -7,18 +7,19 @@
 
 #include "base/log.h"
 #include "base/version.h"
+#include "compile/machine_code.h"
 #include "config/fields.h"
-#include "config/kernels.h"
 #include "config/targets.h"
-#include "dispatch/bind.h"
-#include "dispatch/candidates.h"
-#include "dispatch/kernel_plan.h"
-#include "dispatch/packs.h"
-#include "dispatch/selection.h"
-#include "dispatch/trial.h"
+#include "dispatch/choice/candidates.h"
+#include "dispatch/choice/packs.h"
+#include "dispatch/choice/selection.h"
+#include "dispatch/plan/kernel.h"
+#include "dispatch/trial/trial.h"
 #include "dispatch/tuning/compile_ahead.h"
 #include "dispatch/tuning/key.h"
 #include "dispatch/tuning/lookup.h"
+#include "kernels/kind.h"
+#include "launch/binding.h"
 
 namespace wt::tuning {
 namespace {
@@ -78,7 +79,7 @@ class Tuner {
     }
     std::vector<const KernelConfig*> configs;
     for (const RankedConfig& candidate : candidates_) configs.push_back(candidate.config);
-    CompileAhead modules(info_, std::move(configs));
+    CompileAhead modules(info_, std::move(configs), options_.plan.kernels);
     report_.complete = true;
     for (size_t i = 0; i < candidates_.size() && report_.status.ok(); ++i) {
       if (i > 0 && time_is_up()) {
@@ -111,7 +112,7 @@ class Tuner {
     if (is_timed(a) != is_timed(b)) return is_timed(a);
     return is_timed(a) && a.measurement.median_us < b.measurement.median_us;
   }
-  bool times() const { return info_.kind == DeviceKind::kCuda; }
+  bool times() const { return is_gpu(info_.kind); }
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   bool time_is_up() const {
     return (options_.seconds > 0 && elapsed() > options_.seconds) || (options_.stop && options_.stop());
@@ -119,16 +120,32 @@ class Tuner {
 
   void find_candidates() {
     const Quarantined quarantined = quarantined_now(info_);
-    candidates_ = rank(report_.problem, info_.target, info_.multiprocessors, options_.plan, options_.candidates);
+    if (!options_.own_only) candidates_ = rank(report_.problem, rates_of(info_), options_.plan, options_.candidates);
+    add_own();
     std::erase_if(candidates_, [&](const RankedConfig& candidate) {
       const std::optional<int64_t>& limit = options_.plan.workspace_limit;
-      if (limit && bind(*candidate.config, report_.problem, info_).workspace_bytes > *limit) return true;
+      if (limit && bind(*candidate.config, report_.problem, info_, options_.plan.splits).workspace_bytes > *limit)
+        return true;
       return !quarantine_reason(quarantined, info_, *candidate.config).empty();
     });
     report_.candidates = candidates_.size();
     if (!options_.precompiled) return;
     report_.not_compiled = std::erase_if(
         candidates_, [&](const RankedConfig& candidate) { return !is_compiled(info_, *candidate.config); });
+  }
+
+  // The caller's kernels, which live as long as the options.
+  void add_own() {
+    if (!options_.plan.kernels) return;
+    const View view(report_.problem, rates_of(info_));
+    const Requests requests{.deterministic = options_.plan.deterministic,
+                            .strict_nonfinite = options_.plan.strict_nonfinite};
+    for (const RegisteredKernel* kernel : options_.plan.kernels->matching(report_.problem)) {
+      const auto is_same = [&](const RankedConfig& known) { return *known.config == kernel->config; };
+      if (std::ranges::any_of(candidates_, is_same) || !declines(kernel->config, view, requests).empty()) continue;
+      candidates_.push_back({&kernel->config, predicted_us(kernel->config, view, options_.plan.splits)});
+    }
+    std::ranges::stable_sort(candidates_, {}, &RankedConfig::predicted_us);
   }
 
   Status recall() {
@@ -138,13 +155,18 @@ class Tuner {
     return {};
   }
 
+  bool is_as_measured(const KernelConfig& config, const Measurement& measurement) const {
+    const CodeCheck check = options_.precompiled ? CodeCheck::kKnown : CodeCheck::kCompile;
+    const Result<Comparison> comparison = compare_code(info_, config, measurement.code, check);
+    return comparison.ok() && *comparison == Comparison::kSame;
+  }
+
   // What an earlier run found out about this very machine code.
   std::optional<TuneRow> without_running(size_t index) const {
     const KernelConfig& config = *candidates_[index].config;
     const auto found = known_.empty() ? known_.end() : known_.find(name_of(config));
     if (found == known_.end()) return std::nullopt;
-    const Result<std::string> key = content_key_of(info_, config);
-    if (!key.ok() || *key != found->second.content_key) return std::nullopt;
+    if (!is_as_measured(config, found->second)) return std::nullopt;
     return TuneRow{found->second, candidates_[index].predicted_us, true};
   }
 
@@ -163,7 +185,9 @@ class Tuner {
     row.predicted_us = candidates_[index].predicted_us;
     row.measurement.kernel = name_of(config);
     row.measurement.config = to_json(config);
-    if (module.ok()) row.measurement.content_key = module->key;
+    if (module.ok()) {
+      row.measurement.code = {module->key, compile::machine_code_of(module->image), module->compiler};
+    }
     const Status status = module.ok() ? measure(config, *module, row.measurement) : module.status();
     if (status.ok()) return row;
     row.measurement.outcome = status.code() == Code::kVerificationFailed ? Outcome::kWrong : Outcome::kFailed;
@@ -176,7 +200,7 @@ class Tuner {
 
   Status measure(const KernelConfig& config, const compile::Module& module, Measurement& m) {
     WT_TRY_ASSIGN(const std::shared_ptr<const Plan> plan,
-                  make_kernel_plan(device_, report_.problem, config, module, "tried by tuning"));
+                  make_kernel_plan(device_, report_.problem, config, module, "tried by tuning", options_.plan.splits));
     m.workspace_bytes = plan->workspace_bytes();
     trial_.plan.kernel = m.kernel;  // in the command that repeats it
     const TrialResult result = run_trial(*tensors_, *plan, trial_);
@@ -239,12 +263,12 @@ class Tuner {
     log::error("WRONG RESULT by {}: {}; repeat with: {}", m.kernel, m.detail,
                replay_command(report_.problem, info_.id, trial_));
     if (!database_ || !times()) return;
-    keep(database_->quarantine({report_.key.target, m.kernel, m.content_key, report_.key.problem, m.detail, 0}));
+    keep(database_->quarantine({report_.key.target, m.kernel, m.code, report_.key.problem, m.detail, 0}));
   }
 
   void save(const TuneRow& row) {
     // A kernel without a module has no content key: it is tried again the next time.
-    if (!database_ || !times() || row.measurement.content_key.empty()) return;
+    if (!database_ || !times() || row.measurement.code.content_key.empty()) return;
     keep(database_->save(report_.key, row.measurement));
   }
 
@@ -295,8 +319,7 @@ class Tuner {
     const Result<KernelConfig> config = config_from_json(known.config);
     if (!config.ok() || name_of(*config) != known.kernel) return std::nullopt;
     if (!quarantine_reason(quarantined_now(info_), info_, *config).empty()) return std::nullopt;
-    const Result<std::string> key = content_key_of(info_, *config);
-    if (!key.ok() || *key != known.content_key) return std::nullopt;
+    if (!is_as_measured(*config, known)) return std::nullopt;
     return std::move(*found);
   }
 
@@ -311,7 +334,8 @@ class Tuner {
   Status time_again(TuneRow& row) {
     const KernelConfig& config = *candidates_[indices_.at(row.measurement.kernel)].config;
     WT_TRY_ASSIGN(const std::shared_ptr<const Plan> plan,
-                  make_kernel_plan(device_, report_.problem, config, "timed again by tuning"));
+                  make_kernel_plan(device_, report_.problem, config, "timed again by tuning", {}, options_.plan.splits,
+                                   nullptr, options_.plan.kernels.get()));
     WT_TRY(tensors_->reserve_workspace(plan->workspace_bytes()));
     WT_TRY_ASSIGN(const Timing timing, time(*plan, options_.quick ? kQuickFinal : kFinal));
     set_timing(row.measurement, timing);

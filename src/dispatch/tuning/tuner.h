@@ -15,16 +15,17 @@
 #include <string>
 #include <vector>
 
-#include "config/rules.h"
-#include "dispatch/plan.h"
+#include "dispatch/plan/plan.h"
 #include "dispatch/tuning/database.h"
+#include "rules/rules.h"
 
 namespace wt::tuning {
 
 struct TuneOptions {
   PlanOptions plan;    // what is asked of the kernels: determinism, workspace limit
   double seconds = 0;  // for this problem; 0: no limit. The first candidate is always tried.
-  Candidates candidates = Candidates::kAll;
+  Breadth candidates = Breadth::kAll;
+  bool own_only = false;       // only kernels of PlanOptions::kernels
   bool again = false;          // measure anew what the database already holds
   bool exhaustive = false;     // try also what the model says cannot win
   bool precompiled = false;    // try only what a pack or the cache holds, and compile nothing

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <mutex>
+#include <unordered_set>
 
 #include "base/parallel.h"
 
@@ -41,15 +43,22 @@ class CpuDevice final : public Device {
  public:
   const DeviceInfo& info() const override { return info_; }
 
-  Result<void*> allocate(size_t bytes) override {
+  Result<void*> allocate_own(size_t bytes) override {
     const size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
     void* memory = rounded >= bytes ? std::aligned_alloc(kAlignment, rounded) : nullptr;
     if (!memory)
       return failure(Code::kDevice, "{} bytes of memory could not be allocated; the machine has {}", bytes,
                      info_.memory_bytes);
+    const std::lock_guard lock(mutex_);
+    allocated_.insert(memory);
     return memory;
   }
-  Status free(void* memory) override {
+  Status free_own(void* memory) override {
+    if (!memory) return {};
+    const std::lock_guard lock(mutex_);
+    if (allocated_.erase(memory) == 0) {
+      return bad_input("free of {}, which is not the start of memory of this device, or was freed before", memory);
+    }
     std::free(memory);
     return {};
   }
@@ -86,6 +95,8 @@ class CpuDevice final : public Device {
   }
 
   DeviceInfo info_ = cpu_device_info();
+  std::mutex mutex_;  // of allocated_
+  std::unordered_set<void*> allocated_;
 };
 
 }  // namespace

@@ -6,6 +6,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <utility>
+
+#include "kernels/device/activation.h"
 
 namespace wt::cpu {
 
@@ -13,60 +16,42 @@ namespace {
 
 constexpr int64_t kPiece = 256;  // elements that stay in registers and the first cache between the steps
 
-void activate(const Epilogue& epilogue, float* values, int64_t count) {
-  switch (epilogue.activation) {
-    case Activation::kNone:
-      return;
-    case Activation::kRelu:
-      // Written so that NaN stays NaN.
-      for (int64_t i = 0; i < count; ++i) values[i] = values[i] < 0 ? 0.0f : values[i];
-      return;
-    case Activation::kLeakyRelu:
-      for (int64_t i = 0; i < count; ++i) values[i] = values[i] < 0 ? values[i] * epilogue.slope : values[i];
-      return;
-    case Activation::kClamp:
-      for (int64_t i = 0; i < count; ++i) {
-        const float low = values[i] < epilogue.low ? epilogue.low : values[i];
-        values[i] = low > epilogue.high ? epilogue.high : low;
-      }
-      return;
-    case Activation::kSilu:
-      for (int64_t i = 0; i < count; ++i) values[i] = values[i] / (1.0f + std::exp(-values[i]));
-      return;
-    case Activation::kGelu:
-      for (int64_t i = 0; i < count; ++i) values[i] = 0.5f * values[i] * (1.0f + std::erf(values[i] * 0.70710678f));
-      return;
-    case Activation::kSigmoid:
-      for (int64_t i = 0; i < count; ++i) values[i] = 1.0f / (1.0f + std::exp(-values[i]));
-      return;
-    case Activation::kTanh:
-      for (int64_t i = 0; i < count; ++i) values[i] = std::tanh(values[i]);
-      return;
+// What kernels/device/activation.h asks for, by the C library.
+struct HostMath {
+  static float exp(float x) { return std::exp(x); }
+  static float reciprocal(float x) { return 1.0f / x; }
+  static float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
+  static float tanh(float x) { return std::tanh(x); }
+  static float expm1(float x) { return std::expm1(x); }
+  static float softplus_tail(float x) { return std::log1p(std::exp(-x)); }
+  static float normal_tail(float x) { return 0.5f * std::erfc(x * 0.70710678f); }
+};
+
+// Calls step.operator()<activation>(): each activation has a loop of its own.
+template <class Step>
+void with_activation(Activation activation, const Step& step) {
+  [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
+    (void)((static_cast<size_t>(activation) == kIndex &&
+            (step.template operator()<static_cast<Activation>(kIndex)>(), true)) ||
+           ...);
   }
+  (std::make_index_sequence<kActivationCount>());
 }
 
-// The gradient of an activation's output as that of its input, which was `saved`.
-float gradient(const Epilogue& epilogue, float value, float saved) {
-  const auto sigmoid = [](float v) { return 1.0f / (1.0f + std::exp(-v)); };
-  switch (epilogue.gradient) {
-    case Activation::kNone:
-      return value;
-    case Activation::kRelu:
-      return saved > 0 ? value : 0.0f;
-    case Activation::kLeakyRelu:
-      return saved > 0 ? value : value * epilogue.slope;
-    case Activation::kClamp:
-      return saved > epilogue.low && saved < epilogue.high ? value : 0.0f;
-    case Activation::kSilu:
-      return value * (sigmoid(saved) * (1.0f + saved * sigmoid(-saved)));
-    case Activation::kGelu:
-      return value * (0.5f * std::erfc(saved * -0.70710678f) + saved * 0.39894228f * std::exp(-0.5f * saved * saved));
-    case Activation::kSigmoid:
-      return value * (sigmoid(saved) * sigmoid(-saved));
-    case Activation::kTanh:
-      return value * (4.0f * sigmoid(2 * saved) * sigmoid(-2 * saved));
+void activate(const Epilogue& epilogue, float* values, int64_t count) {
+  if (epilogue.activation == Activation::kNone) return;
+  with_activation(epilogue.activation, [&]<Activation kActivation>() {
+    for (int64_t i = 0; i < count; ++i) values[i] = activation_value<kActivation, HostMath>(values[i], epilogue);
+  });
+}
+
+// What the tensor, one value for each channel, has for the elements of the run.
+void read_channels(const Source& tensor, const Run& run, float* values) {
+  if (run.channel_step == 0) {
+    std::fill_n(values, run.count, read_one(tensor, run.channel));
+  } else {
+    read(tensor, run.channel, values, run.count);
   }
-  return value;
 }
 
 void raise(float* amax, float peak) {
@@ -96,8 +81,8 @@ Finisher::Finisher(const ConvProblem& problem, const Tensors& tensors, const Use
       out_(at(tensors, problem.direction == Direction::kForward        ? Tensor::kY
                        : problem.direction == Direction::kBackwardData ? Tensor::kX
                                                                        : Tensor::kW)),
-      scale_(problem.epilogue.scale ? static_cast<const float*>(at(tensors, Tensor::kScale)) : nullptr),
-      bias_(problem.epilogue.bias ? static_cast<const float*>(at(tensors, Tensor::kBias)) : nullptr),
+      scale_(problem.epilogue.scale ? at(tensors, Tensor::kScale) : nullptr),
+      bias_(problem.epilogue.bias ? at(tensors, Tensor::kBias) : nullptr),
       residual_(problem.epilogue.residual ? at(tensors, Tensor::kResidual) : nullptr),
       amax_(problem.epilogue.amax ? static_cast<float*>(at(tensors, Tensor::kAmax)) : nullptr),
       code_(code),
@@ -142,10 +127,15 @@ void Finisher::finish_piece(const float* sums, const Run& run, float& peak) cons
   } else {
     for (int64_t i = 0; i < count; ++i) values[i] = epilogue_.alpha * sums[i];
   }
-  if (scale_)
-    for (int64_t i = 0; i < count; ++i) values[i] *= scale_[run.channel + i * run.channel_step];
-  if (bias_)
-    for (int64_t i = 0; i < count; ++i) values[i] += bias_[run.channel + i * run.channel_step];
+  float of_channel[kPiece];
+  if (scale_) {
+    read_channels({epilogue_.scale_type, scale_}, run, of_channel);
+    for (int64_t i = 0; i < count; ++i) values[i] *= of_channel[i];
+  }
+  if (bias_) {
+    read_channels({epilogue_.bias_type, bias_}, run, of_channel);
+    for (int64_t i = 0; i < count; ++i) values[i] += of_channel[i];
+  }
   if (residual_) {
     float addend[kPiece];
     read_run(residual_, run, addend);
@@ -188,7 +178,10 @@ void Finisher::add_auxiliaries(const Run& run, float* values) const {
 void Finisher::pass_gradient(const Run& run, float* values) const {
   float saved[kPiece];
   read_run(aux_[static_cast<size_t>(epilogue_.added)], run, saved);
-  for (int64_t i = 0; i < run.count; ++i) values[i] = gradient(epilogue_, values[i], saved[i]);
+  with_activation(epilogue_.gradient, [&]<Activation kActivation>() {
+    for (int64_t i = 0; i < run.count; ++i)
+      values[i] = activation_gradient<kActivation, HostMath>(values[i], saved[i], epilogue_);
+  });
 }
 
 void Finisher::apply_text(const Run& run, float* values) const {

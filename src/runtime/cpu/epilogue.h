@@ -5,9 +5,9 @@
 #include <array>
 #include <cstdint>
 
+#include "launch/launch.h"
 #include "problem/user_code.h"
 #include "runtime/cpu/tensors.h"
-#include "runtime/launch.h"
 
 namespace wt::cpu {
 
@@ -42,8 +42,8 @@ class Finisher {
   const Epilogue& epilogue_;
   DataType type_;
   void* out_;
-  const float* scale_;
-  const float* bias_;
+  const void* scale_;
+  const void* bias_;
   const void* residual_;
   float* amax_;
   std::array<void*, kMaxAuxiliary> aux_{};

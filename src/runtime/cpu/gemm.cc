@@ -13,7 +13,7 @@ namespace {
 // Most of a block; with kDepth they fill about half of a 1 MiB second-level cache.
 constexpr int64_t kBlockRows = 168;
 constexpr int64_t kBlockColumns = 256;
-// Of a block on the stack: 28 x 272 + 256 x 32 + 28 x 32 floats are 66 KiB.
+// Buffers of a block on the stack: 28 x 272 + 256 x 32 + 28 x 32 floats are 66 KiB.
 constexpr int64_t kSmallRows = 28;
 constexpr int64_t kSmallColumns = 32;
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cpu/onednn.h"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
-#include <filesystem>
 
 #include "base/dynamic_library.h"
+#include "base/environment.h"
+#include "base/installed_file.h"
 #include "base/log.h"
 
 namespace wt::cpu {
@@ -31,28 +30,8 @@ Status check_version(const WavetileOnednnProvider* provider, const std::string& 
 }  // namespace
 
 std::vector<std::string> onednn_search_path() {
-  if (const char* asked = std::getenv("WAVETILE_ONEDNN_PROVIDER"); asked && *asked) return {asked};
-  namespace fs = std::filesystem;
-  std::vector<std::string> paths;
-  const auto add = [&](const fs::path& folder) {
-    std::error_code error;
-    const fs::path file = (folder / kFile).lexically_normal();
-    if (fs::exists(file, error)) paths.push_back(file.string());
-  };
-  const auto add_around = [&](const fs::path& folder) {
-    add(folder);
-    add(folder / "wavetile");
-    for (const char* above : {"..", "../.."}) add(folder / above / "lib" / "wavetile");
-  };
-  Dl_info own;
-  std::error_code error;
-  if (dladdr(reinterpret_cast<void*>(&onednn_search_path), &own) && own.dli_fname)
-    if (const fs::path file = fs::canonical(own.dli_fname, error); !error) add_around(file.parent_path());
-  if (const fs::path program = fs::read_symlink("/proc/self/exe", error); !error) add_around(program.parent_path());
-#ifdef WAVETILE_PLUGIN_FOLDER
-  add(WAVETILE_PLUGIN_FOLDER);
-#endif
-  return paths;
+  if (const char* asked = environment_or_null("WAVETILE_ONEDNN_PROVIDER"); asked && *asked) return {asked};
+  return installed_file(kFile);
 }
 
 Result<OnednnPlugin> load_onednn(const std::vector<std::string>& paths) {

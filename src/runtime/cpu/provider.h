@@ -5,7 +5,7 @@
 //                                    |
 //                                    +-- other types to fp32 before, Epilogue and the one rounding after
 //
-// tf32 is computed as fp32, which is more exact. dispatch/cpu_plan.h makes a Plan of this.
+// tf32 is computed as fp32, which is more exact. dispatch/plan/cpu.h makes a Plan of this.
 #pragma once
 
 #include <cstdint>

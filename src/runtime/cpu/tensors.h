@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 
+#include "launch/launch.h"
 #include "problem/enums.h"
-#include "runtime/launch.h"
 
 namespace wt::cpu {
 

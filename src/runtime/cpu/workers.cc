@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "runtime/cpu/onednn.h"
+#include "runtime/cpu/sound_thread.h"
 
 namespace wt::cpu {
 
@@ -19,10 +20,14 @@ void for_each_item(int64_t count, int threads, const std::function<void(int64_t,
   const std::function<void(int64_t)> work = [&](int64_t slot) {
     for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) body(i, static_cast<int>(slot));
   };
-  if (const WavetileOnednnProvider* provider = onednn_plugin().provider) {
-    provider->parallel(
-        slots, [](void* context, int32_t slot) { (*static_cast<const std::function<void(int64_t)>*>(context))(slot); },
-        const_cast<std::function<void(int64_t)>*>(&work));
+  const WavetileOnednnProvider* provider = has_thread_pool() ? nullptr : onednn_plugin().provider;
+  if (provider) {
+    on_sound_thread([&] {
+      provider->parallel(
+          slots,
+          [](void* context, int32_t slot) { (*static_cast<const std::function<void(int64_t)>*>(context))(slot); },
+          const_cast<std::function<void(int64_t)>*>(&work));
+    });
     return;
   }
   parallel_for(slots, work, slots);

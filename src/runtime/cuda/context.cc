@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/cuda/context.cc - retains contexts and words their faults.
+// runtime/cuda/context.cc - retains contexts and says what a GPU is.
 #include "runtime/cuda/context.h"
 
 namespace wt::cuda {
@@ -9,29 +9,29 @@ Result<Target> target_of(int major, int minor, const std::string& name, int inde
   if (major == 8) return Target::kSm80;  // machine code for 8.0 runs on every 8.x
   if (major == 9 && minor == 0) return Target::kSm90a;
   if (major == 10 && minor == 0) return Target::kSm100a;
+  if (major == 10 && minor == 3) return Target::kSm103a;
+  if (major == 11 && minor == 0) return Target::kSm110a;
+  if (major == 12 && minor == 0) return Target::kSm120a;
+  if (major == 12 && minor == 1) return Target::kSm121a;
   return unsupported(
       "gpu:{} ({}) has compute capability {}.{}, which no target of Wavetile covers (8.x: sm_80, 9.0: sm_90a, "
-      "10.0: sm_100a); use another GPU or device cpu",
+      "10.0: sm_100a, 10.3: sm_103a, 11.0: sm_110a, 12.0: sm_120a, 12.1: sm_121a); use another GPU or device cpu",
       index, name, major, minor);
-}
-
-Status call_failed(const Driver& driver, int code, const char* call) {
-  return failure(Code::kDevice, "{} failed: {}", call, driver.describe(code));
 }
 
 }  // namespace
 
 Result<DeviceInfo> describe_device(const Driver& driver, int index) {
   int count = 0;
-  if (int code = driver.device_get_count(&count)) return call_failed(driver, code, "cuDeviceGetCount");
+  if (int code = driver.device_get_count(&count)) return call_failed(driver, code, driver.device_get_count);
   if (index < 0 || index >= count)
     return bad_input("there is no gpu:{}: this machine shows {} GPU{}; see `wavetile devices` and CUDA_VISIBLE_DEVICES",
                      index, count, count == 1 ? "" : "s");
   DeviceOrdinal ordinal = 0;
-  if (int code = driver.device_get(&ordinal, index)) return call_failed(driver, code, "cuDeviceGet");
+  if (int code = driver.device_get(&ordinal, index)) return call_failed(driver, code, driver.device_get);
   char name[256] = "";
   if (int code = driver.device_get_name(name, sizeof name, ordinal))
-    return call_failed(driver, code, "cuDeviceGetName");
+    return call_failed(driver, code, driver.device_get_name);
   int major = 0, minor = 0, multiprocessors = 0, l2 = 0, shared = 0;
   const std::pair<int*, int> wanted[] = {{&major, kComputeCapabilityMajor},
                                          {&minor, kComputeCapabilityMinor},
@@ -40,9 +40,15 @@ Result<DeviceInfo> describe_device(const Driver& driver, int index) {
                                          {&shared, kMaxSharedMemoryPerBlockOptin}};
   for (const auto& [value, attribute] : wanted)
     if (int code = driver.device_get_attribute(value, attribute, ordinal))
-      return call_failed(driver, code, "cuDeviceGetAttribute");
+      return call_failed(driver, code, driver.device_get_attribute);
+  // Not every driver tells these: 0 where it does not.
+  int clock = 0, memory_clock = 0, bus = 0;
+  const std::pair<int*, int> more[] = {
+      {&clock, kClockRate}, {&memory_clock, kMemoryClockRate}, {&bus, kMemoryBusWidth}};
+  for (const auto& [value, attribute] : more)
+    if (driver.device_get_attribute(value, attribute, ordinal)) *value = 0;
   size_t memory = 0;
-  if (int code = driver.device_total_mem(&memory, ordinal)) return call_failed(driver, code, "cuDeviceTotalMem_v2");
+  if (int code = driver.device_total_mem(&memory, ordinal)) return call_failed(driver, code, driver.device_total_mem);
   WT_TRY_ASSIGN(const Target target, target_of(major, minor, name, index));
   return DeviceInfo{.kind = DeviceKind::kCuda,
                     .id = fmt::format("gpu:{}", index),
@@ -52,6 +58,8 @@ Result<DeviceInfo> describe_device(const Driver& driver, int index) {
                     .shared_bytes_per_block = shared,
                     .l2_bytes = l2,
                     .memory_bytes = static_cast<int64_t>(memory),
+                    .clock_mhz = clock / 1e3,
+                    .memory_peak = 2e-3 * memory_clock * (bus / 8.0),  // two transfers per cycle
                     .driver_version = driver.version};
 }
 
@@ -60,48 +68,20 @@ Result<std::shared_ptr<Context>> Context::retain(int index) {
   WT_TRY(driver->initialize());
   WT_TRY_ASSIGN(DeviceInfo info, describe_device(*driver, index));
   DeviceOrdinal ordinal = 0;
-  if (int code = driver->device_get(&ordinal, index)) return call_failed(*driver, code, "cuDeviceGet");
+  if (int code = driver->device_get(&ordinal, index)) return call_failed(*driver, code, driver->device_get);
   ContextHandle handle = nullptr;
   if (int code = driver->primary_ctx_retain(&handle, ordinal))
-    return call_failed(*driver, code, "cuDevicePrimaryCtxRetain").with_context(info.id);
+    return call_failed(*driver, code, driver->primary_ctx_retain).with_context(info.id);
   std::shared_ptr<Context> context(new Context(*driver, ordinal, handle, std::move(info)));
   // Another library of this process may hold a context that a fault has already taken.
   Scope scope(*context);
   WT_TRY(scope.status());
   size_t free = 0, total = 0;
-  WT_TRY(context->check(driver->mem_get_info(&free, &total), "cuMemGetInfo_v2"));
+  WT_TRY(context->call(driver->mem_get_info, &free, &total));
   return context;
 }
 
-Context::~Context() { driver_.primary_ctx_release(ordinal_); }
-
-Status Context::failed(int code, const char* call, const std::string& detail) const {
-  std::string text = fmt::format("{}: {} failed: {}", info_.id, call, driver_.describe(code));
-  if (!detail.empty()) text += "; " + detail;
-  if (!is_sticky(code)) return Status(Code::kDevice, std::move(text));
-
-  std::lock_guard lock(mutex_);
-  if (!lost_.load(std::memory_order_relaxed)) {
-    const char* kernel = last_kernel_.load(std::memory_order_relaxed);
-    const char* replay = last_replay_.load(std::memory_order_relaxed);
-    text += kernel ? fmt::format("; a kernel faulted, the last one launched was {}", kernel)
-                   : std::string("; no kernel of Wavetile was launched on this context before");
-    if (replay) text += fmt::format("; replay with: {}", replay);
-    text +=
-        "; the CUDA context of this process is lost: drop every plan, module and device on it and open the device "
-        "again, or restart the process where another library holds the context too";
-    fault_ = std::move(text);
-    lost_.store(true, std::memory_order_release);
-  }
-  return Status(Code::kDevice, fault_);
-}
-
-Status Context::usable() const {
-  if (!lost_.load(std::memory_order_acquire)) [[likely]]
-    return {};
-  std::lock_guard lock(mutex_);
-  return Status(Code::kDevice, fault_);
-}
+Context::~Context() { driver().primary_ctx_release(ordinal_); }
 
 Scope::Scope(const Context& context) : context_(context), status_(context.usable()) {
   if (!status_.ok()) return;
@@ -109,7 +89,7 @@ Scope::Scope(const Context& context) : context_(context), status_(context.usable
   if (context.driver().ctx_get_current(&current) == kSuccess && current == context.handle()) return;
   const int code = context.driver().ctx_push_current(context.handle());
   pushed_ = code == kSuccess;
-  if (!pushed_) status_ = context.check(code, "cuCtxPushCurrent_v2");
+  if (!pushed_) status_ = context.check(code, context.driver().ctx_push_current);
 }
 
 Scope::~Scope() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/cuda/device.h - NVIDIA GPUs through the CUDA driver.
 //
-//   open_cuda_device --> context.h (primary context) + module.h, tensor_map.h, graph.h behind runtime/device.h
+//   open_cuda_device --> context.h (primary context) + module.h, tensor_map.h behind gpu/device.h
 //
 // The primary context is the one that PyTorch and the CUDA runtime use, so pointers and streams of theirs are valid
 // here. Streams made here order themselves with the legacy default stream.

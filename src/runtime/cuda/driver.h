@@ -4,7 +4,7 @@
 //   libcuda.so.1 --load_driver--> Driver (a table of functions) --> context.h, device.h
 //
 // WHY: symbols are looked up under their versioned names (cuMemAlloc_v2), which fix the signature for good, so a newer
-// driver cannot hand out another version. tests/fake_driver/abi.cc compares every declaration with cuda.h where
+// driver cannot hand out another version. tests/fake_driver/cuda_abi.cc compares every declaration with cuda.h where
 // the toolkit is installed. WAVETILE_CUDA_DRIVER names another library, such as the tests' fake driver.
 #pragma once
 
@@ -13,47 +13,25 @@
 #include <memory>
 #include <string>
 
-#include "base/dynamic_library.h"
 #include "base/status.h"
+#include "runtime/gpu/call.h"
+#include "runtime/gpu/codes.h"
 
 namespace wt::cuda {
 
-// CUresult values that are told apart; every other one is only named and passed on.
-enum ErrorCode : int {
-  kSuccess = 0,
-  kInvalidValue = 1,
-  kOutOfMemory = 2,
+using namespace gpu;  // codes.h: the error codes that HIP has too
+
+enum CudaErrorCode : int {
   kStubLibrary = 34,
-  kNoDevice = 100,
-  kInvalidDevice = 101,
-  kInvalidImage = 200,
-  kInvalidContext = 201,
-  kNoBinaryForGpu = 209,
-  kEccUncorrectable = 214,
-  kNotFound = 500,
-  kNotReady = 600,
-  kIllegalAddress = 700,
-  kLaunchOutOfResources = 701,
-  kLaunchTimeout = 702,
-  kContextIsDestroyed = 709,
-  kAssert = 710,
   kHardwareStackError = 714,
   kIllegalInstruction = 715,
   kMisalignedAddress = 716,
   kInvalidAddressSpace = 717,
   kInvalidPc = 718,
-  kLaunchFailed = 719,
   kSystemDriverMismatch = 803,
   kCompatNotSupported = 804,
-  kStreamCaptureUnsupported = 900,
-  kStreamCaptureInvalidated = 901,
-  kStreamCaptureImplicit = 906,
   kInvalidClusterSize = 912,
-  kUnknown = 999,
 };
-
-// After one of these, every later call on the context fails with the same code.
-bool is_sticky(int code);
 
 using DeviceOrdinal = int;
 using DevicePointer = unsigned long long;
@@ -66,7 +44,10 @@ using GraphHandle = struct CUgraph_st*;
 using GraphExecHandle = struct CUgraphExec_st*;
 
 enum DeviceAttribute : int {
+  kClockRate = 13,  // kHz
   kMultiprocessorCount = 16,
+  kMemoryClockRate = 36,  // kHz
+  kMemoryBusWidth = 37,   // bits
   kL2CacheSize = 38,
   kComputeCapabilityMajor = 75,
   kComputeCapabilityMinor = 76,
@@ -74,7 +55,6 @@ enum DeviceAttribute : int {
 };
 
 enum FunctionAttribute : int {
-  kSharedSizeBytes = 1,
   kMaxDynamicSharedSizeBytes = 8,
   kNonPortableClusterSizeAllowed = 14,
 };
@@ -111,75 +91,89 @@ struct alignas(128) TensorMapBytes {  // CUDA 12 asks for 64 bytes, CUDA 13 for 
   uint64_t opaque[16];
 };
 
-inline constexpr unsigned kStreamDefault = 0;  // orders itself with the legacy stream
-inline constexpr unsigned kEventDefault = 0;   // with timing
-inline constexpr int kCaptureThreadLocal = 1;
-inline constexpr int kCaptureRelaxed = 2;
-inline constexpr int kCaptureNone = 0;  // status of a stream
+struct Driver : CallTable {
+  using DevicePointer = cuda::DevicePointer;
+  using ModuleHandle = cuda::ModuleHandle;
+  using FunctionHandle = cuda::FunctionHandle;
+  using StreamHandle = cuda::StreamHandle;
+  using EventHandle = cuda::EventHandle;
+  using GraphHandle = cuda::GraphHandle;
+  using GraphExecHandle = cuda::GraphExecHandle;
 
-struct Driver {
   std::string path;  // of the library
   int version = 0;   // 13000 for 13.0; known after initialize()
 
-  int (*init)(unsigned flags);
-  int (*driver_get_version)(int* version);
-  int (*get_error_name)(int error, const char** name);
-  int (*get_error_string)(int error, const char** text);
+  Call<int(unsigned flags)> init{this, "cuInit"};
+  Call<int(int* version)> driver_get_version{this, "cuDriverGetVersion"};
+  Call<int(int error, const char** name)> get_error_name{this, "cuGetErrorName"};
+  Call<int(int error, const char** text)> get_error_string{this, "cuGetErrorString"};
 
-  int (*device_get_count)(int* count);
-  int (*device_get)(DeviceOrdinal* device, int index);
-  int (*device_get_name)(char* name, int length, DeviceOrdinal device);
-  int (*device_get_attribute)(int* value, int attribute, DeviceOrdinal device);
-  int (*device_total_mem)(size_t* bytes, DeviceOrdinal device);
-  int (*primary_ctx_retain)(ContextHandle* context, DeviceOrdinal device);
-  int (*primary_ctx_release)(DeviceOrdinal device);
-  int (*ctx_get_current)(ContextHandle* context);
-  int (*ctx_push_current)(ContextHandle context);
-  int (*ctx_pop_current)(ContextHandle* context);
-  int (*ctx_synchronize)();
+  Call<int(int* count)> device_get_count{this, "cuDeviceGetCount"};
+  Call<int(DeviceOrdinal* device, int index)> device_get{this, "cuDeviceGet"};
+  Call<int(char* name, int length, DeviceOrdinal device)> device_get_name{this, "cuDeviceGetName"};
+  Call<int(int* value, int attribute, DeviceOrdinal device)> device_get_attribute{this, "cuDeviceGetAttribute"};
+  Call<int(size_t* bytes, DeviceOrdinal device)> device_total_mem{this, "cuDeviceTotalMem_v2"};
+  Call<int(ContextHandle* context, DeviceOrdinal device)> primary_ctx_retain{this, "cuDevicePrimaryCtxRetain"};
+  Call<int(DeviceOrdinal device)> primary_ctx_release{this, "cuDevicePrimaryCtxRelease_v2"};
+  Call<int(ContextHandle* context)> ctx_get_current{this, "cuCtxGetCurrent"};
+  Call<int(ContextHandle context)> ctx_push_current{this, "cuCtxPushCurrent_v2"};
+  Call<int(ContextHandle* context)> ctx_pop_current{this, "cuCtxPopCurrent_v2"};
+  Call<int()> ctx_synchronize{this, "cuCtxSynchronize"};
 
-  int (*mem_get_info)(size_t* free, size_t* total);
-  int (*mem_alloc)(DevicePointer* memory, size_t bytes);
-  int (*mem_free)(DevicePointer memory);
-  int (*memcpy_htod)(DevicePointer to, const void* from, size_t bytes);
-  int (*memcpy_dtoh)(void* to, DevicePointer from, size_t bytes);
-  int (*memset_d8_async)(DevicePointer memory, unsigned char value, size_t count, StreamHandle stream);
+  Call<int(size_t* free, size_t* total)> mem_get_info{this, "cuMemGetInfo_v2"};
+  Call<int(DevicePointer* memory, size_t bytes)> mem_alloc{this, "cuMemAlloc_v2"};
+  Call<int(DevicePointer memory)> mem_free{this, "cuMemFree_v2"};
+  Call<int(DevicePointer to, const void* from, size_t bytes)> memcpy_htod{this, "cuMemcpyHtoD_v2"};
+  Call<int(void* to, DevicePointer from, size_t bytes)> memcpy_dtoh{this, "cuMemcpyDtoH_v2"};
+  Call<int(DevicePointer to, const void* from, size_t bytes, StreamHandle stream)> memcpy_htod_async{
+      this, "cuMemcpyHtoDAsync_v2"};
+  Call<int(void* to, DevicePointer from, size_t bytes, StreamHandle stream)> memcpy_dtoh_async{this,
+                                                                                               "cuMemcpyDtoHAsync_v2"};
+  Call<int(DevicePointer memory, unsigned char value, size_t count, StreamHandle stream)> memset_d8_async{
+      this, "cuMemsetD8Async"};
 
-  int (*stream_create)(StreamHandle* stream, unsigned flags);
-  int (*stream_destroy)(StreamHandle stream);
-  int (*stream_synchronize)(StreamHandle stream);
-  int (*event_create)(EventHandle* event, unsigned flags);
-  int (*event_destroy)(EventHandle event);
-  int (*event_record)(EventHandle event, StreamHandle stream);
-  int (*event_synchronize)(EventHandle event);
-  int (*event_elapsed_time)(float* milliseconds, EventHandle start, EventHandle stop);
+  Call<int(StreamHandle* stream, unsigned flags)> stream_create{this, "cuStreamCreate"};
+  Call<int(StreamHandle stream)> stream_destroy{this, "cuStreamDestroy_v2"};
+  Call<int(StreamHandle stream)> stream_synchronize{this, "cuStreamSynchronize"};
+  Call<int(StreamHandle stream, EventHandle event, unsigned flags)> stream_wait_event{this, "cuStreamWaitEvent"};
+  Call<int(EventHandle* event, unsigned flags)> event_create{this, "cuEventCreate"};
+  Call<int(EventHandle event)> event_destroy{this, "cuEventDestroy_v2"};
+  Call<int(EventHandle event, StreamHandle stream)> event_record{this, "cuEventRecord"};
+  Call<int(EventHandle event)> event_synchronize{this, "cuEventSynchronize"};
+  Call<int(float* milliseconds, EventHandle start, EventHandle stop)> event_elapsed_time{this, "cuEventElapsedTime"};
 
-  int (*module_load_data)(ModuleHandle* module, const void* image);
-  int (*module_unload)(ModuleHandle module);
-  int (*module_get_function)(FunctionHandle* function, ModuleHandle module, const char* name);
-  int (*func_get_attribute)(int* value, int attribute, FunctionHandle function);
-  int (*func_set_attribute)(FunctionHandle function, int attribute, int value);
-  int (*func_get_param_info)(FunctionHandle function, size_t index, size_t* offset, size_t* size);  // null before 12.4
-  int (*launch_kernel_ex)(const LaunchConfig* config, FunctionHandle function, void** parameters, void** extra);
-  int (*occupancy_max_active_blocks)(int* blocks, FunctionHandle function, int threads, size_t shared_bytes);
-  int (*occupancy_max_active_clusters)(int* clusters, FunctionHandle function, const LaunchConfig* config);
+  Call<int(ModuleHandle* module, const void* image)> module_load_data{this, "cuModuleLoadData"};
+  Call<int(ModuleHandle module)> module_unload{this, "cuModuleUnload"};
+  Call<int(FunctionHandle* function, ModuleHandle module, const char* name)> module_get_function{this,
+                                                                                                 "cuModuleGetFunction"};
+  Call<int(int* value, int attribute, FunctionHandle function)> func_get_attribute{this, "cuFuncGetAttribute"};
+  Call<int(FunctionHandle function, int attribute, int value)> func_set_attribute{this, "cuFuncSetAttribute"};
+  Call<int(FunctionHandle function, size_t index, size_t* offset, size_t* size)> func_get_param_info{
+      this, "cuFuncGetParamInfo", Presence::kOptional};  // null before 12.4
+  Call<int(const LaunchConfig* config, FunctionHandle function, void** parameters, void** extra)> launch_kernel_ex{
+      this, "cuLaunchKernelEx"};
+  Call<int(int* blocks, FunctionHandle function, int threads, size_t shared_bytes)> occupancy_max_active_blocks{
+      this, "cuOccupancyMaxActiveBlocksPerMultiprocessor"};
+  Call<int(int* clusters, FunctionHandle function, const LaunchConfig* config)> occupancy_max_active_clusters{
+      this, "cuOccupancyMaxActiveClusters"};
 
-  int (*tensor_map_encode_tiled)(TensorMapBytes* map, int type, unsigned rank, void* base, const uint64_t* sizes,
-                                 const uint64_t* strides, const uint32_t* box, const uint32_t* element_strides,
-                                 int interleave, int swizzle, int promotion, int fill);
-  int (*tensor_map_encode_im2col)(TensorMapBytes* map, int type, unsigned rank, void* base, const uint64_t* sizes,
-                                  const uint64_t* strides, const int* lower, const int* upper, uint32_t channels,
-                                  uint32_t pixels, const uint32_t* element_strides, int interleave, int swizzle,
-                                  int promotion, int fill);
+  Call<int(TensorMapBytes* map, int type, unsigned rank, void* base, const uint64_t* sizes, const uint64_t* strides,
+           const uint32_t* box, const uint32_t* element_strides, int interleave, int swizzle, int promotion, int fill)>
+      tensor_map_encode_tiled{this, "cuTensorMapEncodeTiled"};
+  Call<int(TensorMapBytes* map, int type, unsigned rank, void* base, const uint64_t* sizes, const uint64_t* strides,
+           const int* lower, const int* upper, uint32_t channels, uint32_t pixels, const uint32_t* element_strides,
+           int interleave, int swizzle, int promotion, int fill)>
+      tensor_map_encode_im2col{this, "cuTensorMapEncodeIm2col"};
 
-  int (*stream_begin_capture)(StreamHandle stream, int mode);
-  int (*stream_end_capture)(StreamHandle stream, GraphHandle* graph);
-  int (*stream_is_capturing)(StreamHandle stream, int* status);
-  int (*thread_exchange_capture_mode)(int* mode);
-  int (*graph_instantiate)(GraphExecHandle* exec, GraphHandle graph, unsigned long long flags);
-  int (*graph_launch)(GraphExecHandle exec, StreamHandle stream);
-  int (*graph_exec_destroy)(GraphExecHandle exec);
-  int (*graph_destroy)(GraphHandle graph);
+  Call<int(StreamHandle stream, int mode)> stream_begin_capture{this, "cuStreamBeginCapture_v2"};
+  Call<int(StreamHandle stream, GraphHandle* graph)> stream_end_capture{this, "cuStreamEndCapture"};
+  Call<int(StreamHandle stream, int* status)> stream_is_capturing{this, "cuStreamIsCapturing"};
+  Call<int(int* mode)> thread_exchange_capture_mode{this, "cuThreadExchangeStreamCaptureMode"};
+  Call<int(GraphExecHandle* exec, GraphHandle graph, unsigned long long flags)> graph_instantiate{
+      this, "cuGraphInstantiateWithFlags"};
+  Call<int(GraphExecHandle exec, StreamHandle stream)> graph_launch{this, "cuGraphLaunch"};
+  Call<int(GraphExecHandle exec)> graph_exec_destroy{this, "cuGraphExecDestroy"};
+  Call<int(GraphHandle graph)> graph_destroy{this, "cuGraphDestroy"};
 
   // "CUDA_ERROR_OUT_OF_MEMORY (2): out of memory", in the driver's own words.
   std::string describe(int code) const;
@@ -187,8 +181,18 @@ struct Driver {
   // cuInit and the version check. Cheap when done before; says what to do where it fails.
   Status initialize();
 
+  // After one of these, every later call on the context fails with the same code.
+  static bool is_sticky(int code);
+  static constexpr const char* kLostRemedy =
+      "the CUDA context of this process is lost: drop every plan, module and device on it and open the device again, "
+      "or restart the process where another library holds the context too";
+
+  static DevicePointer address_of(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
+  static void* memory_at(DevicePointer address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
+
   explicit Driver(DynamicLibrary library) : path(library.path()), library_(std::move(library)) {}
-  void* find(const char* symbol) const { return library_.find(symbol); }  // null when absent
+  // The names of required functions that the library lacks.
+  std::string find_calls() { return find_in(library_); }
 
  private:
   DynamicLibrary library_;

@@ -140,7 +140,8 @@ Status encode_tensor_map(const Context& context, const TensorMapSpec& spec, void
   }
   if (code != kSuccess) [[unlikely]] {
     const std::string limit = broken_limit(spec, base);
-    return context.failed(code, spec.kind == Kind::kTiled ? "cuTensorMapEncodeTiled" : "cuTensorMapEncodeIm2col",
+    const AnyCall& tiled = driver.tensor_map_encode_tiled;
+    return context.failed(code, spec.kind == Kind::kTiled ? tiled : driver.tensor_map_encode_im2col,
                           limit.empty() ? "the tensor map breaks no limit that Wavetile knows" : limit);
   }
   std::memcpy(map, &bytes, sizeof bytes);

@@ -7,6 +7,8 @@
 #include <memory>
 #include <mutex>
 
+#include "base/environment.h"
+
 namespace wt::cudnn {
 namespace {
 
@@ -38,7 +40,7 @@ Status Library::check(int status, const char* call) const {
 Result<const Library*> load() {
   static std::mutex mutex;
   static auto& loaded = *new std::map<std::string, std::unique_ptr<Library>>;
-  const char* named = std::getenv("WAVETILE_CUDNN");
+  const char* named = environment_or_null("WAVETILE_CUDNN");
   constexpr const char* kFile = "libcudnn.so.9";
   std::string path = named && *named ? named : kFile;
   std::error_code error;

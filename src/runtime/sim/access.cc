@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/sim/lane.h"
 #include "runtime/sim/primitives.h"
 #include "runtime/sim/report.h"
 
@@ -68,30 +69,41 @@ Int3 grid_size() {
 }
 SharedAddress shared_base() { return current->block->base; }
 
-// A read inside one cell that its warp wrote or that nobody wrote since this warp's last, again at the same time;
-// false: the shadow must look closer.
+// A read inside one cell, of bytes whose write all lanes know, by a warp that read it before at the same time; false:
+// the shadow must look closer.
 static bool read_again(Thread& thread, Block& block, u32 address, u32 bytes) {
   const u32 first = address % Shadow::kCell;
   if (first + bytes > Shadow::kCell) return false;
   const Warp& warp = *thread.warp;
   const auto actor = static_cast<uint32_t>(warp.actor);
   const Cell& cell = block.shadow.at(address);
-  if (!cell.readers || cell.writer == Writer::kCopy) return false;
-  if (cell.write_actor != actor && cell.write_clock > warp.clock.seen[cell.write_actor]) return false;
+  const uint16_t mask = byte_mask(first, first + bytes);
+  if (!cell.readers || cell.writer == Writer::kCopy || (mask & ~cell.ever)) return false;
+  if (cell.write_clock > warp.clock.seen[cell.write_actor]) return false;
   Readers& by = block.shadow.readers_of(address);
-  if (by.actor[0] != actor || by.clock[0] != warp.clock.seen[actor]) return false;
-  by.mask[0] |= byte_mask(first, first + bytes);
+  if (by.actor[0] != actor || by.clock[0] != warp.now[thread.lane]) return false;
+  by.mask[0] |= mask;
+  block.shadow.reader_lanes_of(address).of[0] |= uint64_t{1} << thread.lane;
   return true;
 }
 
-const void* read_shared(SharedAddress address, u32 bytes, u32 alignment, Site site) {
+static const void* read_checked(SharedAddress address, u32 bytes, u32 alignment, const char* operation, Site site,
+                                bool peeks) {
   Thread& thread = *current;
   Block& block = *thread.block;
   count_step(*block.cluster, site);
-  check_shared(block, address, bytes, alignment, "load_shared", site);
+  check_shared(block, address, bytes, alignment, operation, site);
   if (block.cluster->plan->options.checks && !read_again(thread, block, address, bytes))
-    block.shadow.read(thread, block, address, bytes, "load_shared", site);
+    block.shadow.read(thread, block, address, bytes, operation, site, peeks);
   return block.host(address);
+}
+
+const void* read_shared(SharedAddress address, u32 bytes, u32 alignment, Site site) {
+  return read_checked(address, bytes, alignment, "load_shared", site, false);
+}
+
+const void* peek_shared(SharedAddress address, u32 bytes, u32 alignment, Site site) {
+  return read_checked(address, bytes, alignment, "peek_shared", site, true);
 }
 
 void* write_shared(SharedAddress address, u32 bytes, u32 alignment, Site site) {
@@ -104,13 +116,36 @@ void* write_shared(SharedAddress address, u32 bytes, u32 alignment, Site site) {
 }
 
 const void* read_global(const void* address, u32 bytes, u32 alignment, Site site) {
-  check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), bytes, alignment, "load_global", site);
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  check_global(*current->block->cluster, at, bytes, alignment, "load_global", site);
+  watch_read(*current, at, bytes, Access::kPlain, "load_global", site);
   return address;
 }
 
 void* write_global(void* address, u32 bytes, u32 alignment, Site site) {
-  check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), bytes, alignment, "store_global", site);
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  check_global(*current->block->cluster, at, bytes, alignment, "store_global", site);
+  watch_write(*current, at, bytes, Access::kPlain, "store_global", site);
   return address;
+}
+
+// WHY not watched: no value comes of it.
+void prefetch_global(const void* address, Site site) {
+  check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), 1, 1, "prefetch_l2", site);
+}
+
+void fence_global(Site site) {
+  const Cluster& cluster = *current->block->cluster;
+  count_step(*current->block->cluster, site);
+  if (cluster.plan->watched) cluster.plan->fences[cluster.number - cluster.plan->first_cluster] = 1;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+void wait_prerequisites(Site site) {
+  Cluster& cluster = *current->block->cluster;
+  count_step(cluster, site);
+  current->warp->clock.seen[cluster.prerequisites_actor()] = 1;
+  if (cluster.plan->watched) cluster.plan->waited->store(true, std::memory_order_relaxed);
 }
 
 // Each word is judged by where it starts, as the hardware's range check does for raw buffers.
@@ -141,22 +176,26 @@ void read_buffer(void* to, const void* base, u32 range, u32 offset, u32 bytes, S
                        range));
     }
     check_global(cluster, low + start, word, word, "load_buffer", site);
+    watch_read(*current, low + start, word, Access::kPlain, "load_buffer", site);
     std::memcpy(part, reinterpret_cast<const void*>(low + start), word);
   }
 }
 
 float atomic_add_float(float* address, float value, Site site) {
   check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), 4, 4, "atomic_add", site);
+  watch_write(*current, reinterpret_cast<uintptr_t>(address), 4, Access::kAtomic, "atomic_add", site);
   return std::atomic_ref<float>(*address).fetch_add(value);
 }
 
 u32 atomic_add(u32* address, u32 value, Site site) {
   check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), 4, 4, "atomic_add", site);
+  watch_write(*current, reinterpret_cast<uintptr_t>(address), 4, Access::kAtomic, "atomic_add", site);
   return std::atomic_ref<u32>(*address).fetch_add(value);
 }
 
 u32 atomic_max(u32* address, u32 value, Site site) {
   check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), 4, 4, "atomic_max", site);
+  watch_write(*current, reinterpret_cast<uintptr_t>(address), 4, Access::kAtomic, "atomic_max", site);
   std::atomic_ref<u32> target(*address);
   u32 old = target.load();
   while (old < value && !target.compare_exchange_weak(old, value)) {
@@ -166,12 +205,16 @@ u32 atomic_max(u32* address, u32 value, Site site) {
 
 u32 load_acquire(const u32* address, Site site) {
   check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), 4, 4, "load_acquire", site);
+  fence_global(site);
+  watch_read(*current, reinterpret_cast<uintptr_t>(address), 4, Access::kAtomic, "load_acquire", site);
   yield_current(Wait::Kind::kSpin, reinterpret_cast<uint64_t>(address), site);
   return std::atomic_ref<u32>(*const_cast<u32*>(address)).load(std::memory_order_acquire);
 }
 
 void store_release(u32* address, u32 value, Site site) {
   check_global(*current->block->cluster, reinterpret_cast<uintptr_t>(address), 4, 4, "store_release", site);
+  fence_global(site);
+  watch_write(*current, reinterpret_cast<uintptr_t>(address), 4, Access::kAtomic, "store_release", site);
   std::atomic_ref<u32>(*address).store(value, std::memory_order_release);
 }
 

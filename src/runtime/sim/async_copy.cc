@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/sim/async_copy.cc - cp.async: copies of one thread that land between their issue and its wait.
+// runtime/sim/async_copy.cc - cp.async and buffer loads to the LDS: copies of one thread that land between their issue
+// and its wait.
 #include <algorithm>
+#include <array>
 #include <cstring>
 
+#include "runtime/sim/lane.h"
 #include "runtime/sim/primitives.h"
 #include "runtime/sim/report.h"
 
@@ -13,7 +16,7 @@ void land(Block& block, AsyncCopy& copy) {
   if (copy.landed) return;
   copy.landed = true;
   uint8_t* to = block.host(copy.to);
-  std::memcpy(to, copy.from, copy.valid);
+  if (copy.valid > 0) std::memcpy(to, copy.from, copy.valid);
   std::memset(to + copy.valid, 0, copy.bytes - copy.valid);
 }
 
@@ -33,7 +36,7 @@ void retire_copies(Thread& thread, size_t count, uint32_t clock) {
     for (const AsyncWork& work : thread.block->cluster->in_flight) {
       if (work.kind != AsyncWork::Kind::kCopyArrive || work.thread != &thread) continue;
       if (work.copies <= done || work.copies > next) continue;
-      const uint32_t arrived = work.clock.seen[thread.warp->actor];
+      const uint32_t arrived = work.stamp;
       if (work.copies == next && arrived > published) continue;  // no copy came between
       next = work.copies;
       published = arrived;
@@ -62,12 +65,36 @@ void copy_async(SharedAddress to, const void* from, int bytes, int valid, Site s
     fail(Fault::kAlignment, "copy_async", site,
          fmt::format("global address {:#x} is not a multiple of the copy's {} bytes", address, bytes));
   }
-  if (valid > 0) check_global(cluster, address, static_cast<u32>(valid), 1, "copy_async", site);
+  if (valid > 0) {
+    check_global(cluster, address, static_cast<u32>(valid), 1, "copy_async", site);
+    watch_read(thread, address, static_cast<u32>(valid), Access::kPlain, "copy_async", site);
+  }
   if (cluster.plan->options.checks) block.shadow.copy_write(thread, block, to, size, site);
-  AsyncCopy copy{to, static_cast<const uint8_t*>(from), static_cast<uint8_t>(bytes), static_cast<uint8_t>(valid)};
+  AsyncCopy copy{to, static_cast<const uint8_t*>(from), static_cast<uint8_t>(bytes), static_cast<uint8_t>(valid), site};
   std::memset(block.host(to), 0xff, size);  // until it lands
   if (cluster.completes_now()) land(block, copy);
   thread.copies.push_back(copy);
+}
+
+// vmcnt counts instructions of a wave: every copy is a group of its own, and a wait leaves the last so many under way.
+void copy_buffer(SharedAddress to, const void* base, u32 range, u32 offset, u32 bytes, Site site) {
+  Thread& thread = *current;
+  Block& block = *thread.block;
+  Cluster& cluster = *block.cluster;
+  const auto wave = static_cast<SharedAddress>(vote(Vote::kUniform, to, 0, site));
+  const SharedAddress own = wave + static_cast<u32>(thread.lane) * bytes;
+  check_shared(block, own, bytes, bytes, "copy_buffer", site);
+  // WHY read now: it checks range and alignment as every buffer load does. Words beyond the range are zeros.
+  std::array<uint8_t, 16> now;
+  read_buffer(now.data(), base, range, offset, bytes, site);
+  const u32 valid = offset >= range ? 0 : std::min(bytes, range - offset);
+  if (cluster.plan->options.checks) block.shadow.copy_write(thread, block, own, bytes, site);
+  AsyncCopy copy{own, static_cast<const uint8_t*>(base) + (valid ? offset : 0), static_cast<uint8_t>(bytes),
+                 static_cast<uint8_t>(valid), site};
+  std::memset(block.host(own), 0xff, bytes);  // until it lands
+  if (cluster.completes_now()) land(block, copy);
+  thread.copies.push_back(copy);
+  thread.copy_groups.push_back(thread.copies.size());
 }
 
 void copy_async_commit(Site site) {
@@ -81,7 +108,7 @@ void copy_async_wait(int pending, Site site) {
   auto& groups = thread.copy_groups;
   if (groups.size() <= static_cast<size_t>(pending)) return;
   const size_t done = groups.size() - static_cast<size_t>(pending), count = groups[done - 1];
-  retire_copies(thread, count, thread.warp->own());
+  retire_copies(thread, count, touch(thread, true));
   // An arrival that still waits for these copies counts from the front.
   for (AsyncWork& work : thread.block->cluster->in_flight) {
     if (work.kind == AsyncWork::Kind::kCopyArrive && work.thread == &thread)
@@ -102,10 +129,11 @@ void copy_async_arrive(SharedAddress address, Site site) {
   work.kind = AsyncWork::Kind::kCopyArrive;
   work.barrier = address;
   work.copies = thread.copies.size();
-  work.clock = thread.warp->clock;
+  work.clock.reset(cluster.actors);
+  work.stamp = touch(thread, true);
+  release_lane(thread, work.clock);
   work.thread = &thread;
   work.site = site;
-  ++thread.warp->own();
   cluster.in_flight.push_back(std::move(work));
   if (cluster.early()) {
     complete_work(cluster, cluster.in_flight.size() - 1);

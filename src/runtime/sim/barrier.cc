@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/sim/barrier.cc - barriers of a block and of a part of it.
+#include "runtime/sim/lane.h"
 #include "runtime/sim/primitives.h"
 #include "runtime/sim/report.h"
 
@@ -7,29 +8,32 @@ namespace wt::sim {
 namespace {
 
 // Everyone who waits goes on, knowing what all who arrived knew. WHY the clocks of those who wait join only here: once
-// a warp instead of once a thread.
+// per warp instead of once per thread.
 void release(Block& block, NamedBarrier& barrier) {
-  const int actors = block.cluster->active_actors;
-  uint64_t joined = 0, released = 0;  // warps
-  for (const Thread* waiting : barrier.waiting) {
-    const Warp& warp = *waiting->warp;
-    if (joined >> warp.index & 1) continue;
-    joined |= uint64_t{1} << warp.index;
-    barrier.clock.join(warp.clock, actors);
-  }
+  Cluster& cluster = *block.cluster;
+  const int actors = cluster.active_actors;
+  std::array<int, 64> waiting_lanes{};  // by warp
+  for (const Thread* waiting : barrier.waiting) ++waiting_lanes[waiting->warp->index];
   for (Thread* waiting : barrier.waiting) {
     Warp& warp = *waiting->warp;
-    if (!(released >> warp.index & 1)) {
-      released |= uint64_t{1} << warp.index;
-      warp.clock.join(barrier.clock, actors);
-      ++warp.own();
-      warp.unfenced = 0;
+    if (waiting_lanes[warp.index] < warp.lanes) {
+      release_lane(*waiting, barrier.clock);
+    } else if (waiting->lane == 0) {
+      meet(warp);
+      barrier.clock.join(warp.clock, actors);
     }
-    block.cluster->wake(*waiting);
+  }
+  gather_lanes(cluster, barrier.clock);
+  uint64_t joined = 0;  // warps
+  for (Thread* waiting : barrier.waiting) {
+    Warp& warp = *waiting->warp;
+    if (!(joined >> warp.index & 1)) warp.clock.join(barrier.clock, actors);
+    joined |= uint64_t{1} << warp.index;
+    cluster.wake(*waiting);
   }
   barrier.waiting.clear();
   barrier.arrived = 0;
-  barrier.clock.reset(block.cluster->actors);
+  barrier.clock.reset(cluster.actors);
 }
 
 void check_named(const Thread& thread, const NamedBarrier& barrier, int id, int threads, const char* operation,
@@ -105,8 +109,7 @@ void arrive_named(int id, int threads, Site site) {
   check_named(thread, barrier, id, threads, "arrive_named", site);
   barrier.expected = threads;
   ++barrier.arrived;
-  barrier.clock.join(thread.warp->clock, block.cluster->active_actors);
-  ++thread.warp->own();
+  release_lane(thread, barrier.clock);
   if (barrier.arrived >= threads) release(block, barrier);
 }
 

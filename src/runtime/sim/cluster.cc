@@ -5,6 +5,7 @@
 // own.
 #include <cstring>
 
+#include "runtime/sim/lane.h"
 #include "runtime/sim/primitives.h"
 #include "runtime/sim/report.h"
 
@@ -19,8 +20,9 @@ void release(Cluster& cluster) {
   barrier.arrived = 0;
   for (Block& block : cluster.blocks) {
     // Also a relaxed barrier carries the inits that mbarrier_fence_init released.
-    for (Mbarrier& mbarrier : block.mbarriers) mbarrier.published |= mbarrier.fenced;
+    for (Mbarrier& mbarrier : block.mbarriers) mbarrier.published |= mbarrier.init_fenced;
   }
+  gather_lanes(cluster, barrier.clock);
   for (Thread* waiting : barrier.waiting) {
     waiting->warp->clock.join(barrier.clock, cluster.active_actors);
     cluster.wake(*waiting);
@@ -55,7 +57,9 @@ Place place_of(u32 address, u32 bytes, const char* operation, Site site) {
 }
 
 void note_visit(Block& block) {
-  if (&block != current->block) block.visits[current->warp->actor] = current->warp->own();
+  if (&block == current->block) return;
+  block.visits[current->warp->actor] = touch(*current, false);
+  block.visit_lanes[current->warp->actor] = static_cast<uint8_t>(current->lane);
 }
 
 }  // namespace
@@ -83,8 +87,7 @@ void cluster_arrive(bool relaxed, Site site) {
   ++thread.cluster_arrivals;
   ++cluster.barrier.arrived;
   if (!relaxed) {
-    cluster.barrier.clock.join(thread.warp->clock, cluster.active_actors);
-    ++thread.warp->own();
+    release_lane(thread, cluster.barrier.clock);
   }
   finish_cluster_barrier(cluster);
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sim/device.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "compile/compiler.h"
 #include "compile/host_compiler.h"
@@ -72,27 +74,33 @@ class SimDevice final : public Device {
 
   const DeviceInfo& info() const override { return info_; }
 
-  Result<void*> allocate(size_t bytes) override { return memory_.allocate(bytes); }
-  Status free(void* memory) override { return memory_.free(memory); }
+  Result<void*> allocate_own(size_t bytes) override { return memory_.allocate(bytes); }
+  Status free_own(void* memory) override { return memory_.free(memory); }
   Status copy_in(void* device, const void* host, size_t bytes) override {
     WT_TRY(memory_.check(device, bytes, "copy to the device"));
+    settle();
     if (bytes) std::memcpy(device, host, bytes);
     return {};
   }
   Status copy_out(void* host, const void* device, size_t bytes) override {
     WT_TRY(memory_.check(device, bytes, "copy from the device"));
+    settle();
     if (bytes) std::memcpy(host, device, bytes);
     return {};
   }
   Status fill(void* device, uint8_t value, size_t bytes, Stream) override {
     WT_TRY(memory_.check(device, bytes, "fill"));
+    settle();
     if (bytes) std::memset(device, value, bytes);
     return {};
   }
 
   Result<Stream> make_stream() override { return Stream{nullptr}; }
   Status destroy_stream(Stream) override { return {}; }
-  Status synchronize(Stream) override { return {}; }
+  Status synchronize(Stream) override {
+    settle();
+    return {};
+  }
   Result<std::unique_ptr<Event>> make_event() override { return std::unique_ptr<Event>(std::make_unique<HostEvent>()); }
   Result<double> elapsed_us(Event& start, Event& stop) override {
     const auto between = static_cast<HostEvent&>(stop).when() - static_cast<HostEvent&>(start).when();
@@ -135,7 +143,21 @@ class SimDevice final : public Device {
     plan.target = &target_;
     plan.options = options_;
     plan.buffers = memory_.snapshot();
-    return sim::run_launch(plan);
+    std::atomic<bool> waited{false};
+    std::vector<std::atomic<uint8_t>> fences;
+    int64_t clusters = 1;
+    for (int i = 0; i < 3; ++i) clusters *= shape.grid[i] / shape.cluster[i];
+    if (options_.checks && clusters <= kMostWatched) {
+      fences = std::vector<std::atomic<uint8_t>>(static_cast<size_t>(clusters));
+      plan.watched = true;
+      plan.clusters = static_cast<uint32_t>(clusters);
+      plan.fences = fences.data();
+      plan.waited = &waited;
+      begin_watch(plan);
+    }
+    const Status status = sim::run_launch(plan);
+    end_watch(plan);
+    return status;
   }
 
   Status encode_map(const TensorMapSpec& spec, void* base, std::byte* map) override {
@@ -144,6 +166,42 @@ class SimDevice final : public Device {
   }
 
  private:
+  static constexpr int64_t kMostWatched = int64_t{1} << 28;  // clusters of a launch
+
+  // The launch before.
+  struct Before {
+    bool known = false;      // and nothing of the host has waited for it since
+    std::thread::id thread;  // of the host, that made it
+    uint32_t first_unsettled = 0;
+  };
+
+  // Numbers the launch's clusters, and says from which cluster on what launches before wrote may not be there yet.
+  void begin_watch(sim::LaunchPlan& plan) {
+    std::lock_guard lock(mutex_);
+    if (next_cluster_ > UINT32_MAX - plan.clusters) {
+      memory_.forget_writers();
+      next_cluster_ = 1;
+      before_.known = false;
+    }
+    plan.first_cluster = plan.first_unsettled = next_cluster_;
+    next_cluster_ += plan.clusters;
+    const bool overlaps = plan.shape.programmatic && before_.known && before_.thread == std::this_thread::get_id();
+    if (overlaps) plan.first_unsettled = before_.first_unsettled;
+  }
+  void end_watch(const sim::LaunchPlan& plan) {
+    std::lock_guard lock(mutex_);
+    before_.known = plan.watched;
+    if (!plan.watched) return;
+    before_.thread = std::this_thread::get_id();
+    // Who waits for a launch that waited for those before it waits for all of them.
+    const bool settled = plan.waited->load() || plan.first_unsettled == plan.first_cluster;
+    before_.first_unsettled = settled ? plan.first_cluster : plan.first_unsettled;
+  }
+  void settle() {
+    std::lock_guard lock(mutex_);
+    before_.known = false;
+  }
+
   Status check_shape(const SimFunction& kernel, const LaunchShape& shape, size_t params_bytes) const {
     const auto refuse = [&](std::string why) { return bad_input("launch of {}: {}", kernel.name, why); };
     if (static_cast<int>(shape.threads) != kernel.shape.threads) {
@@ -184,6 +242,9 @@ class SimDevice final : public Device {
   DeviceInfo info_;
   sim::Options options_;
   sim::GlobalMemory memory_;
+  std::mutex mutex_;  // of what follows
+  uint32_t next_cluster_ = 1;
+  Before before_;
 };
 
 DeviceInfo info_for(const TargetInfo& target) {
@@ -203,20 +264,38 @@ bool simulated(Target target) {
   switch (target) {
     case Target::kSm80:
     case Target::kSm90a:
+    case Target::kSm100a:
+    case Target::kSm120a:
     case Target::kGfx90a:
     case Target::kGfx942:
     case Target::kGfx950:
     case Target::kGfx1100:
     case Target::kGfx1201:
       return true;
-    case Target::kSm100a:
+    case Target::kSm103a:  // the device code of sm_100a
+    case Target::kSm110a:
+    case Target::kSm121a:  // and of sm_120a
     case Target::kGfx1250:
+    case Target::kGfx11Generic:  // the device code of gfx1100
+    case Target::kGfx12Generic:  // and of gfx1201
       return false;
   }
   return false;
 }
 
 }  // namespace
+
+Target simulated_as(Target target) {
+  switch (target) {
+    case Target::kSm103a:
+    case Target::kSm110a:
+      return Target::kSm100a;
+    case Target::kSm121a:
+      return Target::kSm120a;
+    default:
+      return named_target(target);
+  }
+}
 
 Result<std::shared_ptr<Device>> open_sim_device(Target target) {
   WT_TRY_ASSIGN(const sim::Options options, sim::Options::from_environment());

@@ -12,6 +12,9 @@
 
 namespace wt {
 
+// The simulated target whose device code and facts are those of `target`: its own where it has one.
+Target simulated_as(Target target);
+
 // With the options of the environment (WAVETILE_SIM_*), read now.
 Result<std::shared_ptr<Device>> open_sim_device(Target target);
 Result<std::shared_ptr<Device>> open_sim_device(Target target, const sim::Options& options);

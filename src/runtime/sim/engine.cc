@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
 #include "base/check.h"
 #include "runtime/sim/report.h"
+#include "runtime/sim/tensor_memory.h"
 #include "runtime/sim/wgmma.h"
 
 namespace wt::sim {
@@ -29,10 +31,8 @@ void leave(Thread& thread, Thread* next, bool last) {
   switch_fibre(thread.fibre, next ? next->fibre : cluster.main, last);
 }
 
-void thread_main() {
-  Thread& thread = *current;
-  Cluster& cluster = *thread.block->cluster;
-  begin_fibre(cluster.main);
+// All of a thread; who runs next, if anybody.
+Thread* run_thread(Thread& thread, Cluster& cluster) {
   thread.wait.kind = Wait::Kind::kRunning;
   cluster.plan->entry(cluster.plan->params);
   check_thread_end(thread);
@@ -42,7 +42,22 @@ void thread_main() {
   --cluster.live;
   finish_block_barrier(*thread.block);
   finish_cluster_barrier(cluster);
-  leave(thread, cluster.pick(), true);
+  return cluster.pick();
+}
+
+void thread_main() {
+  Thread& thread = *current;
+  Cluster& cluster = *thread.block->cluster;
+  begin_fibre(cluster.main);
+  Thread* next = nullptr;
+  // WHY caught: nothing lies below a fibre's first frame, so that an exception which left it would end the process.
+  // Cluster::run throws it again, on the host thread's own stack.
+  try {
+    next = run_thread(thread, cluster);
+  } catch (const std::bad_alloc&) {
+    cluster.exhausted = true;
+  }
+  leave(thread, next, true);
   check_failed(__FILE__, __LINE__, "false", "a simulated thread ran on after its end");
 }
 
@@ -74,7 +89,9 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
   const std::array<int64_t, 3> at = {cluster_index % count_x, cluster_index / count_x % count_y,
                                      cluster_index / count_x / count_y};
   random_state = mix(launch.options.seed * 0x2545f4914f6cdd1du + static_cast<uint64_t>(cluster_index)) | 1;
+  number = launch.first_cluster + static_cast<uint32_t>(cluster_index);
   report.clear();
+  exhausted = false;
   steps = 0;
   spin_rounds = 0;
   focus = nullptr;
@@ -88,8 +105,11 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
   const int lanes = launch.target->warp_size;
   const int warps = (threads + lanes - 1) / lanes;
   // Targets without mbarriers need no room for them in every clock.
-  actors = block_count * (warps + (launch.target->bulk_tensor_copy ? Block::kMbarriers : 0));
-  active_actors = block_count * warps;
+  has_tensor = has_tensor_memory(launch.target->target);
+  tensor_blocks = 0;
+  sequences = !launch.target->bulk_tensor_copy ? 0 : has_tensor ? warps : (warps + 3) / 4;
+  active_actors = block_count * (warps + sequences) + 1;
+  actors = active_actors + block_count * (launch.target->bulk_tensor_copy ? Block::kMbarriers : 0);
   live = block_count * threads;
   if (!stacks.reserve(live)) return false;
   stacks.forget_poison();
@@ -124,8 +144,11 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
     block.mbarriers.clear();
     block.mbarriers.reserve(Block::kMbarriers);  // threads keep pointers into it
     block.warpgroups.clear();
+    block.tensor.reset();
+    block.refused = false;
     block.register_waiters.clear();
     block.visits.assign(block_count > 1 ? actors : 0, 0);
+    block.visit_lanes.assign(block.visits.size(), 0);
     if (block.threads.size() != static_cast<size_t>(threads)) block.threads = std::vector<Thread>(threads);
     if (block.warps.size() != static_cast<size_t>(warps)) block.warps = std::vector<Warp>(warps);
     for (int w = 0; w < warps; ++w) {
@@ -134,13 +157,16 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
       warp.index = w;
       warp.actor = rank * warps + w;
       warp.lanes = std::min(lanes, threads - w * lanes);
-      warp.ready = warp.spinning = warp.unfenced = 0;
+      warp.ready = warp.spinning = warp.fence_lanes = 0;
       warp.registers = 0;
       warp.queued = false;
       warp.aligned.fill(0);
       warp.aligned_sum = 0;
       warp.clock.reset(actors);
-      warp.own() = 1;
+      warp.now.fill(1);
+      warp.touched.fill(0);
+      warp.written.fill(0);
+      warp.fenced.fill(0);
       warp.collective.arrived = 0;
     }
     for (int t = 0; t < threads; ++t) {
@@ -159,6 +185,7 @@ bool Cluster::start(const LaunchPlan& launch, int64_t cluster_index) {
       thread.warpgroup = nullptr;
       thread.wgmma_issued = thread.wgmma_groups = 0;
       thread.wgmma_fenced = false;
+      thread.tensor_seen.clear();
       const int slot = rank * threads + t;
       make_fibre(thread.fibre, stacks.low(slot), Stacks::kBytes, static_cast<unsigned>(slot), thread_main);
       wake(thread);
@@ -233,6 +260,7 @@ Outcome Cluster::run() {
       current = next;
       switch_fibre(main, next->fibre);
       current = nullptr;
+      if (exhausted) throw std::bad_alloc();
       if (!report.empty()) return Outcome::kFailed;
       continue;
     }

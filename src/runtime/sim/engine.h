@@ -15,7 +15,7 @@
 
 #include "base/status.h"
 #include "config/targets.h"
-#include "runtime/launch.h"
+#include "launch/launch.h"
 #include "runtime/sim/clock.h"
 #include "runtime/sim/fibre.h"
 #include "runtime/sim/memory.h"
@@ -30,6 +30,7 @@ struct Block;
 struct Cluster;
 struct Warp;
 struct Warpgroup;
+struct TensorMemory;
 
 // One launch, read by all workers.
 struct LaunchPlan {
@@ -41,6 +42,12 @@ struct LaunchPlan {
   const TargetInfo* target = nullptr;
   Options options;
   std::vector<Buffer> buffers;  // sorted by address
+  // Numbers of the device's clusters: this launch's; and the first of those launches before whose writes a thread may
+  // not touch before it knows of wait_prerequisites.
+  bool watched = false;
+  uint32_t first_cluster = 0, clusters = 0, first_unsettled = 0;
+  std::atomic<uint8_t>* fences = nullptr;  // by cluster: it has used fences of global memory
+  std::atomic<bool>* waited = nullptr;     // somebody has called wait_prerequisites
 };
 
 // What a thread waits for; a deadlock report groups threads by it.
@@ -55,6 +62,7 @@ struct Wait {
     kCluster,
     kWgmma,
     kRegisters,
+    kTensor,
     kSpin,
     kDone
   };
@@ -72,6 +80,7 @@ struct AsyncCopy {
   uint32_t to;
   const uint8_t* from;
   uint8_t bytes, valid;
+  Site site;
   bool landed = false;   // the bytes are there
   bool retired = false;  // and somebody was told
 };
@@ -109,6 +118,7 @@ struct alignas(64) Thread {
   uint64_t wgmma_issued = 0;       // and committed, of its warpgroup's sequence
   uint64_t wgmma_groups = 0;
   bool wgmma_fenced = false;
+  std::vector<uint32_t> tensor_seen;  // what its latest tensor_fence_after knew
 };
 
 // A point where all lanes of a warp meet. The last one computes for all.
@@ -126,16 +136,19 @@ struct Warp {
   int lanes = 0;       // that exist
   uint64_t ready = 0;  // lanes that can run
   uint64_t spinning = 0;
-  uint64_t unfenced = 0;  // lanes that wrote shared memory since the last point that ordered the warp, without a fence
-  int registers = 0;      // asked for by take_registers or give_registers
-  bool queued = false;    // in Cluster::ready_
-  Clock clock;
+  int registers = 0;                   // asked for by take_registers or give_registers
+  bool queued = false;                 // in Cluster::ready_
+  Clock clock;                         // its own component: when the lanes last met
+  std::array<uint32_t, 64> now{};      // by lane: the clock of its accesses (lane.h)
+  std::array<uint32_t, 64> touched{};  // of its latest access to shared memory, and of its latest write
+  std::array<uint32_t, 64> written{};
+  std::array<uint32_t, 64> fenced{};  // up to which its own proxy fences cover its writes
+  Clock fence;                        // what the lanes in fence_lanes knew at their proxy fence, since they last met
+  uint64_t fence_lanes = 0;
   Collective collective;
   std::array<uint32_t, 64> aligned{};  // note_aligned calls by lane, their sum and the latest
   uint64_t aligned_sum = 0;
   Site aligned_site{nullptr, 0};
-
-  uint32_t& own() { return clock.seen[actor]; }
 };
 
 struct NamedBarrier {
@@ -154,10 +167,12 @@ struct Mbarrier {
   int actor = 0;
   Clock arrived, released;  // what arrivals knew; the same up to the last completed phase
   std::vector<Thread*> waiting;
-  int init_actor = 0;
+  int init_actor = 0, init_lane = 0;
   uint32_t init_clock = 0;
-  bool fenced = false;     // known to the asynchronous proxy
-  bool published = false;  // to the whole cluster, by its barrier
+  bool fenced = false;       // known to the asynchronous proxy
+  bool init_fenced = false;  // by mbarrier_fence_init: a relaxed barrier of the cluster publishes it
+  bool published = false;    // to the whole cluster, by its barrier
+  bool committed = false;    // products arrive at it
 };
 
 struct Block {
@@ -174,8 +189,11 @@ struct Block {
   static constexpr int kMbarriers = 64;
   std::vector<Mbarrier> mbarriers;
   std::vector<std::unique_ptr<Warpgroup>> warpgroups;
+  std::unique_ptr<TensorMemory> tensor;   // once an operation has used it
+  bool refused = false;                   // take_cluster had none left
   std::vector<Thread*> register_waiters;  // until others of the block give registers
-  std::vector<uint32_t> visits;           // by actor: the clock of its last access from another block
+  std::vector<uint32_t> visits;           // by actor: the clock of its last access from another block, and its lane
+  std::vector<uint8_t> visit_lanes;
 
   Block();
   Block(Block&&) noexcept;
@@ -183,9 +201,10 @@ struct Block {
   uint8_t* host(uint32_t address) { return shared.data() + (address - low); }
 };
 
-// Work that happens by itself: a bulk load, or the arrival that follows a thread's cp.async.
+// Work that happens by itself: a bulk load, the arrival that follows a thread's cp.async or its products, or the answer
+// of launch control.
 struct AsyncWork {
-  enum class Kind : uint8_t { kTensorLoad, kPlainLoad, kCopyArrive };
+  enum class Kind : uint8_t { kTensorLoad, kPlainLoad, kCopyArrive, kCommit, kAnswer };
   Kind kind;
   uint16_t blocks = 0;  // ranks that receive the load
   MapImage map;
@@ -195,8 +214,11 @@ struct AsyncWork {
   const uint8_t* from;              // plain
   uint32_t barrier;                 // address, the same in every receiving block
   std::array<uint32_t, 16> phases;  // of each receiving barrier at the issue, by rank
+  int parity = -1;                  // of the block of a receiver's pair whose barrier counts; -1: the receiver
+  uint64_t products = 0;            // kCommit: those of the thread that it waits for
   size_t copies = 0;                // kCopyArrive: those of the thread that it waits for
-  Clock clock;                      // kCopyArrive: what the thread knew
+  Clock clock;                      // kCopyArrive, kCommit: what the thread knew,
+  uint32_t stamp = 0;               // and when its copies count as written
   Thread* thread;
   Site site;
 };
@@ -216,17 +238,24 @@ struct Cluster {
   Fibre main;
   Stacks stacks;
   std::string report;
+  bool exhausted = false;          // a thread found no memory on the host
   std::atomic<uint64_t> steps{0};  // the watchdog reads it
   int live = 0;                    // threads of all blocks
+  int sequences = 0;               // of asynchronous products in a block: one per warpgroup, or per warp
+  bool has_tensor = false;         // tensor memory, and launch control
+  int tensor_blocks = 0;           // 1 or 2, once a tensor operation has said so
   int actors = 0;                  // components of a clock
-  int active_actors = 0;           // those in use: warps, and the slots of mbarriers up to the last initialised
+  int active_actors = 0;           // those in use: all but the slots of mbarriers behind the last initialised
+  uint32_t number = 0;             // among all clusters of the device
   uint64_t random_state = 1;
   std::vector<AsyncWork> in_flight;
   ClusterBarrier barrier;
   std::vector<Warp*> ready;
   Warp* focus = nullptr;
   int spin_rounds = 0;
-  Buffer last_buffer;  // of the latest global access
+  Buffer last_buffer;                            // of the latest global access
+  std::atomic<int64_t>* next_cluster = nullptr;  // of the launch: the first that has not started
+  int64_t all_clusters = 0;
 
   // Makes the cluster with this index of the grid ready to run.
   bool start(const LaunchPlan& launch, int64_t cluster_index);
@@ -241,9 +270,15 @@ struct Cluster {
   }
   void wake(Thread& thread);
   Thread* pick();
-  // Component of the clocks for a slot of a block's mbarriers; they follow all warps.
+  // Components of the clocks: all warps; then, where the target has them, the sequences of products and the slots
+  // of each block's mbarriers.
+  int products_actor(int rank, int group) const {
+    return static_cast<int>(blocks.size() * blocks[0].warps.size()) + rank * sequences + group;
+  }
+  // 1 where it is known that the launches before are over.
+  int prerequisites_actor() const { return products_actor(static_cast<int>(blocks.size()), 0); }
   int mbarrier_actor(int rank, int slot) const {
-    return static_cast<int>(blocks.size() * blocks[0].warps.size() + static_cast<size_t>(slot) * blocks.size()) + rank;
+    return prerequisites_actor() + 1 + slot * static_cast<int>(blocks.size()) + rank;
   }
   bool late() const { return plan->options.completion == Completion::kLate; }
   bool early() const { return plan->options.completion == Completion::kEarly; }

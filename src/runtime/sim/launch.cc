@@ -64,11 +64,25 @@ struct Running {
   std::unique_ptr<Cluster> cluster;
 };
 
+// A host thread's entry with the watchdog; it goes away with the object, whatever ends the thread's work.
+class Watched {
+ public:
+  explicit Watched(Watchdog& watchdog) : watchdog_(watchdog), worker_(watchdog.add_worker()) {}
+  ~Watched() { watchdog_.remove(worker_); }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+  void running(const Cluster* cluster) { worker_.running = cluster; }
+
+ private:
+  Watchdog& watchdog_;
+  Watchdog::Worker& worker_;
+};
+
 // One host thread. A cluster that only polls memory steps aside for the next one, as it would on a GPU that holds both.
 void work(Shared& shared) {
   const SignalStack signal_stack;
-  Watchdog::Worker& watched = shared.watchdog.add_worker();
   std::deque<Running> running;
+  Watched watched(shared.watchdog);  // goes before the clusters that it names
   const size_t resident = static_cast<size_t>(shared.plan.target->units);
   bool polled = false;
   while (!shared.stop) {
@@ -76,6 +90,8 @@ void work(Shared& shared) {
       const int64_t index = shared.next.fetch_add(1);
       if (index < shared.clusters) {
         Running fresh{index, ClusterPool::instance().take()};
+        fresh.cluster->next_cluster = &shared.next;
+        fresh.cluster->all_clusters = shared.clusters;
         if (!fresh.cluster->start(shared.plan, index)) {
           shared.fail(index, "simulator: no memory on this machine for the threads' stacks");
           break;
@@ -87,9 +103,9 @@ void work(Shared& shared) {
     }
     Running turn = std::move(running.front());
     running.pop_front();
-    watched.running = turn.cluster.get();
+    watched.running(turn.cluster.get());
     const Outcome outcome = turn.cluster->run();
-    watched.running = nullptr;
+    watched.running(nullptr);
     polled = outcome == Outcome::kSpinning;
     if (outcome == Outcome::kFailed) shared.fail(turn.index, turn.cluster->report);
     if (polled) {
@@ -99,7 +115,6 @@ void work(Shared& shared) {
       ClusterPool::instance().put(std::move(turn.cluster));
     }
   }
-  shared.watchdog.remove(watched);
   for (Running& left : running) ClusterPool::instance().put(std::move(left.cluster));
 }
 
@@ -114,7 +129,16 @@ Status run_launch(const LaunchPlan& plan) {
   Shared shared{plan, clusters, watchdog};
   const int threads = plan.options.threads > 0 ? plan.options.threads : hardware_threads();
   parallel_for(
-      std::min<int64_t>(threads, clusters), [&](int64_t) { work(shared); }, threads);
+      std::min<int64_t>(threads, clusters),
+      [&](int64_t) {
+        try {
+          work(shared);
+        } catch (...) {
+          shared.stop = true;  // the other workers need not go on
+          throw;
+        }
+      },
+      threads);
   if (shared.failed_index >= 0) return failure(Code::kDevice, "{}", shared.report);
   return {};
 }

@@ -5,6 +5,7 @@
 // next of row l / 4 of each matrix.
 #include <cstring>
 
+#include "runtime/sim/lane.h"
 #include "runtime/sim/primitives.h"
 #include "runtime/sim/report.h"
 
@@ -72,7 +73,7 @@ void store(Warp& warp, void** lanes) {
     std::memcpy(block.host(call.row), matrices[lane / 8][lane % 8], 16);
   }
   // Every lane's register is part of what was written, so every lane has something to fence.
-  warp.unfenced = 0xffffffffu;
+  for (int lane = 0; lane < 32; ++lane) touch(block.threads[warp.index * 32 + lane], true);
 }
 
 }  // namespace

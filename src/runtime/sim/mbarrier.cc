@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/sim/lane.h"
 #include "runtime/sim/primitives.h"
 #include "runtime/sim/report.h"
 
@@ -16,14 +17,13 @@ struct Image {
 };
 constexpr uint32_t kMagic = 0x5742a117;
 
-void arrive_at(Cluster& cluster, Mbarrier& barrier, Warp& warp, u32 bytes, const char* operation, Site site) {
+void arrive_at(Cluster& cluster, Mbarrier& barrier, Thread& thread, u32 bytes, const char* operation, Site site) {
   if (barrier.pending == 0) {
     fail(Fault::kBarrier, operation, site,
          fmt::format("mbarrier {:#x}: all {} arrivals of phase {} have come already (it still waits for {} bytes)",
                      barrier.address, barrier.count, barrier.phase, barrier.bytes));
   }
-  barrier.arrived.join(warp.clock, cluster.active_actors);
-  ++warp.own();
+  release_lane(thread, barrier.arrived);
   barrier.bytes += bytes;
   --barrier.pending;
   finish_phase(cluster, barrier);
@@ -53,8 +53,11 @@ Mbarrier& find_mbarrier(Block& block, SharedAddress address, const Thread& user,
                      shared_text(block, address).text));
   }
   Mbarrier& barrier = block.mbarriers[image.slot];
-  if (block.cluster->plan->options.checks && !barrier.published &&
-      user.warp->clock.seen[barrier.init_actor] < barrier.init_clock) {
+  const bool own = user.warp->actor == barrier.init_actor && user.lane == barrier.init_lane;
+  const auto lanes = static_cast<uint32_t>(block.cluster->plan->target->warp_size);
+  if (block.cluster->plan->options.checks && !barrier.published && !own &&
+      !knows(user.warp->clock, static_cast<uint32_t>(barrier.init_actor), static_cast<uint32_t>(barrier.init_lane),
+             lanes, barrier.init_clock)) {
     fail(Fault::kRace, operation, site,
          fmt::format("mbarrier {:#x} was initialised by {}, and nothing orders that before this use", address,
                      actor_text(*block.cluster, static_cast<uint32_t>(barrier.init_actor)).text));
@@ -66,6 +69,7 @@ void finish_phase(Cluster& cluster, Mbarrier& barrier) {
   if (barrier.pending || barrier.bytes) return;
   ++barrier.phase;
   barrier.pending = barrier.count;
+  gather_lanes(cluster, barrier.arrived);
   barrier.released.join(barrier.arrived, cluster.active_actors);
   barrier.released.seen[barrier.actor] = barrier.phase;
   for (Thread* waiting : barrier.waiting) {
@@ -91,7 +95,7 @@ void mbarrier_init(SharedAddress address, u32 arrivals, Site site) {
   }
   if (block.mbarriers.size() == Block::kMbarriers) {
     fail(Fault::kLimit, "mbarrier_init", site,
-         fmt::format("the simulator has {} mbarriers a block", Block::kMbarriers));
+         fmt::format("the simulator has {} mbarriers per block", Block::kMbarriers));
   }
   const auto slot = static_cast<uint32_t>(block.mbarriers.size());
   if (block.cluster->plan->options.checks) block.shadow.write(thread, block, address, 8, "mbarrier_init", site);
@@ -104,7 +108,8 @@ void mbarrier_init(SharedAddress address, u32 arrivals, Site site) {
   barrier.arrived.reset(block.cluster->actors);
   barrier.released.reset(block.cluster->actors);
   barrier.init_actor = thread.warp->actor;
-  barrier.init_clock = thread.warp->own();
+  barrier.init_lane = thread.lane;
+  barrier.init_clock = touch(thread, true);
   const Image image{kMagic, slot};
   std::memcpy(block.host(address), &image, sizeof image);
 }
@@ -112,7 +117,9 @@ void mbarrier_init(SharedAddress address, u32 arrivals, Site site) {
 void mbarrier_fence_init(Site site) {
   Block& block = *current->block;
   count_step(*block.cluster, site);
-  for (Mbarrier& barrier : block.mbarriers) barrier.fenced |= barrier.init_actor == current->warp->actor;
+  for (Mbarrier& barrier : block.mbarriers) {
+    if (barrier.init_actor == current->warp->actor) barrier.fenced = barrier.init_fenced = true;
+  }
 }
 
 void mbarrier_arrive(SharedAddress address, u32 bytes, bool expects, Site site) {
@@ -123,8 +130,7 @@ void mbarrier_arrive(SharedAddress address, u32 bytes, bool expects, Site site) 
   if (bytes > (1u << 20) - 1) {
     fail(Fault::kBarrier, operation, site, fmt::format("{} bytes are more than the 2^20 - 1 of one phase", bytes));
   }
-  arrive_at(*block.cluster, find_mbarrier(block, address, thread, operation, site), *thread.warp, bytes, operation,
-            site);
+  arrive_at(*block.cluster, find_mbarrier(block, address, thread, operation, site), thread, bytes, operation, site);
 }
 
 void mbarrier_arrive_remote(SharedAddress address, u32 rank, Site site) {
@@ -138,7 +144,16 @@ void mbarrier_arrive_remote(SharedAddress address, u32 rank, Site site) {
     fail(Fault::kRace, kOperation, site,
          fmt::format("mbarrier {:#x} of block {} was initialised without mbarrier_fence_init", address, rank));
   }
-  arrive_at(cluster, barrier, *thread.warp, 0, kOperation, site);
+  arrive_at(cluster, barrier, thread, 0, kOperation, site);
+}
+
+void mbarrier_arrive_expect_remote(SharedAddress address, u32 rank, u32 bytes, Site site) {
+  constexpr const char* kOperation = "mbarrier_arrive_expect_remote";
+  Thread& thread = *current;
+  Cluster& cluster = *thread.block->cluster;
+  count_step(cluster, site);
+  Block& block = remote_block(rank, kOperation, site);
+  arrive_at(cluster, find_mbarrier(block, address, thread, kOperation, site), thread, bytes, kOperation, site);
 }
 
 bool mbarrier_try_wait(SharedAddress address, u32 parity, Site site) {

@@ -45,7 +45,7 @@ Result<void*> GlobalMemory::allocate(size_t bytes) {
 #endif
   std::memset(start, 0xff, body);
   const auto low = reinterpret_cast<uintptr_t>(start);
-  buffers_[low] = {low, low + size, mapping, pages + 2 * kPage};
+  buffers_[low] = {low, low + size, mapping, pages + 2 * kPage, std::make_shared<Watch>(size)};
   used_ += size;
   return static_cast<void*>(start);
 }
@@ -78,6 +78,11 @@ std::vector<Buffer> GlobalMemory::snapshot() const {
   buffers.reserve(buffers_.size());
   for (const auto& [low, buffer] : buffers_) buffers.push_back(buffer);
   return buffers;
+}
+
+void GlobalMemory::forget_writers() {
+  std::lock_guard lock(mutex_);
+  for (auto& [low, buffer] : buffers_) buffer.watch->forget();
 }
 
 std::string describe_address(const std::vector<Buffer>& buffers, uintptr_t address) {

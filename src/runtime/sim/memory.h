@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
+#include "runtime/sim/watch.h"
 
 namespace wt::sim {
 
@@ -17,6 +19,7 @@ struct Buffer {
   uintptr_t low = 0, high = 0;  // the bytes that were asked for
   char* mapping = nullptr;
   size_t mapping_bytes = 0;
+  std::shared_ptr<Watch> watch;
 };
 
 class GlobalMemory {
@@ -35,6 +38,7 @@ class GlobalMemory {
   // What a launch looks addresses up in; it holds still while kernels run, because free waits for no kernel but a
   // caller must not free what a kernel uses.
   std::vector<Buffer> snapshot() const;
+  void forget_writers();  // in every buffer
 
  private:
   mutable std::mutex mutex_;

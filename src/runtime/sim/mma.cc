@@ -114,7 +114,7 @@ struct Instruction {
 
 // In the order of MmaKind.
 const Instruction& instruction(MmaKind kind) {
-  static const std::array<Instruction, 20> all = {{
+  static const std::array<Instruction, 22> all = {{
       {"mma.m16n8k16.f16", m16n8k16(Format::kF16)},
       {"mma.m16n8k16.bf16", m16n8k16(Format::kBf16)},
       {"mma.m16n8k8.tf32", m16n8k8()},
@@ -135,6 +135,8 @@ const Instruction& instruction(MmaKind kind) {
       {"mfma.16x16x32.f16", mfma16x16(Format::kF16, 32, 8)},
       {"mfma.32x32x16.bf16", mfma32x32(Format::kBf16, 16, 8)},
       {"mfma.16x16x32.bf16", mfma16x16(Format::kBf16, 32, 8)},
+      {"mfma.32x32x64.f8f6f4 (fp8)", mfma32x32(Format::kE4m3, 64, 32)},
+      {"mfma.16x16x128.f8f6f4 (fp8)", mfma16x16(Format::kE4m3, 128, 32)},
   }};
   return all[static_cast<size_t>(kind)];
 }
@@ -200,7 +202,7 @@ constexpr std::array<float, 256> widened() {
 constexpr std::array<float, 256> kWideE4m3 = widened<E4m3>(), kWideE4m3Fnuz = widened<E4m3Fnuz>();
 
 struct Tiles {
-  float a[32 * 16], b[32 * kMostColumns], c[32 * kMostColumns];
+  float a[32 * 64], b[128 * kMostColumns], c[32 * kMostColumns];
 };
 
 void execute(Warp&, void** lanes) {
@@ -241,12 +243,24 @@ void execute(Warp&, void** lanes) {
 
 }  // namespace
 
+void check_cleared(const float* accumulators, int count, const char* operation, Site site) {
+  if (!std::all_of(accumulators, accumulators + count, never_set)) return;
+  fail(Fault::kUninitialised, operation, site,
+       fmt::format("the product is added to {} accumulators of lane {} that were never set: clear them first", count,
+                   current->lane));
+}
+
 void mma(MmaKind kind, int count, float* c, const void* a, const void* b, Site site) {
   Call call{kind, count, c, a, b};
   const Instruction& what = instruction(kind);
   if (current->warp->lanes != what.layout.lanes) {
     fail(Fault::kUse, what.name, site,
          fmt::format("needs a full warp of {} lanes, this one has {}", what.layout.lanes, current->warp->lanes));
+  }
+  for (int i = 0; i < count; ++i) {
+    const float* own = c + i * what.layout.c_count;
+    if (never_set(own[0])) [[unlikely]]
+      check_cleared(own, what.layout.c_count, what.name, site);
   }
   collective(what.name, &call, site, execute);
 }

@@ -24,4 +24,7 @@ void multiply_small(int m, int n, int k, const float* a, const float* b, float* 
 // c (n, 64) += b (n, k) a (k, 64), all row-major, n a multiple of 8.
 void multiply_tile(int n, int k, const float* b, const float* a, float* c);
 
+// What a local variable holds that a kernel has not set (compile/host_compiler.cc: -ftrivial-auto-var-init=pattern).
+inline bool never_set(float value) { return std::bit_cast<uint32_t>(value) == 0xfefe'fefe; }
+
 }  // namespace wt::sim

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "runtime/sim/engine.h"
 #include "runtime/sim/tensor_walk.h"
@@ -19,12 +20,15 @@ namespace wt::sim {
 class Operand {
  public:
   Operand() = default;
-  Operand(u64 descriptor, bool mn_major, int rows, DataType type)
+  // Rows from `first_row` on, a multiple of 64; chunks: of 16 bytes along k, which a product has two of.
+  Operand(u64 descriptor, bool mn_major, int rows, DataType type, int first_row = 0, int chunks = 2)
       : start_(static_cast<uint32_t>(descriptor & 0x3fff) << 4),
         leading_(static_cast<uint32_t>(descriptor >> 16 & 0x3fff) << 4),
         stride_(static_cast<uint32_t>(descriptor >> 32 & 0x3fff) << 4),
         mn_major_(mn_major),
         rows_(rows),
+        first_row_(first_row),
+        chunks_(chunks),
         type_(type) {
     constexpr uint32_t kSwizzles[4] = {0, 128, 64, 32};
     swizzle_ = kSwizzles[descriptor >> 62];
@@ -39,7 +43,25 @@ class Operand {
       }
     } else {
       for (int row = 0; row < rows_; ++row) {
-        for (int chunk = 0; chunk < 2; ++chunk) visit(k_chunk(row, chunk));
+        for (int chunk = 0; chunk < chunks_; ++chunk) visit(k_chunk(row, chunk));
+      }
+    }
+  }
+
+  // visit(row, k, byte) of an operand along k, and visit(row, word, bits).
+  template <class Visit>
+  void for_bytes(Block& block, Visit visit) const {
+    for (int row = 0; row < rows_; ++row) {
+      for (int k = 0; k < 16 * chunks_; ++k) visit(row, k, block.host(k_chunk(row, k / 16))[k % 16]);
+    }
+  }
+  template <class Visit>
+  void for_words(Block& block, Visit visit) const {
+    for (int row = 0; row < rows_; ++row) {
+      for (int word = 0; word < 4 * chunks_; ++word) {
+        uint32_t bits;
+        std::memcpy(&bits, block.host(k_chunk(row, word / 4)) + 4 * (word % 4), sizeof bits);
+        visit(row, word, bits);
       }
     }
   }
@@ -51,14 +73,14 @@ class Operand {
 
  private:
   uint32_t k_chunk(int row, int chunk) const {
-    const auto r = static_cast<uint32_t>(row), c = static_cast<uint32_t>(chunk);
+    const auto r = static_cast<uint32_t>(first_row_ + row), c = static_cast<uint32_t>(chunk);
     const uint32_t address = swizzle_ ? start_ + r / 8 * stride_ + r % 8 * swizzle_ + c * 16
                                       : start_ + r / 8 * stride_ + r % 8 * 16 + c * leading_;
     return swizzled(address, swizzle_);
   }
   // The chunk with rows row .. row + 7 of column k.
   uint32_t mn_chunk(int row, int k) const {
-    const auto r = static_cast<uint32_t>(row) / 8, c = static_cast<uint32_t>(k);
+    const auto r = static_cast<uint32_t>(first_row_ + row) / 8, c = static_cast<uint32_t>(k);
     const uint32_t wide = swizzle_ / 16;
     const uint32_t address = swizzle_
                                  ? start_ + r / wide * leading_ + r % wide * 16 + c / 8 * stride_ + c % 8 * swizzle_
@@ -68,7 +90,7 @@ class Operand {
 
   uint32_t start_ = 0, leading_ = 0, stride_ = 0, swizzle_ = 0;
   bool mn_major_ = false;
-  int rows_ = 0;
+  int rows_ = 0, first_row_ = 0, chunks_ = 2;
   DataType type_ = DataType::kF32;
 };
 

@@ -5,11 +5,13 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/environment.h"
+
 namespace wt::sim {
 namespace {
 
 Result<uint64_t> number(const char* variable, uint64_t otherwise, uint64_t low, uint64_t high) {
-  const char* text = std::getenv(variable);
+  const char* text = environment_or_null(variable);
   if (!text || !*text) return otherwise;
   char* end = nullptr;
   errno = 0;
@@ -32,7 +34,7 @@ Result<Options> Options::from_environment() {
   options.checks = checks != 0;
   options.threads = static_cast<int>(threads);
   options.stall_seconds = static_cast<int>(stall);
-  if (const char* text = std::getenv("WAVETILE_SIM_COMPLETION"); text && *text) {
+  if (const char* text = environment_or_null("WAVETILE_SIM_COMPLETION"); text && *text) {
     const std::string_view value = text;
     if (value == "early") {
       options.completion = Completion::kEarly;

@@ -14,9 +14,13 @@ Int3 block_index();
 Int3 grid_size();
 SharedAddress shared_base();
 const void* read_shared(SharedAddress address, u32 bytes, u32 alignment, Site site);
+const void* peek_shared(SharedAddress address, u32 bytes, u32 alignment, Site site);
 void* write_shared(SharedAddress address, u32 bytes, u32 alignment, Site site);
 const void* read_global(const void* address, u32 bytes, u32 alignment, Site site);
 void* write_global(void* address, u32 bytes, u32 alignment, Site site);
+void prefetch_global(const void* address, Site site);
+void fence_global(Site site);
+void wait_prerequisites(Site site);
 void read_buffer(void* to, const void* base, u32 range, u32 offset, u32 bytes, Site site);
 float atomic_add_float(float* address, float value, Site site);
 u32 atomic_add(u32* address, u32 value, Site site);
@@ -42,8 +46,12 @@ void set_registers(int count, bool take, Site site);
 // mma.cc
 void mma(MmaKind kind, int count, float* c, const void* a, const void* b, Site site);
 
+// Reports accumulators none of which was ever set, and to which a product is about to be added.
+void check_cleared(const float* accumulators, int count, const char* operation, Site site);
+
 // async_copy.cc
 void copy_async(SharedAddress to, const void* from, int bytes, int valid, Site site);
+void copy_buffer(SharedAddress to, const void* base, u32 range, u32 offset, u32 bytes, Site site);
 void copy_async_commit(Site site);
 void copy_async_wait(int pending, Site site);
 void copy_async_arrive(SharedAddress barrier, Site site);
@@ -55,6 +63,7 @@ void mbarrier_init(SharedAddress barrier, u32 arrivals, Site site);
 void mbarrier_fence_init(Site site);
 void mbarrier_arrive(SharedAddress barrier, u32 bytes, bool expects, Site site);
 void mbarrier_arrive_remote(SharedAddress barrier, u32 rank, Site site);
+void mbarrier_arrive_expect_remote(SharedAddress barrier, u32 rank, u32 bytes, Site site);
 bool mbarrier_try_wait(SharedAddress barrier, u32 parity, Site site);
 void mbarrier_wait(SharedAddress barrier, u32 parity, Site site);
 // The barrier at an address, or a report; `user` must be ordered after its init.
@@ -70,6 +79,8 @@ void bulk_load(SharedAddress to, const void* from, u32 bytes, SharedAddress barr
 void bulk_store(void* to, SharedAddress from, u32 bytes, Site site);
 void bulk_commit(Site site);
 void bulk_wait(int pending, bool read_only, Site site);
+// The receiving mbarrier gets the bytes of a bulk load or of an answer.
+void bytes_came(Cluster& cluster, Block& block, const AsyncWork& work);
 void read_store(Thread& thread, BulkStore& store);   // takes the bytes out of shared memory
 void write_store(Thread& thread, BulkStore& store);  // and puts them into global memory
 
@@ -89,5 +100,25 @@ void wgmma_fence(Site site);
 void wgmma_commit(Site site);
 void wgmma_wait(int pending, Site site);
 void wgmma(const WgmmaCall& call, Site site);
+
+// tensor_memory.cc, tensor_registers.cc
+void tensor_allocate(int blocks, SharedAddress to, u32 columns, Site site);
+void tensor_free(int blocks, u32 address, u32 columns, Site site);
+void tensor_relinquish(int blocks, Site site);
+void tensor_fence_before(Site site);
+void tensor_fence_after(Site site);
+void tensor_registers(const TensorRegistersCall& call, Site site);
+void tensor_wait(bool stores, Site site);
+
+// tcgen05.cc
+void tensor_multiply(const TensorCall& call, Site site);
+void tensor_copy(int copy, int blocks, u32 to, u64 from, Site site);
+void tensor_commit(int blocks, u32 barrier, u16 mask, Site site);
+void complete_commit(Cluster& cluster, const AsyncWork& work);
+
+// launch_control.cc
+void take_cluster(SharedAddress answer, SharedAddress barrier, Site site);
+bool taken_cluster(SharedAddress answer, Int3* first, Site site);
+void complete_answer(Cluster& cluster, AsyncWork& work);
 
 }  // namespace wt::sim

@@ -17,6 +17,8 @@ const char* fault_text(Fault fault) {
   switch (fault) {
     case Fault::kRace:
       return "race";
+    case Fault::kUninitialised:
+      return "uninitialised";
     case Fault::kProxy:
       return "missing proxy fence";
     case Fault::kBounds:
@@ -96,6 +98,9 @@ std::string wait_text(const Block& block, const Wait& wait) {
     case Wait::Kind::kRegisters:
       return fmt::format("take_registers {}: the block's warps hold {} of its {} registers", wait.a,
                          registers_held(block), registers_of(block));
+    case Wait::Kind::kTensor:
+      return fmt::format("tensor memory, {} columns: until so many are free, or the pair's other block does the same",
+                         wait.a);
     case Wait::Kind::kSpin:
       return fmt::format("polling {:#x}", wait.a);
   }
@@ -124,7 +129,7 @@ Text site_text(Site site) {
   if (!site.file) return text_of("an unknown line");
   // Paths below src/ as #include writes them; generated sources by their own name.
   const char* name = site.file;
-  for (const char* part : {"/kernel/", "/target/", "/sim_kernels/"}) {
+  for (const char* part : {"/kernels/", "/conformance/", "/target/", "/sim_kernels/"}) {
     if (const char* found = std::strstr(site.file, part)) name = found + 1;
   }
   if (name == site.file) {
@@ -148,8 +153,24 @@ Text actor_text(const Cluster& cluster, uint32_t actor) {
     return text_of("the bulk copy on mbarrier {:#x} (byte {})", barrier.address, barrier.address - block.base);
   }
   const auto warps = static_cast<uint32_t>(cluster.blocks[0].warps.size());
+  const auto first_products = static_cast<uint32_t>(cluster.products_actor(0, 0));
+  if (actor >= first_products) {
+    const auto groups = static_cast<uint32_t>(cluster.sequences);
+    if (cluster.has_tensor) {
+      return text_of("the products of warp {} of the cluster's block {}", (actor - first_products) % groups,
+                     (actor - first_products) / groups);
+    }
+    const uint32_t first = (actor - first_products) % groups * 4;
+    if (cluster.blocks.size() == 1) return text_of("the products of warps {} to {}", first, first + 3);
+    return text_of("the products of warps {} to {} of the cluster's block {}", first, first + 3,
+                   (actor - first_products) / groups);
+  }
   if (cluster.blocks.size() == 1) return text_of("warp {}", actor % warps);
   return text_of("warp {} of the cluster's block {}", actor % warps, actor / warps);
+}
+
+Text lane_text(const Cluster& cluster, uint32_t actor, int lane) {
+  return text_of("lane {} of {}", lane, actor_text(cluster, actor).text);
 }
 
 std::string describe_waits(const Cluster& cluster) {

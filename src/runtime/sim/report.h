@@ -17,9 +17,10 @@ struct Cluster;
 struct Thread;
 
 enum class Fault {
-  kRace,    // two accesses without an order
-  kProxy,   // ordered, but without the fence between generic and asynchronous accesses
-  kBounds,  // outside a buffer or the block's shared memory
+  kRace,           // two accesses without an order
+  kUninitialised,  // read, and never written
+  kProxy,          // ordered, but without the fence between generic and asynchronous accesses
+  kBounds,         // outside a buffer or the block's shared memory
   kAlignment,
   kBarrier,     // counts, phases, bytes
   kDivergence,  // lanes or warps that must act as one do not
@@ -41,10 +42,11 @@ void report_block(Cluster& cluster, const Block& block, Fault fault, std::string
 struct Text {
   char text[192];
 };
-Text site_text(Site site);                                // kernel/gemm/basic.h:88
-Text shared_text(const Block& block, uint32_t address);   // 0x4a0 (byte 160 of the block's shared memory)
-Text actor_text(const Cluster& cluster, uint32_t actor);  // warp 3, warp 3 of the cluster's block 1
-std::string describe_waits(const Cluster& cluster);       // one line a group of threads
+Text site_text(Site site);                                         // kernels/basic/device/kernel.h:88
+Text shared_text(const Block& block, uint32_t address);            // 0x4a0 (byte 160 of the block's shared memory)
+Text actor_text(const Cluster& cluster, uint32_t actor);           // warp 3, warp 3 of the cluster's block 1
+Text lane_text(const Cluster& cluster, uint32_t actor, int lane);  // lane 5 of warp 3
+std::string describe_waits(const Cluster& cluster);                // one line a group of threads
 
 // Turns a fault of the host's memory protection inside a simulated thread into a report.
 void install_signal_handlers();

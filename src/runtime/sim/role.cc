@@ -4,6 +4,7 @@
 
 #include "runtime/sim/primitives.h"
 #include "runtime/sim/report.h"
+#include "runtime/sim/tensor_memory.h"
 #include "runtime/sim/wgmma.h"
 
 namespace wt::sim {
@@ -58,7 +59,7 @@ void set_registers(int count, bool take, Site site) {
   const int held = held_by(warp);
   if (take ? count < held : count > held) {
     fail(Fault::kUse, operation, site,
-         fmt::format("to {} registers a thread, which holds {}; {}", count, held,
+         fmt::format("to {} registers per thread, which holds {}; {}", count, held,
                      take ? "give_registers makes them fewer" : "take_registers makes them more"));
   }
   // A block's registers are those of its launch: whoever takes more than are free waits until others give.
@@ -84,30 +85,50 @@ void check_thread_end(Thread& thread) {
     }
     write_store(thread, store);
   }
-  for (const AsyncCopy& copy : thread.copies) {
-    if (!copy.retired) {
-      bool arrives = false;
-      for (const AsyncWork& work : thread.block->cluster->in_flight) arrives |= work.thread == &thread;
-      if (arrives) break;
-      fail(Fault::kExit, "copy_async", kEnd,
-           fmt::format("the thread returns while its copy to {} is in flight; copy_async_wait must come before",
-                       shared_text(*thread.block, copy.to).text));
-    }
+  // WHY also those that have arrived at an mbarrier: that tells its waiters, and not the thread that ends.
+  if (!thread.copies.empty()) {
+    fail(Fault::kExit, "copy_async", thread.copies.front().site,
+         fmt::format(
+             "the thread returns while its copy to {} may be in flight; copy_async_commit and copy_async_wait<0> "
+             "must come before",
+             shared_text(*thread.block, thread.copies.front().to).text));
   }
   if (thread.cluster_arrivals != thread.cluster_waits && thread.block->cluster->blocks.size() > 1) {
     fail(Fault::kExit, "cluster_arrive", kEnd, "the thread returns between cluster_arrive and cluster_wait");
   }
   check_wgmma_end(thread);
+  check_tensor_end(thread);
 }
 
 // A block's shared memory is gone with its last thread; whoever used it from another block must be known to be done.
 void check_block_end(Thread& last) {
   const Block& block = *last.block;
   if (!block.cluster->plan->options.checks) return;
+  // The arrivals of products come by themselves: somebody must have waited for the last one.
+  for (const Mbarrier& barrier : block.mbarriers) {
+    if (!barrier.committed) continue;
+    bool flies = false;
+    for (const AsyncWork& work : block.cluster->in_flight) {
+      flies |= work.kind == AsyncWork::Kind::kCommit && (work.blocks >> block.rank & 1) != 0 &&
+               work.barrier == barrier.address;
+    }
+    uint32_t known = 0;
+    for (const Warp& warp : block.warps) known = std::max(known, warp.clock.seen[barrier.actor]);
+    if (!flies && known >= barrier.phase) continue;
+    fail(Fault::kExit, "the end of the block", {nullptr, 0},
+         fmt::format("nobody has waited for the last tensor_commit at mbarrier {:#x} (byte {}), which may arrive later",
+                     barrier.address, barrier.address - block.base));
+  }
   for (size_t actor = 0; actor < block.visits.size(); ++actor) {
     if (!block.visits[actor]) continue;
     uint32_t known = 0;
-    for (const Warp& warp : block.warps) known = std::max(known, warp.clock.seen[actor]);
+    const size_t thread =
+        actor * static_cast<size_t>(block.cluster->plan->target->warp_size) + block.visit_lanes[actor];
+    for (const Warp& warp : block.warps) {
+      known = std::max(known, warp.clock.seen[actor]);
+      if (warp.clock.lanes && thread < warp.clock.lanes_seen.size())
+        known = std::max(known, warp.clock.lanes_seen[thread]);
+    }
     if (known >= block.visits[actor]) continue;
     fail(Fault::kExit, "the end of the block", {nullptr, 0},
          fmt::format("{} may still use the block's shared memory: a cluster barrier must come before",

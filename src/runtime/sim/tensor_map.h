@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "runtime/launch.h"
+#include "launch/launch.h"
 #include "runtime/sim/memory.h"
 
 namespace wt::sim {
@@ -25,7 +25,7 @@ struct MapImage {
   uint8_t swizzle;  // bytes
   uint16_t pixels;
   uint64_t stride[4];  // bytes, of dimensions 1 to 4
-  uint16_t box[5];     // tiled; im2col: [0] is the channels a pixel
+  uint16_t box[5];     // tiled; im2col: [0] is the channels per pixel
   int16_t lower[3], upper[3];
   uint16_t pad;
 

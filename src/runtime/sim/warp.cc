@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/sim/warp.cc - exchanges inside a warp.
+#include "runtime/sim/lane.h"
 #include "runtime/sim/primitives.h"
 #include "runtime/sim/report.h"
 
@@ -57,11 +58,8 @@ void uniform(Warp& warp, void** lanes) {
 }  // namespace
 
 void sync_warp(Site site) {
-  // Orders the lanes' memory: what they wrote before is old from here on.
-  collective("sync_warp", nullptr, site, [](Warp& warp, void**) {
-    ++warp.own();
-    warp.unfenced = 0;
-  });
+  // WHY only here: shuffles, votes and matrix instructions wait for the lanes too, but order no memory between them.
+  collective("sync_warp", nullptr, site, [](Warp& warp, void**) { meet(warp); });
 }
 
 void note_aligned(Site site) {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "runtime/sim/lane.h"
 #include "runtime/sim/multiply.h"
 #include "runtime/sim/primitives.h"
 #include "runtime/sim/report.h"
@@ -33,10 +34,6 @@ constexpr auto kMarks = [] {
 
 Warpgroup& warpgroup_of(Thread& thread) { return thread.warpgroup ? *thread.warpgroup : find_warpgroup(thread); }
 
-Warp& leader_of(const Thread& thread) {
-  return thread.block->warps[static_cast<size_t>(thread.warp->index) & ~size_t{3}];
-}
-
 void check_descriptor(u64 descriptor, const char* which, Site site) {
   if (descriptor >> 49 & 7) {
     fail(Fault::kUse, "wgmma", site,
@@ -61,33 +58,29 @@ bool same(const WgmmaCall& a, const WgmmaCall& b) {
          (a.registers || a.descriptor_a == b.descriptor_a) && a.descriptor_b == b.descriptor_b;
 }
 
-// The write behind a cell as an entry of `needs`; null: there is none that is as late.
-const Need* find_need(const std::vector<Need>& needs, const Cell& cell) {
-  const bool generic = cell.writer == Writer::kGeneric;
-  for (const Need& need : needs) {
-    if (need.actor == cell.write_actor && need.generic == generic)
-      return need.clock >= cell.write_clock ? &need : nullptr;
-  }
-  return nullptr;
-}
-
 [[noreturn, gnu::noinline, gnu::cold]] void fail_operand(Block& block, const Cell& cell, uint32_t address, Site site) {
   const bool copied = cell.writer == Writer::kCopy;
-  fail(Fault::kRace, "wgmma", site,
+  fail(copied ? Fault::kRace : Fault::kUninitialised, "wgmma", site,
        fmt::format("{} is read {}", shared_text(block, address).text,
-                   copied ? "while a copy_async to it is in flight" : "but was never written"));
+                   copied ? "while a copy_async to it is in flight"
+                          : "before anybody wrote it: the write is missing, or what orders it before this read"));
 }
 
-// The operand lies in shared memory; raises `needs` to what reading it takes.
-void collect_needs(Block& block, const Operand& operand, std::vector<Need>& needs, Site site) {
+// The operand lies in shared memory; raises `needs` to what reading it takes. From here on it counts as read by the
+// group's products, up to number `product` of their sequence. WHY already at the issue: nothing says when the product
+// reads, before the wait that covers it.
+void collect_needs(Thread& thread, const Operand& operand, std::vector<Need>& needs, uint32_t product, Site site) {
+  Block& block = *thread.block;
   const Cell* last = nullptr;
   const bool checks = block.cluster->plan->options.checks;
   const uint32_t base = block.base, room = block.high - block.base;
+  const auto reader = static_cast<uint16_t>(block.cluster->products_actor(block.rank, thread.index / kWarpgroup));
   operand.for_chunks([&](uint32_t address) {
     if (address < base || room < 16 || address - base > room - 16) [[unlikely]]
       check_shared(block, address, 16, 16, "wgmma", site);
     if (!checks) return;
     const Cell& cell = block.shadow.at(address);
+    block.shadow.note_product_read(address, reader, product, thread.warp->clock);
     // WHY: neighbours mostly come from one copy.
     if (last && cell.write_actor == last->write_actor && cell.write_clock == last->write_clock &&
         cell.writer == last->writer) {
@@ -110,7 +103,7 @@ void check_needs(Thread& thread, const WgmmaOperation& operation, Site site) {
   const Clock& known = thread.warp->clock;
   bool covered = true;
   for (const Need& need : operation.needs) {
-    covered &= need.clock <= known.seen[need.actor] && (!need.generic || need.clock <= known.fenced[need.actor]);
+    covered &= need.clock <= known.seen[need.actor] && (!need.generic || warp_fenced(thread, need.actor, need.clock));
   }
   if (covered) return;
   const auto report = [&](uint32_t address) {
@@ -133,7 +126,6 @@ Accumulators& accumulators_of(Warpgroup& group, int lane, const float* d, int n)
 }
 
 WgmmaOperation& issue(Thread& thread, Warpgroup& group, const WgmmaCall& call, Site site) {
-  Block& block = *thread.block;
   constexpr size_t kMostInFlight = 512;
   if (group.queue.size() >= kMostInFlight) {
     fail(Fault::kLimit, "wgmma", site,
@@ -145,12 +137,13 @@ WgmmaOperation& issue(Thread& thread, Warpgroup& group, const WgmmaCall& call, S
   operation.accumulators = &accumulators_of(group, thread.index % kWarpgroup, call.d, call.n);
   operation.accumulators->users = group.first + group.queue.size();
   if (call.registers) operation.registers.resize(kWarpgroup);
+  const auto product = static_cast<uint32_t>(group.first + group.queue.size());
   if (!call.registers) {
     operation.a = Operand(call.descriptor_a, call.mn_major_a, 64, call.type_a);
-    collect_needs(block, operation.a, operation.needs, site);
+    collect_needs(thread, operation.a, operation.needs, product, site);
   }
   operation.b = Operand(call.descriptor_b, call.mn_major_b, call.n, call.type_b);
-  collect_needs(block, operation.b, operation.needs, site);
+  collect_needs(thread, operation.b, operation.needs, product, site);
   return operation;
 }
 
@@ -196,34 +189,12 @@ void give_back(Block& block, int first_thread, Accumulators& accumulators, Site 
   }
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] void fail_overwritten(Block& block, const Cell& cell, uint32_t address,
-                                                             Site site) {
-  fail(Fault::kRace, "wgmma", site,
-       fmt::format("{} was overwritten by {} while this product, which reads it, was in flight",
-                   shared_text(block, address).text, actor_text(*block.cluster, cell.write_actor).text));
-}
-
-// What the product read must still be what it was issued on; then it counts as read by the group's first warp.
-void check_unchanged(Thread& thread, const WgmmaOperation& operation, Thread& leader) {
-  Block& block = *thread.block;
-  const auto check = [&](uint32_t address) {
-    const Cell& cell = block.shadow.at(address);
-    if (!find_need(operation.needs, cell)) [[unlikely]]
-      fail_overwritten(block, cell, address, operation.site);
-    block.shadow.note_async_read(leader, address);
-  };
-  if (!operation.call.registers) operation.a.for_chunks(check);
-  operation.b.for_chunks(check);
-}
-
 // Consecutive products into one tile are one longer product.
 constexpr int kMostSteps = 16;
 
 void execute(Thread& thread, Warpgroup& group, uint64_t end) {
   static thread_local std::vector<float> a, b, product;
   Block& block = *thread.block;
-  const int first_thread = thread.index / kWarpgroup * kWarpgroup;
-  Thread& leader = block.threads[static_cast<size_t>(first_thread)];
   size_t i = 0;
   const size_t count = static_cast<size_t>(end - group.first);
   while (i < count) {
@@ -239,7 +210,6 @@ void execute(Thread& thread, Warpgroup& group, uint64_t end) {
     b.resize(static_cast<size_t>(n) * k);
     for (size_t j = i; j < next; ++j) {
       const WgmmaOperation& operation = group.queue[j];
-      if (block.cluster->plan->options.checks) check_unchanged(thread, operation, leader);
       const int k0 = static_cast<int>(j - i) * k_step;
       if (operation.call.registers) {
         widen_registers(operation.registers.data(), operation.call.type_a, a.data() + static_cast<size_t>(k0) * 64);
@@ -300,6 +270,7 @@ void wgmma(const WgmmaCall& call, Site site) {
   if (thread.block->cluster->plan->options.checks && thread.lane == 0) check_needs(thread, operation, site);
   Accumulators& accumulators = *operation.accumulators;
   if (!accumulators.d[lane]) {
+    if (call.accumulate && never_set(call.d[0])) check_cleared(call.d, call.n / 2, "wgmma", site);
     take(accumulators, lane, call.d);
   } else if (accumulators.d[lane] != call.d) {
     fail(Fault::kDivergence, "wgmma", site,
@@ -342,11 +313,11 @@ void wgmma_wait(int pending, Site site) {
   if (block.cluster->completes_now() && committed) done = group.groups[committed - 1];
   if (done > group.first) execute(thread, group, done);
   return_accumulators(thread, group, site);
-  // The products are the group's: who has waited for them has waited for the reads of all four warps.
-  Clock& clock = leader_of(thread).clock;
-  const int leader = thread.warp->index & ~3;
-  for (int w = leader + 1; w < leader + 4; ++w) clock.join(block.warps[w].clock, block.cluster->active_actors);
-  for (int w = leader + 1; w < leader + 4; ++w) block.warps[w].clock.join(clock, block.cluster->active_actors);
+  // Each warp knows now that these products have read their operands, and nothing of the other three warps: the wait
+  // is no barrier.
+  const int first = thread.warp->index & ~3;
+  const auto products = static_cast<size_t>(block.cluster->products_actor(block.rank, first / 4));
+  for (int w = first; w < first + 4; ++w) block.warps[w].clock.seen[products] = static_cast<uint32_t>(group.waited);
   for (Thread* waiting : group.waiting) block.cluster->wake(*waiting);
   group.waiting.clear();
 }

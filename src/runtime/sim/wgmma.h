@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/sim/wgmma.h - the state of one warpgroup's asynchronous matrix products.
 //
-// An issued product waits in a queue until wgmma_wait covers it (or, under the early policy, any wait). Accumulators
-// live in a buffer here while a product owns them; the thread's own array holds NaN meanwhile, so that a use in flight
+// An issued product waits in a queue until wgmma_wait covers it (or, under the early policy, any wait). The group's
+// products are one actor of the clocks, which counts those that are done: an operand counts as read by it from the
+// issue on, and a warp knows of the reads that it has waited for, whenever they happened in this run. Accumulators live
+// in a buffer here while a product owns them; the thread's own array holds NaN meanwhile, so that a use in flight
 // shows.
 #pragma once
 
@@ -26,8 +28,8 @@ struct Accumulators {
   std::vector<float> saved;  // (thread, n / 2): as the threads hold them
 };
 
-// A write that an operand's bytes come from: every warp must know it before the product, and nothing may follow it
-// until the product is done. `generic`: it must have passed a proxy fence, too.
+// A write that an operand's bytes come from: every warp must know it before the product. `generic`: it must have passed
+// a proxy fence, too.
 struct Need {
   uint32_t actor;
   uint32_t clock;

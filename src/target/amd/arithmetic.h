@@ -9,6 +9,11 @@ namespace wt::device {
 WT_DEVICE float multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 WT_DEVICE float square_root(float value) { return __builtin_sqrtf(value); }
 
+// 2^x within 2^-22 and 1/x within 2^-23, relative: v_exp_f32 and v_rcp_f32 are good to one unit. Subnormal arguments
+// may count as zero, and subnormal results be zero.
+WT_DEVICE float approximate_exp2(float x) { return __builtin_amdgcn_exp2f(x); }
+WT_DEVICE float approximate_reciprocal(float x) { return __builtin_amdgcn_rcpf(x); }
+
 // Byte i of the result is byte (selector >> 4i) % 8 of b:a.
 WT_DEVICE u32 permute_bytes(u32 a, u32 b, u32 selector) {
   const u64 bytes = static_cast<u64>(b) << 32 | a;

@@ -11,6 +11,7 @@ namespace wt::device {
 
 template <int kBytes>
 WT_DEVICE void copy_async(SharedAddress to, const void* from, int valid);
+WT_DEVICE void copy_async_line(SharedAddress to, const void* from, int valid);
 WT_DEVICE void copy_async_commit();
 template <int kPending>
 WT_DEVICE void copy_async_wait();

@@ -6,10 +6,12 @@
 
 namespace wt::device {
 
+// WHY "local": a block's threads exchange data through the LDS. A fence of all memory would wait for the loads in
+// flight and empty the nearest cache at every barrier. What blocks exchange goes through fence_global.
 WT_DEVICE void sync_block() {
-  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
   __builtin_amdgcn_s_barrier();
-  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
 }
 WT_DEVICE void sync_warp() {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");

@@ -37,10 +37,37 @@ WT_DEVICE T load_buffer(const BufferView& view, u32 offset) {
   }
 }
 
-// Which wave of its SIMD issues first, 0 to 3.
-template <int kPriority>
-WT_DEVICE void set_priority() {
-  __builtin_amdgcn_s_setprio(kPriority);
+// 16 bytes of every lane straight to shared memory, one lane's after the other's from `to` on, which is the same in all
+// lanes. They have landed for this wave when copy_buffer_wait says so.
+// WHY assembly: after the builtin, clang 22 waits for everything in flight before the next read of any shared memory.
+#if defined(__gfx950__)
+WT_DEVICE void copy_buffer(const BufferView& view, u32 offset, SharedAddress to) {
+  asm volatile(
+      "s_mov_b32 m0, %0\n\ts_nop 0\n\t"
+      "buffer_load_dwordx4 %1, %2, 0 offen lds"
+      :
+      : "s"(uniform(static_cast<int>(to))), "v"(offset), "s"(view.resource)
+      : "memory", "m0");
 }
+#else
+WT_DEVICE void copy_buffer(const BufferView& view, u32 offset, SharedAddress to);  // for code that asks its target
+#endif
+// All but the last kPending of this wave's copies have landed.
+template <int kPending>
+WT_DEVICE void copy_buffer_wait() {
+  static_assert(kPending >= 0 && kPending < 64);
+  // WHY the number: vmcnt in bits 0 to 3 and 14 to 15, every other counter at its most, which is not waited for.
+  __builtin_amdgcn_s_waitcnt(0x0f70 | (kPending & 15) | (kPending >> 4) << 14);
+}
+
+// A place in the order of instructions: the next kCount of a sort come here. A sequence of them is the schedule of the
+// block that it stands in.
+enum class Slot : int { kMatrix = 0x8, kGlobalRead = 0x20, kSharedRead = 0x100, kSharedWrite = 0x200 };
+template <Slot kSlot, int kCount>
+WT_DEVICE void schedule() {
+  if constexpr (kCount > 0) __builtin_amdgcn_sched_group_barrier(static_cast<int>(kSlot), kCount, 0);
+}
+// No instruction passes this place.
+WT_DEVICE void schedule_end() { __builtin_amdgcn_sched_barrier(0); }
 
 }  // namespace wt::device

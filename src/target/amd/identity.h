@@ -14,12 +14,13 @@
 #define WT_ROLLED _Pragma("nounroll")
 
 // The one entry of a generated source: WT_KERNEL(name, class with kThreads, kMinBlocks, Params and run).
-#define WT_KERNEL(name, ...)                                                                                      \
-  using name##_kernel = __VA_ARGS__;                                                                              \
-  extern "C"                                                                                                      \
-      __attribute__((global, amdgpu_flat_work_group_size(name##_kernel::kThreads, name##_kernel::kThreads))) void \
-      name(const typename name##_kernel::Params params) {                                                         \
-    name##_kernel::run(params);                                                                                   \
+#define WT_KERNEL(name, ...)                                                                                    \
+  using name##_kernel = __VA_ARGS__;                                                                            \
+  extern "C" __attribute__((                                                                                    \
+      global, amdgpu_flat_work_group_size(name##_kernel::kThreads, name##_kernel::kThreads),                    \
+      amdgpu_waves_per_eu(::wt::device::least_waves(name##_kernel::kThreads, name##_kernel::kMinBlocks)))) void \
+  name(const typename name##_kernel::Params params) {                                                           \
+    name##_kernel::run(params);                                                                                 \
   }
 
 namespace wt::device {
@@ -29,6 +30,14 @@ inline constexpr int kWarpSize = 64;
 #else
 inline constexpr int kWarpSize = 32;
 #endif
+
+// Waves that share a SIMD, of the four of a unit, when min_blocks blocks share the unit: registers are divided among
+// them. WHY at least two on CDNA: for one wave clang counts 512 registers, of which half only move data, and carries
+// accumulators between the halves in the loop.
+constexpr int least_waves(int threads, int min_blocks) {
+  const int waves = (min_blocks * ((threads + kWarpSize - 1) / kWarpSize) + 3) / 4;
+  return kWarpSize == 64 && waves < 2 ? 2 : waves;
+}
 
 WT_DEVICE int thread_index() { return static_cast<int>(__builtin_amdgcn_workitem_id_x()); }
 WT_DEVICE int lane_index() { return thread_index() % kWarpSize; }

@@ -51,6 +51,11 @@ WT_MMA(kE4m3, 16, 16, 32, Mfma16x16x32<E4m3Fnuz>, long, __builtin_amdgcn_mfma_f3
 #elif defined(__gfx950__)
 WT_MMA(kE4m3, 32, 32, 16, Mfma32x32x16<E4m3>, long, __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8, 0, 0, 0)
 WT_MMA(kE4m3, 16, 16, 32, Mfma16x16x32<E4m3>, long, __builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8, 0, 0, 0)
+// Formats of both operands (0: e4m3), then byte and value of A's and B's block scales; all zero: the form without.
+WT_MMA(kE4m3, 32, 32, 64, Mfma32x32x64<E4m3>, Simd<int WT_COMMA 8>, __builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4, 0,
+       0, 0, 0, 0, 0)
+WT_MMA(kE4m3, 16, 16, 128, Mfma16x16x128<E4m3>, Simd<int WT_COMMA 8>, __builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4,
+       0, 0, 0, 0, 0, 0)
 WT_MMA(kF16, 32, 32, 16, Mfma32x32x16<F16>, Simd<_Float16 WT_COMMA 8>, __builtin_amdgcn_mfma_f32_32x32x16_f16, 0, 0, 0)
 WT_MMA(kF16, 16, 16, 32, Mfma16x16x32<F16>, Simd<_Float16 WT_COMMA 8>, __builtin_amdgcn_mfma_f32_16x16x32_f16, 0, 0, 0)
 WT_MMA(kBf16, 32, 32, 16, Mfma32x32x16<Bf16>, Simd<__bf16 WT_COMMA 8>, __builtin_amdgcn_mfma_f32_32x32x16_bf16, 0, 0, 0)
@@ -66,7 +71,7 @@ struct Mma<DataType::kF32, 16, 16, 4> : Mfma16x16x4 {
 // products of operands rounded to tf32 are exact.
 template <>
 struct Mma<DataType::kTf32, 16, 16, 4> : Mma<DataType::kF32, 16, 16, 4> {};
-#elif defined(__gfx1100__)
+#elif defined(__GFX11__)
 WT_MMA(kF16, 16, 16, 16, Wmma16x16x16Rdna3<F16>, Simd<_Float16 WT_COMMA 16>, __builtin_amdgcn_wmma_f32_16x16x16_f16_w32)
 WT_MMA(kBf16, 16, 16, 16, Wmma16x16x16Rdna3<Bf16>, Simd<short WT_COMMA 16>, __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32)
 #else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // target/amd/role.h - these targets have no launches that overlap; the names are declared for code that asks its
-// target first (kernel/direct/overlap.h).
+// target first (kernels/device/overlap.h).
 #pragma once
 
 #include "target/amd/identity.h"

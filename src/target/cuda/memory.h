@@ -26,6 +26,11 @@ template <class T>
 WT_DEVICE T load_shared(SharedAddress address) {
   return *reinterpret_cast<const T*>(__cvta_shared_to_generic(address));
 }
+// Loads bytes that may never have been written; the kernel drops what it computes from those.
+template <class T>
+WT_DEVICE T peek_shared(SharedAddress address) {
+  return load_shared<T>(address);
+}
 template <class T>
 WT_DEVICE void store_shared(SharedAddress address, T value) {
   *reinterpret_cast<T*>(__cvta_shared_to_generic(address)) = value;

@@ -6,7 +6,7 @@
 
 namespace wt::device {
 
-// Registers a thread of this warpgroup; a multiple of 8 from 24 to 240. The compiler heeds them only where the kernel
+// Registers per thread of this warpgroup; a multiple of 8 from 24 to 240. The compiler heeds them only where the kernel
 // has a register cap at entry (__launch_bounds__ with blocks) and each role is one branch of a single if/else.
 template <int kRegisters>
 WT_DEVICE void take_registers() {

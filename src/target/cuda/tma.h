@@ -2,7 +2,7 @@
 // target/cuda/tma.h - bulk tensor copies between global and shared memory (sm_90 on), issued by one thread.
 //
 // Loads complete on an mbarrier, stores by group. Coordinates count elements, innermost first; an im2col load takes the
-// pixel where its walk starts and the tap's offset (docs in problem/gemm_view.h and runtime/launch.h).
+// pixel where its walk starts and the tap's offset (docs in problem/gemm_view.h and launch/launch.h).
 #pragma once
 
 #include "target/cache_policy.h"

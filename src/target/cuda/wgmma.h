@@ -7,19 +7,9 @@
 #pragma once
 
 #include "target/cuda/identity.h"
+#include "target/wgmma_descriptor.h"
 
 namespace wt::device {
-
-enum class Major : u8 { kK, kMn };  // which index of an operand is contiguous; kMn exists for 16-bit types only
-
-// Bits 62 and 63 of a descriptor.
-enum class DescriptorSwizzle : u8 { kNone = 0, k128 = 1, k64 = 2, k32 = 3 };
-
-// start: first byte; leading, stride: bytes between the blocks of the operand's canonical layout.
-WT_DEVICE u64 wgmma_descriptor(SharedAddress start, u32 leading, u32 stride, DescriptorSwizzle swizzle) {
-  return static_cast<u64>((start & 0x3ffff) >> 4) | static_cast<u64>((leading & 0x3ffff) >> 4) << 16 |
-         static_cast<u64>((stride & 0x3ffff) >> 4) << 32 | static_cast<u64>(swizzle) << 62;
-}
 
 WT_DEVICE void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 WT_DEVICE void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }

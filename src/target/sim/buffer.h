@@ -26,8 +26,20 @@ WT_DEVICE T load_buffer(const BufferView& view, u32 offset, WT_SITE) {
   return value;
 }
 
-// There is no speed here, and so no priority.
-template <int kPriority>
-WT_DEVICE void set_priority() {}
+// 16 bytes of every lane straight to shared memory, one lane's after the other's from `to` on.
+WT_DEVICE void copy_buffer(const BufferView& view, u32 offset, SharedAddress to, WT_SITE) {
+  sim::table->copy_buffer(to, view.base, view.bytes, offset, 16, site);
+}
+// All but the last kPending of this wave's copies have landed.
+template <int kPending>
+WT_DEVICE void copy_buffer_wait(WT_SITE) {
+  sim::table->copy_async_wait(kPending, site);
+}
+
+// There is no speed here, and so no order of instructions.
+enum class Slot : int { kMatrix, kGlobalRead, kSharedRead, kSharedWrite };
+template <Slot kSlot, int kCount>
+WT_DEVICE void schedule() {}
+WT_DEVICE void schedule_end() {}
 
 }  // namespace wt::device

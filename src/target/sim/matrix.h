@@ -6,8 +6,7 @@
 
 namespace wt::device {
 
-inline constexpr bool kMatrixLoads =
-    kTarget == Target::kSm80 || kTarget == Target::kSm90a || kTarget == Target::kSm100a;
+inline constexpr bool kMatrixLoads = is_nvidia(kTarget);
 
 template <bool kTransposed>
 WT_DEVICE void load_matrix(u32 (&to)[4], SharedAddress row, WT_SITE) {

@@ -25,6 +25,13 @@ WT_DEVICE T load_shared(SharedAddress address, WT_SITE) {
   __builtin_memcpy(&value, sim::table->read_shared(address, sizeof(T), kAccessAlignment<T>, site), sizeof(T));
   return value;
 }
+// Loads bytes that may never have been written; the kernel drops what it computes from those.
+template <class T>
+WT_DEVICE T peek_shared(SharedAddress address, WT_SITE) {
+  T value;
+  __builtin_memcpy(&value, sim::table->peek_shared(address, sizeof(T), kAccessAlignment<T>, site), sizeof(T));
+  return value;
+}
 template <class T>
 WT_DEVICE void store_shared(SharedAddress address, T value, WT_SITE) {
   __builtin_memcpy(sim::table->write_shared(address, sizeof(T), kAccessAlignment<T>, site), &value, sizeof(T));
@@ -48,7 +55,7 @@ WT_DEVICE u32 atomic_add(u32* address, u32 value, WT_SITE) { return sim::table->
 WT_DEVICE u32 atomic_max(u32* address, u32 value, WT_SITE) { return sim::table->atomic_max(address, value, site); }
 
 // Everything this thread wrote to global memory before is seen by other blocks before what it writes after.
-WT_DEVICE void fence_global() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+WT_DEVICE void fence_global(WT_SITE) { sim::table->fence_global(site); }
 
 // A flag that another block sets. The load lets other threads run, so that a loop around it makes progress.
 WT_DEVICE u32 load_acquire(const u32* address, WT_SITE) { return sim::table->load_acquire(address, site); }

@@ -11,7 +11,7 @@
 
 namespace wt::device {
 
-inline constexpr bool kNvidia = kTarget == Target::kSm80 || kTarget == Target::kSm90a || kTarget == Target::kSm100a;
+inline constexpr bool kNvidia = is_nvidia(kTarget);
 inline constexpr bool kCdna = kWarpSize == 64;
 inline constexpr bool kFnuz = kTarget == Target::kGfx942;  // whose matrix unit reads FNUZ numbers
 inline constexpr bool kCdna4 = kTarget == Target::kGfx950;
@@ -87,6 +87,12 @@ template <>
 struct MmaOf<DataType::kE4m3, 16, 16, 32>
     : Either<kFnuz, Present<true, MmaInstruction<Mfma16x16x32<E4m3Fnuz>, MmaKind::kMfma16x16x32E4m3Fnuz>>,
              Present<kCdna4, MmaInstruction<Mfma16x16x32<E4m3>, MmaKind::kMfma16x16x32E4m3>>> {};
+template <>
+struct MmaOf<DataType::kE4m3, 32, 32, 64>
+    : Present<kCdna4, MmaInstruction<Mfma32x32x64<E4m3>, MmaKind::kMfma32x32x64E4m3>> {};
+template <>
+struct MmaOf<DataType::kE4m3, 16, 16, 128>
+    : Present<kCdna4, MmaInstruction<Mfma16x16x128<E4m3>, MmaKind::kMfma16x16x128E4m3>> {};
 template <>
 struct MmaOf<DataType::kF16, 32, 32, 16>
     : Present<kCdna4, MmaInstruction<Mfma32x32x16<F16>, MmaKind::kMfma32x32x16F16>> {};

@@ -15,9 +15,10 @@ WT_DEVICE void give_registers(WT_SITE) {
   sim::table->set_registers(kRegisters, false, site);
 }
 
-// Launches follow one another here, so there is nothing to wait for.
+// Launches follow one another here, but what a launch that may overlap the one before it does is judged as if they did
+// not: before this wait nothing that the one before wrote is there.
 WT_DEVICE void launch_dependents() {}
-WT_DEVICE void wait_prerequisites() {}
+WT_DEVICE void wait_prerequisites(WT_SITE) { sim::table->wait_prerequisites(site); }
 
 WT_DEVICE bool elect(WT_SITE) { return sim::table->elect(site); }
 

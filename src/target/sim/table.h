@@ -45,6 +45,8 @@ enum class MmaKind : int {
   kMfma16x16x32F16,
   kMfma32x32x16Bf16,
   kMfma16x16x32Bf16,
+  kMfma32x32x64E4m3,
+  kMfma16x16x128E4m3,
 };
 
 // A bulk tensor load. Coordinates and, for im2col, the tap's offsets: innermost first.
@@ -58,6 +60,7 @@ struct TmaLoad {
   i32 at[5];
   u16 offset[3];
   CachePolicy policy;
+  bool pair = false;  // a barrier of either block of the pair counts, which is an address of the cluster's
 };
 struct TmaStore {
   const TensorMap* map;
@@ -77,6 +80,22 @@ struct WgmmaCall {
   float* d;
 };
 
+// Registers of one lane to or from tensor memory; shape as device::TensorShape.
+struct TensorRegistersCall {
+  int shape, count;
+  u32 address;
+  float* to;          // null: a store
+  const float* from;  // null: a load
+};
+// A product into tensor memory; kind as device::TensorKind.
+struct TensorCall {
+  int kind, blocks;
+  u32 d;
+  u64 descriptor_a, descriptor_b;
+  u32 word;
+  bool accumulate;
+};
+
 struct Table {
   u32 version;
   u32 bytes;
@@ -88,11 +107,16 @@ struct Table {
 
   // Checks an access and says where its bytes are on the host.
   const void* (*read_shared)(SharedAddress address, u32 bytes, u32 alignment, Site site);
+  // The same where nobody may have written: the kernel drops what comes of such bytes.
+  const void* (*peek_shared)(SharedAddress address, u32 bytes, u32 alignment, Site site);
   void* (*write_shared)(SharedAddress address, u32 bytes, u32 alignment, Site site);
   const void* (*read_global)(const void* address, u32 bytes, u32 alignment, Site site);
   void* (*write_global)(void* address, u32 bytes, u32 alignment, Site site);
   // `bytes` at `offset` of a buffer of `range` bytes from `base` on; zeros for words beyond it.
   void (*read_buffer)(void* to, const void* base, u32 range, u32 offset, u32 bytes, Site site);
+  void (*prefetch_global)(const void* address, Site site);
+  void (*fence_global)(Site site);
+  void (*wait_prerequisites)(Site site);
 
   float (*atomic_add_float)(float* address, float value, Site site);
   u32 (*atomic_add)(u32* address, u32 value, Site site);
@@ -109,6 +133,8 @@ struct Table {
   void (*mma)(MmaKind kind, int count, float* c, const void* a, const void* b, Site site);
 
   void (*copy_async)(SharedAddress to, const void* from, int bytes, int valid, Site site);
+  // Buffer to shared memory: every lane's `bytes`, one after the other from `to` on.
+  void (*copy_buffer)(SharedAddress to, const void* base, u32 range, u32 offset, u32 bytes, Site site);
   void (*copy_async_commit)(Site site);
   void (*copy_async_wait)(int pending, Site site);
   void (*copy_async_arrive)(SharedAddress barrier, Site site);
@@ -145,10 +171,24 @@ struct Table {
   void (*wgmma_wait)(int pending, Site site);
   void (*wgmma)(const WgmmaCall& call, Site site);
 
+  void (*tensor_allocate)(int blocks, SharedAddress to, u32 columns, Site site);
+  void (*tensor_free)(int blocks, u32 address, u32 columns, Site site);
+  void (*tensor_relinquish)(int blocks, Site site);
+  void (*tensor_fence_before)(Site site);
+  void (*tensor_fence_after)(Site site);
+  void (*tensor_registers)(const TensorRegistersCall& call, Site site);
+  void (*tensor_wait)(bool stores, Site site);
+  void (*tensor_multiply)(const TensorCall& call, Site site);
+  void (*tensor_copy)(int copy, int blocks, u32 to, u64 from, Site site);
+  void (*tensor_commit)(int blocks, u32 barrier, u16 mask, Site site);  // mask 0: the barrier's own block
+  void (*mbarrier_arrive_expect_remote)(SharedAddress barrier, u32 rank, u32 bytes, Site site);
+  void (*take_cluster)(SharedAddress answer, SharedAddress barrier, Site site);
+  bool (*taken_cluster)(SharedAddress answer, Int3* first, Site site);
+
   bool (*elect)(Site site);
   void (*set_registers)(int count, bool take, Site site);
 };
 
-inline constexpr u32 kTableVersion = 7;
+inline constexpr u32 kTableVersion = 10;
 
 }  // namespace wt::sim

@@ -10,7 +10,7 @@ namespace wt::device {
 WT_DEVICE void fence_async_shared(WT_SITE) { sim::table->fence_async_shared(site); }
 WT_DEVICE void tma_prefetch(const TensorMap& map, WT_SITE) { sim::table->tma_prefetch(map, site); }
 // There is no L2; the byte must exist.
-WT_DEVICE void prefetch_l2(const void* address, WT_SITE) { sim::table->read_global(address, 1, 1, site); }
+WT_DEVICE void prefetch_l2(const void* address, WT_SITE) { sim::table->prefetch_global(address, site); }
 
 // Tiled loads, rank 1 to 5 by the number of coordinates.
 WT_DEVICE void tma_load(SharedAddress to, const TensorMap& map, SharedAddress barrier, i32 c0,

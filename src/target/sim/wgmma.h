@@ -2,24 +2,26 @@
 // target/sim/wgmma.h - asynchronous matrix products of a warpgroup. Words: target/cuda/wgmma.h.
 #pragma once
 
-#include "target/sim/identity.h"
+#include "target/sim/barrier.h"
+#include "target/sim/matrix.h"
+#include "target/sim/mma.h"
+#include "target/warpgroup_mma.h"
 
 namespace wt::device {
 
-enum class Major : u8 { kK, kMn };
-
-enum class DescriptorSwizzle : u8 { kNone = 0, k128 = 1, k64 = 2, k32 = 3 };
-
-WT_DEVICE u64 wgmma_descriptor(SharedAddress start, u32 leading, u32 stride, DescriptorSwizzle swizzle) {
-  return static_cast<u64>((start & 0x3ffff) >> 4) | static_cast<u64>((leading & 0x3ffff) >> 4) << 16 |
-         static_cast<u64>((stride & 0x3ffff) >> 4) << 32 | static_cast<u64>(swizzle) << 62;
+WT_DEVICE void wgmma_fence(WT_SITE) {
+  if constexpr (has_wgmma(kTarget)) sim::table->wgmma_fence(site);
 }
-
-WT_DEVICE void wgmma_fence(WT_SITE) { sim::table->wgmma_fence(site); }
-WT_DEVICE void wgmma_commit(WT_SITE) { sim::table->wgmma_commit(site); }
+WT_DEVICE void wgmma_commit(WT_SITE) {
+  if constexpr (has_wgmma(kTarget)) sim::table->wgmma_commit(site);
+}
 template <int kPending>
 WT_DEVICE void wgmma_wait(WT_SITE) {
-  sim::table->wgmma_wait(kPending, site);
+  if constexpr (has_wgmma(kTarget)) {
+    sim::table->wgmma_wait(kPending, site);
+  } else {
+    sync_warp(site);  // as target/cuda/warpgroup_mma.h has it
+  }
 }
 template <int kCount>
 WT_DEVICE void wgmma_hold(float (&d)[kCount]) {
@@ -29,7 +31,7 @@ WT_DEVICE void wgmma_hold(float (&d)[kCount]) {
 WT_DEVICE float wgmma_copy(float from) { return from; }
 
 template <DataType kA, DataType kB, int kN>
-struct Wgmma {
+struct WgmmaInstruction {
   static constexpr bool kHalf = kA == DataType::kBf16 || kA == DataType::kF16;
   static constexpr bool kEight = kA == DataType::kE4m3 || kA == DataType::kE5m2;
   static_assert(kN % 8 == 0 && kN >= 8 && kN <= 256, "N is a multiple of 8 up to 256");
@@ -48,5 +50,8 @@ struct Wgmma {
     sim::table->wgmma({kA, kB, kN, false, kMajorB == Major::kMn, accumulate, a_regs, 0, desc_b, d}, site);
   }
 };
+
+template <DataType kA, DataType kB, int kN>
+struct Wgmma : Either<has_wgmma(kTarget), WgmmaInstruction<kA, kB, kN>, WarpgroupMma<kA, kB, kN>> {};
 
 }  // namespace wt::device

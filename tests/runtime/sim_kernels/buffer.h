@@ -9,7 +9,7 @@ using namespace wt::device;
 struct BufferParams {
   const u8* from;
   const u32* offsets;  // a lane
-  u32* to;             // four words a lane
+  u32* to;             // four words per lane
   u32 bytes;           // of the buffer
 };
 

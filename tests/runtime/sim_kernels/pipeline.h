@@ -45,6 +45,9 @@ enum class Fault : int {
   kReleaseTwice,
   kNoGive,
   kNoPolicy,
+  kNoStagingOpen,    // who sends waits for its store, and the others do not wait for it
+  kReleaseUnwaited,  // of the stage whose products wgmma_wait<1> leaves pending
+  kShiftedStages,    // by 128 bytes: aligned for copies, but not for their swizzle
   kCount
 };
 
@@ -68,7 +71,7 @@ struct Pipeline {
   };
 
   WT_DEVICE static void run(const Params& p) {
-    const SharedAddress base = (shared_base() + 1023) & ~1023u;
+    const SharedAddress base = ((shared_base() + 1023) & ~1023u) + (p.fault == Fault::kShiftedStages ? 128 : 0);
     const Shared s{base, base + kStages * kA, base + kStages * (kA + kB),
                    base + kStages * (kA + kB) + kConsumers * kOut};
     const int warp = warp_index();
@@ -153,7 +156,8 @@ struct Pipeline {
           wgmma_wait<1>();
         } else {
           wgmma_wait<1>();
-          if (releases && k > 0) mbarrier_arrive(s.empty(slot == 0 ? kStages - 1 : slot - 1));
+          const int done = p.fault == Fault::kReleaseUnwaited ? slot : slot == 0 ? kStages - 1 : slot - 1;
+          if (releases && (k > 0 || p.fault == Fault::kReleaseUnwaited)) mbarrier_arrive(s.empty(done));
           if (releases && k > 0 && p.fault == Fault::kReleaseTwice) {
             mbarrier_arrive(s.empty(slot == 0 ? kStages - 1 : slot - 1));
           }
@@ -165,7 +169,8 @@ struct Pipeline {
       }
       if (p.fault == Fault::kAccumulatorTouched) d[3] = 1;
       if (p.fault != Fault::kNoFinalWait) wgmma_wait<0>();
-      if (lane == 0 && p.fault != Fault::kNoRelease && p.fault != Fault::kEarlyRelease) {
+      if (lane == 0 && p.fault != Fault::kNoRelease && p.fault != Fault::kEarlyRelease &&
+          p.fault != Fault::kReleaseUnwaited) {
         mbarrier_arrive(s.empty(slot == 0 ? kStages - 1 : slot - 1));
       }
       store(p, s, warp, tile, d);
@@ -179,7 +184,7 @@ struct Pipeline {
     const bool sends = thread_index() % 128 == 0;
     if (p.fault != Fault::kStagingReuse) {
       if (sends) bulk_wait_read<0>();
-      sync_named(1 + group, 128);
+      if (p.fault != Fault::kNoStagingOpen) sync_named(1 + group, 128);
     }
     for (int i = 0; i < 32; i += 2) {
       const int row = warp % 4 * 16 + lane / 4 + 8 * (i / 2 % 2), column = i / 4 * 8 + lane % 4 * 2;

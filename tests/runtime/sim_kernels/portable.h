@@ -46,9 +46,9 @@ struct Reduce {
       atomic_add(p.out, total);
       atomic_add(p.words, 1u);
       atomic_max(p.words + 1, static_cast<u32>(block_index().x));
-      store_global(p.words + 2, static_cast<u32>(even));
+      if (block_index().x == 0) store_global(p.words + 2, static_cast<u32>(even));
     }
-    if (t == kThreads - 1) store_global(p.out + 1, first);
+    if (t == kThreads - 1 && block_index().x == 0) store_global(p.out + 1, first);
   }
 };
 

@@ -100,7 +100,7 @@ struct Product {
 // Each lane draws two numbers, with a meeting of the warp between them, before the block's barrier.
 struct TurnParams {
   u32* next;
-  u32* drawn;  // two a thread
+  u32* drawn;  // two per thread
 };
 struct Turns {
   static constexpr int kThreads = 4 * kWarpSize, kMinBlocks = 1;

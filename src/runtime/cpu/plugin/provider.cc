@@ -3,7 +3,8 @@
 //
 //   user tensors --reorder where oneDNN prefers its own format--> convolution --reorder back--> user tensor
 //
-// Nothing of the library is linked here, and no exception leaves.
+// Nothing of the library is linked here, and no exception leaves. What oneDNN 2 and 3 spell differently stands in
+// versions.h.
 #include <omp.h>
 
 #include <array>
@@ -15,11 +16,13 @@
 
 #include "problem/enums.h"
 #include "runtime/cpu/onednn_abi.h"
+#include "runtime/cpu/plugin/versions.h"
 
 namespace {
 
 using dnnl::memory;
 using Problem = WavetileOnednnProblem;
+using namespace wt::onednn;
 using wt::Direction;
 using wt::Layout;
 
@@ -110,20 +113,16 @@ Primitive make_primitive(const Problem& p, const std::array<memory::desc, 3>& fo
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
 
-  const dnnl::convolution_forward::desc forward_desc(
-      forward ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training, algorithm, formats[kX],
-      formats[kW], formats[kY], strides, dilates, lower, upper);
-  const dnnl::convolution_forward::primitive_desc hint(forward_desc, attributes, cpu_engine());
+  const Shape shape{algorithm, formats[kX], formats[kW], formats[kY], strides, dilates, lower, upper};
+  const auto hint =
+      forward_description(forward ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training, shape,
+                          attributes, cpu_engine());
   if (forward) return {hint, dnnl::convolution_forward(hint), {hint.src_desc(), hint.weights_desc(), hint.dst_desc()}};
   if (direction == Direction::kBackwardData) {
-    const dnnl::convolution_backward_data::desc desc(algorithm, formats[kX], formats[kW], formats[kY], strides, dilates,
-                                                     lower, upper);
-    const dnnl::convolution_backward_data::primitive_desc pd(desc, attributes, cpu_engine(), hint);
+    const auto pd = backward_data_description(shape, attributes, cpu_engine(), hint);
     return {pd, dnnl::convolution_backward_data(pd), {pd.diff_src_desc(), pd.weights_desc(), pd.diff_dst_desc()}};
   }
-  const dnnl::convolution_backward_weights::desc desc(algorithm, formats[kX], formats[kW], formats[kY], strides,
-                                                      dilates, lower, upper);
-  const dnnl::convolution_backward_weights::primitive_desc pd(desc, attributes, cpu_engine(), hint);
+  const auto pd = backward_weights_description(shape, attributes, cpu_engine(), hint);
   return {pd, dnnl::convolution_backward_weights(pd), {pd.src_desc(), pd.diff_weights_desc(), pd.diff_dst_desc()}};
 }
 
@@ -140,7 +139,7 @@ Kind kind_of(const Primitive& primitive) {
 std::array<memory::desc, 3> any_formats(std::array<memory::desc, 3> formats, bool activations) {
   for (int role = kX; role <= kY; ++role)
     if (role == kW || activations)
-      formats[role] = memory::desc(formats[role].dims(), memory::data_type::f32, memory::format_tag::any);
+      formats[role] = memory::desc(dims_of(formats[role]), memory::data_type::f32, memory::format_tag::any);
   return formats;
 }
 

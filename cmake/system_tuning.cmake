@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# Imports RESULTS (a `wavetile tuning export`) into a fresh DATABASE by COMMAND.
+file(REMOVE ${DATABASE} ${DATABASE}-wal ${DATABASE}-shm)
+get_filename_component(folder ${DATABASE} DIRECTORY)
+file(MAKE_DIRECTORY ${folder})
+set(ENV{WAVETILE_TUNING_DB} ${DATABASE})
+execute_process(COMMAND ${COMMAND} tuning import ${RESULTS} RESULT_VARIABLE code OUTPUT_VARIABLE words ERROR_VARIABLE words)
+if(NOT code EQUAL 0)
+  file(REMOVE ${DATABASE})
+  message(FATAL_ERROR "the tuned results could not be imported:\n${words}")
+endif()
+if(EXISTS ${DATABASE}-wal)
+  file(SIZE ${DATABASE}-wal left)
+  if(left GREATER 0)
+    message(FATAL_ERROR "${DATABASE}-wal was not folded into the database")
+  endif()
+endif()

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/core/handles.h"
+
+namespace wt::python {
+namespace {
+
+constexpr const char* kDevice = "wavetile.device";
+constexpr const char* kProblem = "wavetile.problem";
+constexpr const char* kPlan = "wavetile.plan";
+
+PyObject* error_classes = nullptr;  // kept for the life of the process
+
+template <class Handle>
+Handle* handle_of(PyObject* capsule, const char* name) {
+  return static_cast<Handle*>(PyCapsule_GetPointer(capsule, name));
+}
+
+}  // namespace
+
+bool set_error_classes(PyObject* classes) {
+  if (!PyTuple_Check(classes) || PyTuple_Size(classes) != WAVETILE_INTERNAL_ERROR + 1) {
+    PyErr_SetString(PyExc_TypeError, "one class a status is needed");
+    return false;
+  }
+  Py_XDECREF(error_classes);
+  error_classes = Py_NewRef(classes);
+  return true;
+}
+
+PyObject* raise_text(wavetile_status status, const char* text) {
+  PyObject* kind = error_classes ? PyTuple_GetItem(error_classes, status) : PyExc_RuntimeError;
+  PyErr_SetString(kind, text);
+  return nullptr;
+}
+
+PyObject* raise(wavetile_status status) { return raise_text(status, wavetile_last_error()); }
+
+PyObject* wrap(wavetile_device* device) {
+  return PyCapsule_New(device, kDevice, [](PyObject* it) { wavetile_device_close(device_of(it)); });
+}
+
+PyObject* wrap(wavetile_problem* problem) {
+  return PyCapsule_New(problem, kProblem, [](PyObject* it) { wavetile_problem_destroy(problem_of(it)); });
+}
+
+PyObject* wrap(PlanHandle* plan) {
+  return PyCapsule_New(plan, kPlan, [](PyObject* it) {
+    PlanHandle* handle = plan_of(it);
+    wavetile_plan_destroy(handle->plan);
+    delete handle;
+  });
+}
+
+wavetile_device* device_of(PyObject* capsule) { return handle_of<wavetile_device>(capsule, kDevice); }
+wavetile_problem* problem_of(PyObject* capsule) { return handle_of<wavetile_problem>(capsule, kProblem); }
+PlanHandle* plan_of(PyObject* capsule) { return handle_of<PlanHandle>(capsule, kPlan); }
+
+}  // namespace wt::python

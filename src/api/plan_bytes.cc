@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// api/plan_bytes.cc - what a plan chose, as bytes that another process makes the same plan of.
+//
+// The bytes are a JSON object; a reader trusts none of it: the problem is parsed and validated, the kernel looked up by
+// its name, and code comes from the cache, a pack or the compiler, never from here.
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "api/guard.h"
+#include "api/handles.h"
+#include "base/json.h"
+#include "config/enum_names.h"
+
+using namespace wt;
+using namespace wt::api;
+
+namespace {
+
+constexpr const char* kFormat = "wavetile plan";
+constexpr int kVersion = 1;
+constexpr size_t kLargest = size_t{1} << 20;
+
+std::string target_of(const DeviceInfo& info) {
+  return info.kind == DeviceKind::kCpu ? "cpu" : std::string(text_of(info.target));
+}
+
+template <class Value>
+Status read(const nlohmann::json& json, const char* key, Value& out) {
+  const auto found = json.find(key);
+  if (found == json.end()) return bad_input("a saved plan without '{}' is none of this version", key);
+  try {
+    out = found->get<Value>();
+  } catch (const nlohmann::json::exception&) {
+    return bad_input("a saved plan whose '{}' is {} is none of this version", key, found->dump().substr(0, 60));
+  }
+  return {};
+}
+
+}  // namespace
+
+extern "C" {
+
+wavetile_status wavetile_plan_save(const wavetile_plan* plan, char** bytes, size_t* size) {
+  WT_API_REQUIRE(plan);
+  WT_API_REQUIRE(bytes);
+  WT_API_REQUIRE(size);
+  return guard([&]() -> Status {
+    const PlanRecord& record = *plan->record;
+    const ConvProblem& problem = record.plan->problem();
+    if (!problem.epilogue.expression.empty() || !problem.epilogue.store.empty()) {
+      return unsupported("a plan with the user's own C++ is not saved: who loads it would run it; make it anew");
+    }
+    const PlanOptions& options = record.options;
+    const nlohmann::ordered_json json = {{"format", kFormat},
+                                         {"version", kVersion},
+                                         {"problem", canonical_text(problem)},
+                                         {"target", target_of(record.device->info())},
+                                         {"kernel", record.plan->description().kernel},
+                                         {"reason", record.plan->description().reason},
+                                         {"deterministic", options.deterministic},
+                                         {"strict_nonfinite", options.strict_nonfinite},
+                                         {"workspace_limit", options.workspace_limit.value_or(-1)},
+                                         {"fallback", options.fallback},
+                                         {"splits", options.splits},
+                                         {"workspace_bytes", record.plan->workspace_bytes()}};
+    const std::string text = json.dump();
+    WT_TRY(new_string(text, bytes));
+    *size = text.size();
+    return {};
+  });
+}
+
+wavetile_status wavetile_plan_load(wavetile_device* device, const void* bytes, size_t size, wavetile_plan** plan) {
+  WT_API_REQUIRE(device);
+  WT_API_REQUIRE(bytes);
+  WT_API_REQUIRE(plan);
+  return guard_making([&]() -> Status {
+    if (size > kLargest) return bad_input("{} bytes are no saved plan", size);
+    const Result<nlohmann::json> parsed =
+        parse_json<nlohmann::json>(std::string(static_cast<const char*>(bytes), size));
+    if (!parsed.ok()) return bad_input("these bytes are no saved plan: {}", parsed.status().message());
+    const nlohmann::json& json = *parsed;
+    std::string format, text, target, kernel;
+    int version = 0;
+    if (!json.is_object()) return bad_input("these bytes are no saved plan: no JSON object");
+    WT_TRY(read(json, "format", format));
+    WT_TRY(read(json, "version", version));
+    if (format != kFormat || version != kVersion) {
+      return bad_input("a saved '{}' of version {}, and this library reads '{}' of version {}; save the plan anew",
+                       format.substr(0, 40), version, kFormat, kVersion);
+    }
+    WT_TRY(read(json, "problem", text));
+    WT_TRY(read(json, "target", target));
+    WT_TRY(read(json, "kernel", kernel));
+    PlanOptions options;
+    int64_t limit = -1;
+    WT_TRY(read(json, "deterministic", options.deterministic));
+    WT_TRY(read(json, "strict_nonfinite", options.strict_nonfinite));
+    WT_TRY(read(json, "workspace_limit", limit));
+    WT_TRY(read(json, "fallback", options.fallback));
+    WT_TRY(read(json, "splits", options.splits));
+    if (limit < -1) return bad_input("workspace_limit={} of a saved plan is no size", limit);
+    if (limit >= 0) options.workspace_limit = limit;
+    const std::string here = target_of(device->device->info());
+    if (target != here) {
+      return unsupported("the plan was saved for {} and this device is {} ({}); make it anew", target, here,
+                         device->device->info().id);
+    }
+    WT_TRY_ASSIGN(const ConvProblem problem, parse_problem(text));
+    if (!problem.epilogue.expression.empty() || !problem.epilogue.store.empty())
+      return bad_input("a saved plan with C++ in its problem is not loaded: it would be compiled and run");
+    // The CPU names its paths in a plan as cpu_onednn and in options as onednn.
+    options.kernel = device->device->info().kind == DeviceKind::kCpu && kernel.starts_with("cpu_")
+                         ? kernel.substr(4, kernel.find('_', 4) - 4)
+                         : kernel;
+    WT_TRY_ASSIGN(std::shared_ptr<const PlanRecord> record,
+                  find_or_make_plan(device->device, *device->plans, problem, std::move(options)));
+    *plan = new wavetile_plan{std::move(record)};
+    return {};
+  });
+}
+
+}  // extern "C"

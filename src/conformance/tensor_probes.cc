@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// conformance/tensor_probes.cc - tcgen05 through every kind, descriptor form, M, N and group of blocks, the shapes of
+// loads and copies, and launch control.
+//
+// Small integers make every sum exact. Where D's numbers lie: PTX manual, "Data path layout organization" of tcgen05.
+#include <bit>
+
+#include "base/format.h"
+#include "config/enum_names.h"
+#include "conformance/probe.h"
+#include "problem/number.h"
+#include "problem/problem.h"
+#include "target/tcgen05_words.h"
+
+namespace wt::conformance {
+namespace {
+
+using device::TensorCopy;
+using device::TensorKind;
+using device::TensorShape;
+
+constexpr int kColumns = 256;  // of tensor memory, as conformance/device/tcgen05.h dumps it
+constexpr const char* kKinds[] = {"kF16", "kTf32", "kF8f6f4", "kI8"};
+constexpr const char* kShapes[] = {"k32x32", "k16x64", "k16x128", "k16x256"};
+
+// As filled before: conformance/device/tcgen05.h.
+std::vector<float> untouched(int blocks) {
+  std::vector<float> all(static_cast<size_t>(blocks) * 128 * kColumns);
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<float>(-1000 - static_cast<int>(i % (128 * kColumns)));
+  return all;
+}
+
+Bytes bytes_of(const std::vector<float>& values) {
+  Bytes bytes;
+  for (const float value : values) append(bytes, value);
+  return bytes;
+}
+
+struct Form {
+  DataType a, b;
+  bool integers;
+  int m, n, blocks;
+  bool mn_a, mn_b;  // which operand lies across k
+};
+
+struct Laid {
+  Bytes bytes;
+  int leading, stride, step;
+};
+
+int swizzled_place(int byte, int swizzle) {
+  const int line = byte / 128, piece = byte / 16 % 8, mask = swizzle ? swizzle / 16 - 1 : 0;
+  return line * 128 + (piece ^ (line & mask)) * 16 + byte % 16;
+}
+
+// "Canonical layouts": the same as wgmma's. `offset`: bytes from a repeat of the swizzle to the first row.
+Laid lay(const std::vector<float>& matrix, int first_row, int rows, int depth, const Form& form, DataType type,
+         bool mn_major, int swizzle, int offset) {
+  const int size = size_of(type), wide = swizzle ? swizzle / size : 8;
+  const int padded = mn_major ? (rows + wide - 1) / wide * wide : rows;
+  Laid laid{Bytes(static_cast<size_t>(padded * depth * size + offset), 0xff), 16, 0, 0};
+  for (int row = 0; row < rows; ++row) {
+    for (int k = 0; k < depth; ++k) {
+      const int byte = k * size;
+      int place;
+      if (!mn_major && swizzle) {
+        place = row * swizzle + byte;
+        laid.stride = 8 * swizzle, laid.step = 32;
+      } else if (!mn_major) {
+        place = byte / 16 * rows * 16 + row * 16 + byte % 16;
+        laid.leading = rows * 16, laid.stride = 128, laid.step = 2 * rows * 16;
+      } else if (swizzle) {
+        place = row / wide * depth * swizzle + k * swizzle + row % wide * size;
+        laid.leading = depth * swizzle, laid.stride = 8 * swizzle, laid.step = 16 * swizzle;
+      } else {
+        place = row / 8 * depth * 16 + k * 16 + row % 8 * size;
+        laid.leading = 128, laid.stride = depth * 16, laid.step = 256;
+      }
+      const float value =
+          matrix[static_cast<size_t>(first_row + row) * static_cast<size_t>(depth) + static_cast<size_t>(k)];
+      uint8_t* to = laid.bytes.data() + swizzled_place(place + offset, swizzle);
+      if (form.integers) {
+        *to = static_cast<uint8_t>(static_cast<int8_t>(value));
+      } else {
+        store(type, to, 0, value);
+      }
+    }
+  }
+  return laid;
+}
+
+// Where D (m, n) lies, in its block of 128 lanes.
+size_t place_of(const Form& form, int m, int n, int column) {
+  int block = 0, lane = m;
+  if (form.blocks == 2 && form.m == 256) {
+    block = m / 128, lane = m % 128;
+  } else if (form.blocks == 2) {
+    block = m / 64, lane = m % 64 + 64 * (n / (form.n / 2)), n %= form.n / 2;
+  } else if (form.m == 64) {
+    lane = m % 16 + 32 * (m / 16);
+  }
+  return (static_cast<size_t>(block) * 128 + static_cast<size_t>(lane)) * kColumns + static_cast<size_t>(column + n);
+}
+
+Probe product_probe(const Form& form, int swizzle, TensorShape shape, int column, bool adds, int row_offset = 0) {
+  const TensorKind kind = form.integers ? TensorKind::kI8 : device::tensor_kind(form.a);
+  const int size = size_of(form.a), depth = (swizzle ? swizzle : 64) / size;
+  const auto deep = static_cast<size_t>(depth);
+  std::vector<float> a(static_cast<size_t>(form.m) * deep), b(static_cast<size_t>(form.n) * deep);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(static_cast<int>(i * 7 % 11) - 5);
+  for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(static_cast<int>((i + i / 13) * 5 % 13) - 6);
+  Probe probe;
+  const std::string types = form.integers ? "int8" : fmt::format("{}_{}", name_of(form.a), name_of(form.b));
+  probe.name = fmt::format("tcgen05.{}.m{}n{}.blocks{}.{}{}.swizzle{}.{}{}{}", types, form.m, form.n, form.blocks,
+                           form.mn_a ? "M" : "K", form.mn_b ? "N" : "K", swizzle,
+                           std::string_view(kShapes[static_cast<int>(shape)]).substr(1), adds ? ".added" : "",
+                           row_offset ? fmt::format(".row{}", row_offset) : "");
+  probe.since = Target::kSm100a;
+  probe.module = fmt::format("probe_tcgen05_{}_{}", kKinds[static_cast<int>(kind)], form.blocks);
+  probe.header = "conformance/device/tcgen05.h";
+  probe.entry = fmt::format("probe_tcgen05_{}_{}_{}", kKinds[static_cast<int>(kind)], form.blocks,
+                            kShapes[static_cast<int>(shape)]);
+  probe.kernel =
+      fmt::format("wt::probe::TensorProductProbe<wt::device::TensorKind::{}, {}, wt::device::TensorShape::{}>",
+                  kKinds[static_cast<int>(kind)], form.blocks, kShapes[static_cast<int>(shape)]);
+  probe.shape.threads = 128;
+  probe.shape.grid[0] = probe.shape.cluster[0] = static_cast<uint32_t>(form.blocks);
+  probe::Params& p = probe.params;
+  const int offset = row_offset * swizzle;
+  for (int block = 0; block < form.blocks; ++block) {
+    const int rows = form.m / form.blocks, columns = form.n / form.blocks;
+    const Laid in_a = lay(a, block * rows, rows, depth, form, form.a, form.mn_a, swizzle, offset);
+    const Laid in_b = lay(b, block * columns, columns, depth, form, form.b, form.mn_b, swizzle, 0);
+    probe.input.insert(probe.input.end(), in_a.bytes.begin(), in_a.bytes.end());
+    probe.input.insert(probe.input.end(), in_b.bytes.begin(), in_b.bytes.end());
+    p.bytes_a = static_cast<int>(in_a.bytes.size());
+    p.bytes = p.bytes_a + static_cast<int>(in_b.bytes.size());
+    p.leading_a = in_a.leading, p.stride_a = in_a.stride, p.step_a = in_a.step;
+    p.leading_b = in_b.leading, p.stride_b = in_b.stride, p.step_b = in_b.step;
+  }
+  p.step = offset;
+  p.count = depth * size / 32;
+  constexpr int kCodes[] = {0, 6, 4, 0, 2};  // by swizzle / 32
+  p.swizzle_a = p.swizzle_b = kCodes[swizzle / 32];
+  p.form = static_cast<i32>(form.integers ? device::tensor_word_i8(form.m, form.n)
+                                          : device::tensor_word(form.a, form.b, form.m, form.n, form.mn_a, form.mn_b));
+  p.at[0] = column;
+  p.at[1] = adds;
+  probe.shape.shared_bytes = static_cast<uint32_t>(4096 + p.bytes);
+  std::vector<float> d = untouched(form.blocks);
+  for (int m = 0; m < form.m; ++m) {
+    for (int n = 0; n < form.n; ++n) {
+      float sum = 0;
+      for (size_t k = 0; k < deep; ++k)
+        sum += a[static_cast<size_t>(m) * deep + k] * b[static_cast<size_t>(n) * deep + k];
+      float& at = d[place_of(form, m, n, column)];
+      at = form.integers ? std::bit_cast<float>(static_cast<int32_t>(sum)) : adds ? at + sum : sum;
+    }
+  }
+  probe.expected = bytes_of(d);
+  probe.output = Bytes(probe.expected.size(), 0);
+  return probe;
+}
+
+Probe copy_probe(TensorCopy copy, const char* name, int rows, int words) {
+  Probe probe;
+  probe.name = fmt::format("tcgen05.copy.{}", name + 1);
+  probe.since = Target::kSm100a;
+  probe.module = "probe_tcgen05_copy";
+  probe.header = "conformance/device/tcgen05.h";
+  probe.entry = fmt::format("probe_tcgen05_copy_{}", name);
+  probe.kernel = fmt::format("wt::probe::TensorCopyProbe<wt::device::TensorCopy::{}>", name);
+  probe.shape.threads = 128;
+  const int padded = std::max(rows, 8);
+  std::vector<uint32_t> bits(static_cast<size_t>(padded * words));
+  for (size_t i = 0; i < bits.size(); ++i) bits[i] = 0x3f000000u + static_cast<uint32_t>(i) * 12345u;
+  // Groups of 8 rows of 16 bytes; the next 16 bytes of a row behind all rows.
+  probe.input = Bytes(bits.size() * 4);
+  for (int row = 0; row < padded; ++row) {
+    for (int word = 0; word < words; ++word) {
+      const size_t at = static_cast<size_t>(word / 4 * padded * 16 + row * 16 + word % 4 * 4);
+      const uint32_t value = bits[static_cast<size_t>(row * words + word)];
+      for (size_t i = 0; i < 4; ++i) probe.input[at + i] = static_cast<uint8_t>(value >> 8 * i);
+    }
+  }
+  probe.params.bytes = static_cast<int>(probe.input.size());
+  probe.params.leading_a = padded * 16;
+  probe.params.stride_a = 128;
+  probe.params.at[0] = 32;
+  probe.shape.shared_bytes = static_cast<uint32_t>(4096 + probe.input.size());
+  std::vector<float> d = untouched(1);
+  for (int lane = 0; lane < (copy == TensorCopy::k32x128Four ? 128 : rows); ++lane) {
+    for (int word = 0; word < words; ++word) {
+      d[static_cast<size_t>(lane * kColumns + 32 + word)] =
+          std::bit_cast<float>(bits[static_cast<size_t>(lane % rows * words + word)]);
+    }
+  }
+  probe.expected = bytes_of(d);
+  probe.output = Bytes(probe.expected.size(), 0);
+  return probe;
+}
+
+Probe launch_control_probe(int blocks) {
+  constexpr int kClusters = 400;
+  Probe probe;
+  probe.name = fmt::format("launch_control.blocks{}", blocks);
+  probe.since = Target::kSm100a;
+  probe.module = "probe_launch_control";
+  probe.header = "conformance/device/tcgen05.h";
+  probe.entry = fmt::format("probe_launch_control_{}", blocks);
+  probe.kernel = fmt::format("wt::probe::LaunchControlProbe<{}>", blocks);
+  probe.shape.threads = 32;
+  probe.shape.grid[0] = static_cast<uint32_t>(kClusters * blocks);
+  probe.shape.cluster[0] = static_cast<uint32_t>(blocks);
+  probe.shape.shared_bytes = 128;
+  probe.input = Bytes(16);
+  probe.output = Bytes(kClusters * 4, 0);
+  for (int i = 0; i < kClusters; ++i) append(probe.expected, uint32_t{1});
+  return probe;
+}
+
+}  // namespace
+
+void add_tensor_probes(std::vector<Probe>& list) {
+  using enum DataType;
+  // Each kind along k, one block and pairs, every M.
+  for (const DataType type : {kBf16, kF16, kTf32, kE4m3, kE5m2}) {
+    for (const int swizzle : {0, 32, 64, 128}) {
+      list.push_back(
+          product_probe({type, type, false, 128, 64, 1, false, false}, swizzle, TensorShape::k32x32, 0, false));
+      list.push_back(
+          product_probe({type, type, false, 256, 64, 2, false, false}, swizzle, TensorShape::k32x32, 0, false));
+    }
+    list.push_back(product_probe({type, type, false, 64, 40, 1, false, false}, 128, TensorShape::k32x32, 16, false));
+    list.push_back(product_probe({type, type, false, 128, 96, 2, false, false}, 128, TensorShape::k32x32, 32, false));
+  }
+  list.push_back(product_probe({kE4m3, kE5m2, false, 128, 48, 1, false, false}, 128, TensorShape::k32x32, 0, false));
+  list.push_back(product_probe({kE5m2, kE4m3, false, 256, 96, 2, false, false}, 128, TensorShape::k32x32, 0, false));
+  list.push_back(product_probe({kE4m3, kE4m3, true, 128, 64, 1, false, false}, 128, TensorShape::k32x32, 0, false));
+  // Across k.
+  for (const DataType type : {kBf16, kF16}) {
+    for (const int swizzle : {32, 64, 128}) {
+      for (const int blocks : {1, 2}) {
+        list.push_back(product_probe({type, type, false, 128 * blocks, 128, blocks, false, true}, swizzle,
+                                     TensorShape::k32x32, 0, false));
+        list.push_back(product_probe({type, type, false, 128 * blocks, 128, blocks, true, true}, swizzle,
+                                     TensorShape::k32x32, 0, false));
+      }
+    }
+  }
+  // Every N, and every shape of loads.
+  for (int n = 16; n <= 256; n += 16) {
+    const auto shape = static_cast<TensorShape>(n / 16 % 4);
+    list.push_back(product_probe({kBf16, kBf16, false, 128, n, 1, false, false}, 128, shape, 0, true));
+    if (n % 32 == 0) list.push_back(product_probe({kBf16, kBf16, false, 256, n, 2, false, false}, 128, shape, 0, true));
+  }
+  // Starts off a repeat of the swizzle, which the patches of halo kernels would have.
+  for (const int row : {1, 2, 3, 5})
+    list.push_back(
+        product_probe({kBf16, kBf16, false, 128, 64, 1, false, false}, 128, TensorShape::k32x32, 0, false, row));
+  list.push_back(copy_probe(TensorCopy::k128x256, "k128x256", 128, 8));
+  list.push_back(copy_probe(TensorCopy::k128x128, "k128x128", 128, 4));
+  list.push_back(copy_probe(TensorCopy::k32x128Four, "k32x128Four", 32, 4));
+  list.push_back(copy_probe(TensorCopy::k4x256, "k4x256", 4, 8));
+  list.push_back(launch_control_probe(1));
+  list.push_back(launch_control_probe(2));
+}
+
+}  // namespace wt::conformance

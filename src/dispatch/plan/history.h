@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch/plan/history.h - causal problems with a history: by a kernel that reads it, or by any kernel over history
+// and x joined; and the history for the next call.
+//
+//   history, x --join (where the inner plan needs it)--> workspace --inner plan--> y;  history, x --> new history
+#pragma once
+
+#include "dispatch/plan/plan.h"
+#include "launch/rates.h"
+
+namespace wt {
+
+// Workspace beyond the inner plan's, in bytes, and the time that joining should take.
+int64_t join_bytes(const ConvProblem& problem);
+double join_us(const ConvProblem& problem, const Rates& rates);
+
+enum class JoinIn {
+  kNothing,    // the kernel reads the history itself
+  kWorkspace,  // the caller's
+  kOwnMemory,  // of every execute, on the CPU, where the caller allows no workspace
+};
+
+// `inner` executes joined_problem(problem) (problem/history.h), or, with kNothing, the problem itself without its new
+// history. On the CPU history and x are always joined. `reason` stands before the inner plan's.
+Result<std::shared_ptr<const Plan>> make_history_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
+                                                      std::shared_ptr<const Plan> inner, JoinIn join_in,
+                                                      const std::string& reason);
+
+}  // namespace wt

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/basic/kind.h - the parts of this kind, which kind.cc joins.
+#pragma once
+
+#include "kernels/kind.h"
+
+namespace wt::basic_kind {
+
+void propose(const KernelConfig& base, const TargetInfo& target, Breadth breadth, std::vector<KernelConfig>& configs);
+double predict(const KernelConfig& config, const View& seen, int splits);
+Binding bind(const KernelConfig& config, const View& seen, const DeviceInfo& device, int splits);
+
+}  // namespace wt::basic_kind

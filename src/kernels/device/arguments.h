@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/device/arguments.h - what every launch tells its kernel about the problem; the host fills it
+// (kernels/shared/conv_arguments.h).
+//
+// Freestanding: host and device compilers lay these structs out alike.
+#pragma once
+
+#include "problem/user_types.h"
+#include "target/types.h"
+
+namespace wt {
+
+// Sizes of one group. Spatial values in the order d, h, w.
+struct ConvShape {
+  i64 n;
+  i32 groups;
+  i32 c, k;  // per group
+  i32 in[3], out[3], filter[3];
+  i32 stride[3], dilation[3], pad[3];  // pad: lower
+};
+
+// Distances in elements. x and y: image, group, channel, pixel. w: `n` steps over output channels of a group.
+struct TensorStrides {
+  i64 n, g, channel;
+  i64 spatial[3];
+};
+
+// See problem/problem.h for the order of the steps. Absent tensors are null.
+struct EpilogueArguments {
+  float alpha, beta, slope, low, high;
+  const void* scale;
+  const void* bias;
+  const void* residual;
+  u32* amax;  // bits of a non-negative float, so that an integer maximum is the float's
+  void* out;  // read by the user's store alone
+  void* aux[user::kMaxInputs];
+  float betas[user::kMaxInputs];  // of the added ones
+  float scalars[user::kMaxNumbers];
+  user::OutputShape shape;  // read by the user's text alone
+};
+
+}  // namespace wt

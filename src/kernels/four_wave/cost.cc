@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/four_wave/cost.cc - predicted times of CDNA's four-wave kernels.
+//
+// Nothing here is measured: rates are those of launch/rates.cc, and how much of them is reached is a guess. They
+// order the kernel's own tiles and loaders.
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "config/targets.h"
+#include "kernels/four_wave/device/layout.h"
+#include "kernels/four_wave/kind.h"
+#include "kernels/shared/tma_maps.h"
+#include "problem/traffic.h"
+
+namespace wt {
+namespace {
+
+// Guesses, but for what the manual says of instructions.
+constexpr double kReached = 0.6;             // of the matrix unit's peak
+constexpr double kExposed = 0.3;             // of what fills shared memory and reads fragments from it
+constexpr double kBarrierCycles = 80;        // per k-block
+constexpr double kTileCycles = 2500;         // coordinates, first data, the output's way through shared memory
+constexpr double kStoreBytes = 32;           // per cycle
+constexpr double kLaunch = 1.4;              // of the machine's
+constexpr double kLoadInstructions = 8;      // for a vector of one row under its own tap
+constexpr double kTapInstructions = 16;      // to find that tap
+constexpr double kCyclesPerInstruction = 4;  // a wave of 64 on a SIMD of 16
+constexpr int64_t kMostBlocks = 4;           // of a compute unit
+
+// What finding each vector's tap takes per k-block. Other loaders find addresses by a few scalar instructions.
+double lane_cycles(const KernelConfig& config) {
+  const GemmConfig& gemm = config.gemm;
+  const double bytes = gemm.vector_a * size_of(config.x);
+  const double vectors = four_wave_layout::kChunkBytes / bytes;
+  const double rows_a = double{1} * four_wave_layout::a_bytes(config) / 4096;
+  const double rows_b = double{1} * four_wave_layout::b_bytes(config) / 4096;
+  double instructions = vectors * (rows_a + rows_b) * 2;
+  if (gemm.loader_a == Loader::kBufferLane) instructions += vectors * (kTapInstructions + rows_a * kLoadInstructions);
+  return instructions * kCyclesPerInstruction;
+}
+
+}  // namespace
+
+double four_wave_kind::predict(const KernelConfig& config, const View& seen, int) {
+  const ConvProblem& problem = seen.problem();
+  const Rates& rates = seen.rates();
+  const TargetInfo& target = info_of(config.target);
+  const auto& tile = config.gemm.tile;
+  const double products = rates.macs(config.x);
+  const int64_t tiles =
+      ceil_div(problem.n * pixels(problem.out()), tile.m) * ceil_div(problem.k_per_group(), tile.n) * problem.g;
+  if (tiles == 0) return kLaunch * rates.launch_us;
+  const auto blocks_k = static_cast<double>(ceil_div(problem.filter_taps() * problem.c_per_group(), tile.k));
+  const double multiply = double{1} * tile.m * tile.n * tile.k / (products * kReached);
+  const double fill = (four_wave_layout::a_bytes(config) + four_wave_layout::b_bytes(config)) / rates.fill;
+  // Blocks that share a compute unit share its rates, and hide each other's waits and ends.
+  const int64_t resident =
+      std::clamp<int64_t>(target.shared_per_unit / four_wave_layout::shared_bytes(config), 1, kMostBlocks);
+  const auto units = static_cast<double>(rates.units);
+  const double sharing = std::min(static_cast<double>(resident), std::ceil(static_cast<double>(tiles) / units));
+  // Every wave reads its half of both operands.
+  const double read = 2.0 * (four_wave_layout::a_bytes(config) + four_wave_layout::b_bytes(config)) / rates.shared;
+  const double block =
+      std::max(multiply, fill) + kExposed * (fill + read) + (kBarrierCycles + lane_cycles(config)) / sharing;
+  const double output = double{1} * tile.m * tile.n * size_of(config.y) / kStoreBytes;
+  const double waves = std::ceil(static_cast<double>(tiles) / (units * sharing)) * sharing;
+  const double busy = waves * (blocks_k * block + output + kTileCycles / sharing);
+  return kLaunch * rates.launch_us + std::max(busy / rates.clock, tensor_bytes(problem) / rates.memory);
+}
+
+}  // namespace wt

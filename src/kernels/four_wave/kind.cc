@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/four_wave/kind.cc - CDNA's four-wave kernel.
+#include "kernels/four_wave/kind.h"
+
+#include "kernels/four_wave/device/layout.h"
+
+namespace wt::kinds {
+namespace {
+
+constexpr Pipeline kPipelines[] = {Pipeline::kFourWave};
+constexpr Target kTargets[] = {Target::kGfx90a, Target::kGfx942, Target::kGfx950};
+constexpr std::string_view kReadFields[] = {"gemm.tile",          "gemm.warps",    "gemm.mma",      "gemm.pipeline",
+                                            "gemm.stages",        "gemm.loader_a", "gemm.loader_b", "gemm.vector_a",
+                                            "gemm.block_swizzle", "gemm.vector_b"};
+
+int64_t shared_bytes(const KernelConfig& config) { return four_wave_layout::shared_bytes(config); }
+
+}  // namespace
+
+extern const KernelKind kFourWave = {.id = Kind::kFourWave,
+                                     .header = "kernels/four_wave/device/kernel.h",
+                                     .class_name = "wt::FourWaveGemm",
+                                     .pipelines = kPipelines,
+                                     .targets = kTargets,
+                                     .fields = kReadFields,
+                                     .propose = four_wave_kind::propose,
+                                     .target_rows = four_wave_kind::target_rows,
+                                     .problem_rows = four_wave_kind::problem_rows,
+                                     .shared_bytes = shared_bytes,
+                                     .predict = four_wave_kind::predict,
+                                     .bind = four_wave_kind::bind};
+
+}  // namespace wt::kinds

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/four_wave/proposals.cc - CDNA's forward convolution and matrix product by four waves of four quadrants.
+#include "kernels/device/gemm/storage.h"
+#include "kernels/four_wave/kind.h"
+
+namespace wt::four_wave_kind {
+namespace {
+
+struct Shape {
+  short m, n;
+  short edge;  // of the matrix instruction
+  int span;    // bytes of tile.k
+  bool few;
+};
+
+// Wide instructions where a quadrant holds them; deeper blocks halve the barriers and double the shared memory.
+constexpr Shape kShapes[] = {
+    {128, 128, 32, 64, true},   {128, 256, 32, 64, false},  {64, 64, 16, 64, false},
+    {128, 128, 32, 128, false}, {64, 64, 16, 128, false},   {128, 128, 16, 64, false},
+    {128, 256, 16, 64, false},  {128, 256, 32, 128, false}, {128, 64, 16, 64, false},
+};
+
+struct Access {
+  Loader loader;
+  int bytes;  // of a vector; 0: one number
+  bool few;
+};
+// The first reads a matrix, the second a tap at a time, the others whatever channels there are.
+constexpr Access kAccesses[] = {
+    {Loader::kBufferRows, 16, true}, {Loader::kBufferUniform, 16, true}, {Loader::kBufferLane, 16, false},
+    {Loader::kBufferLane, 8, false}, {Loader::kBufferLane, 4, false},    {Loader::kBufferLane, 0, true},
+    {Loader::kBufferRows, 8, false}, {Loader::kBufferRows, 4, false},    {Loader::kBufferRows, 0, false},
+};
+
+// The instruction with this edge that takes most along k, and no more than a row of shared memory has.
+const MmaShape* widest(const TargetInfo& target, DataType type, int edge, int span) {
+  const MmaShape* best = nullptr;
+  for (const MmaShape& mma : target.mma) {
+    if (mma.type != type || mma.shape.m != edge || mma.shape.n != edge || mma.shape.k * size_of(type) > span) continue;
+    if (!best || mma.shape.k > best->shape.k) best = &mma;
+  }
+  return best;
+}
+
+}  // namespace
+
+void propose(const KernelConfig& base, const TargetInfo& target, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (base.direction != Direction::kForward || base.layout != Layout::kChannelsLast || base.x != base.w) return;
+  if (size_of(base.x) > 2 || base.x == DataType::kE5m2) return;
+  const bool few = breadth == Breadth::kFew;
+  if (few && base.dims != 2) return;  // packs hold what is used most
+  for (const Access& access : kAccesses) {
+    if (few && !access.few) continue;
+    for (const Shape& shape : kShapes) {
+      const MmaShape* mma = widest(target, base.x, shape.edge, shape.span);
+      if (!mma || (few && !shape.few)) continue;
+      KernelConfig config = base;
+      GemmConfig& gemm = config.gemm;
+      gemm.pipeline = Pipeline::kFourWave;
+      gemm.tile = {shape.m, shape.n, static_cast<short>(shape.span / size_of(base.x))};
+      gemm.warps = {2, 2, 1};
+      gemm.mma = mma->shape;
+      gemm.stages = 2;
+      gemm.loader_a = access.loader;
+      gemm.loader_b = Loader::kBufferRows;
+      gemm.vector_a = gemm.vector_b = static_cast<unsigned char>(access.bytes ? access.bytes / size_of(base.x) : 1);
+      gemm.block_swizzle = 8;
+      configs.push_back(config);
+    }
+  }
+}
+
+}  // namespace wt::four_wave_kind

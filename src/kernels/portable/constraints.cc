@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/portable/constraints.cc - the rows of the portable kernels .
+#include <algorithm>
+
+#include "config/enum_names.h"
+#include "config/pipelines.h"
+#include "kernels/portable/device/layout.h"
+#include "kernels/portable/kind.h"
+#include "kernels/portable/view.h"
+#include "kernels/shared/constraint_rows.h"
+#include "kernels/wavelet/device/layout.h"
+
+namespace wt::portable_kind {
+namespace {
+
+using namespace portable_layout;
+
+// Rows that divide by extents wait for tile-positive.
+bool is_sound(const Case& at) {
+  const auto positive = [](const Extent3& e) { return e.m > 0 && e.n > 0 && e.k > 0; };
+  const GemmConfig& gemm = at.config.gemm;
+  return positive(gemm.tile) && positive(gemm.warps) && positive(gemm.mma);
+}
+bool is_weight(const Case& at) { return at.config.direction == Direction::kBackwardWeight; }
+bool is_forward(const Case& at) { return at.config.direction == Direction::kForward; }
+bool walks(const Case& at) { return !is_weight(at); }
+
+bool is_multiplied(DataType type) {
+  return type == DataType::kF16 || type == DataType::kBf16 || type == DataType::kF32 || type == DataType::kTf32;
+}
+
+bool is_async_pipeline(const Case& at) { return info_of(at.config.gemm.pipeline).async_copy; }
+
+// A loader and the vector it can move: copies take 4, 8 or 16 bytes and round nothing, single numbers are gathered.
+bool loader_takes(Loader loader, int vector, DataType type) {
+  if (loader == Loader::kAsync) return vector * size_of(type) >= 4 && type != DataType::kTf32;
+  return loader == Loader::kVector || (loader == Loader::kGather && vector == 1);
+}
+bool loaders_suit(const Case& at) {
+  const GemmConfig& gemm = at.config.gemm;
+  const bool a = gemm.loader_a == Loader::kAsync, b = gemm.loader_b == Loader::kAsync;
+  // Load warps of wavelet may move either way.
+  if (a != b || (gemm.pipeline != Pipeline::kWavelet && a != is_async_pipeline(at))) return false;
+  return loader_takes(gemm.loader_a, gemm.vector_a, operand_a(at.config)) &&
+         loader_takes(gemm.loader_b, gemm.vector_b, operand_b(at.config));
+}
+
+// Output channels of dw, y or dx that are one tile's rows or columns.
+int64_t merged_outputs(const Case& at) {
+  const ConvProblem& p = *at.problem;
+  const bool inputs = at.config.direction == Direction::kBackwardData;
+  return (inputs ? p.c_per_group() : p.k_per_group()) * at.config.gemm.groups_per_tile;
+}
+int64_t tile_of_outputs(const Case& at) { return is_weight(at) ? at.config.gemm.tile.m : at.config.gemm.tile.n; }
+
+bool is_span(int bytes) { return bytes == 32 || bytes == 64 || bytes == 128; }
+
+// Whether the load threads share an operand of `extent` rows or columns in whole chunks.
+bool shares_evenly(const KernelConfig& config, int extent, bool across) {
+  const int loading = load_threads(config),
+            chunks_across = across ? extent / chunk(config) : along_span(config) / kChunkBytes;
+  if (chunks_across <= 0 || loading % chunks_across != 0) return false;
+  const int step = loading / chunks_across;  // rows that all threads load at a time
+  if (across)
+    return is_span(across_span(config, extent)) && extent * element_bytes(config) % across_span(config, extent) == 0 &&
+           config.gemm.tile.k % step == 0;
+  return is_span(along_span(config)) && step % 8 == 0 && extent % step == 0;
+}
+
+bool takes_pairs(const Case& at) {
+  const GemmConfig& gemm = at.config.gemm;
+  const bool matrices = at.target.vendor == Vendor::kNvidia && element_bytes(at.config) == 2;
+  return !matrices || gemm.tile.n / (gemm.warps.n * gemm.mma.n) % 2 == 0;
+}
+
+constexpr Constraint kTargetRows[] = {
+    {"portable-types", "both operands are of one type that is multiplied as it is stored", nullptr,
+     [](const Case& at) { return operand_a(at.config) == operand_b(at.config) && is_multiplied(operand_a(at.config)); },
+     [](const Case& at) {
+       return fmt::format(
+           "operands {} and {}: pipeline {} multiplies fp16, bf16, fp32 or tf32, both alike; use basic_v1",
+           text_of(operand_a(at.config)), text_of(operand_b(at.config)), text_of(at.config.gemm.pipeline));
+     }},
+
+    {"portable-layout", "channels are consecutive", nullptr,
+     [](const Case& at) { return at.config.layout == Layout::kChannelsLast; },
+     [](const Case& at) {
+       return fmt::format("pipeline {} reads channels-last tensors; use basic_v1", text_of(at.config.gemm.pipeline));
+     }},
+
+    {"portable-loader", "loaders suit the pipeline and their vectors", nullptr, loaders_suit,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "loaders {} and {} with vectors of {} and {}: pipeline {} moves both operands {}; copies take 4, 8 or 16 "
+           "bytes and do not round to tf32, gather takes single numbers",
+           text_of(gemm.loader_a), text_of(gemm.loader_b), gemm.vector_a, gemm.vector_b, text_of(gemm.pipeline),
+           gemm.pipeline == Pipeline::kWavelet ? "the same way"
+           : is_async_pipeline(at)             ? "by loader async"
+                                               : "by loaders vector or gather");
+     }},
+
+    {"portable-async", "device code for copies without registers exists for NVIDIA's targets",
+     [](const Case& at) { return at.target.async_copy && is_async(at.config); },
+     [](const Case& at) { return at.target.vendor == Vendor::kNvidia; },
+     [](const Case& at) {
+       return fmt::format(
+           "loader async of pipeline {} on {}: clang 19 cannot compile its copies to shared memory, so this version "
+           "has "
+           "none; use compv4 with loaders vector",
+           text_of(at.config.gemm.pipeline), at.target.name);
+     }},
+
+    {"portable-share", "every load thread has whole 16-byte chunks of both operands", is_sound,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return shares_evenly(at.config, gemm.tile.m, a_lies_across(at.config)) &&
+              shares_evenly(at.config, gemm.tile.n, b_lies_across(at.config));
+     },
+     [](const Case& at) {
+       const Extent3& tile = at.config.gemm.tile;
+       return fmt::format(
+           "tile={}x{}x{} of {}-byte elements does not give each of {} load threads whole chunks of 16 bytes, in rows "
+           "of 32, 64 or 128 bytes; enlarge the tile or use fewer warps",
+           tile.m, tile.n, tile.k, element_bytes(at.config), load_threads(at.config));
+     }},
+
+    {"portable-pairs", "ldmatrix fills two fragments of B at a time", is_sound, takes_pairs,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format("tile.n={} over warps.n={} is an odd number of mma.n={}; use an even one", gemm.tile.n,
+                          gemm.warps.n, gemm.mma.n);
+     }},
+
+    {"portable-ring", "load warps fill one buffer while another is multiplied",
+     [](const Case& at) { return at.config.gemm.pipeline == Pipeline::kWavelet; },
+     [](const Case& at) { return at.config.gemm.stages >= 2; },
+     [](const Case& at) {
+       return fmt::format("stages={}: pipeline wavelet needs 2 shared buffers or more", at.config.gemm.stages);
+     }},
+
+    {"portable-staging", "outputs leave directly or through shared memory, two sums through shared memory", nullptr,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return gemm.staging == Staging::kShared || (gemm.staging == Staging::kDirect && gemm.wave_groups == 1);
+     },
+     [](const Case& at) {
+       return fmt::format("staging={} with wave_groups={}; use shared", text_of(at.config.gemm.staging),
+                          at.config.gemm.wave_groups);
+     }},
+
+    {"portable-stream", "parts of a streamed sum leave through shared memory",
+     [](const Case& at) { return streams(at.config); },
+     [](const Case& at) { return at.config.gemm.staging == Staging::kShared && is_weight(at); },
+     [](const Case& at) {
+       return fmt::format("stream_k={} with staging={} and direction={}; use staging=shared, for bwd_weight",
+                          text_of(at.config.gemm.stream_k), text_of(at.config.gemm.staging),
+                          text_of(at.config.direction));
+     }},
+
+    {"portable-explicit", "an explicit GEMM is the weight gradient of a filter of one tap", nullptr,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return gemm.explicit_gemm ? is_weight(at) : gemm.specialization == Specialization::kDefault;
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "explicit_gemm={} with specialization={} and direction={}: pipeline {} has both for bwd_weight, or neither",
+           at.config.gemm.explicit_gemm, text_of(at.config.gemm.specialization), text_of(at.config.direction),
+           text_of(at.config.gemm.pipeline));
+     }},
+
+    {"portable-split", "the sum of a weight gradient may be divided, through a workspace", nullptr,
+     [](const Case& at) {
+       const SplitK split = at.config.gemm.split_k;
+       return split == SplitK::kNone || (split == SplitK::kWorkspace && is_weight(at));
+     },
+     [](const Case& at) {
+       return fmt::format("split_k={} with direction={}: pipeline {} has split_k=workspace for bwd_weight",
+                          text_of(at.config.gemm.split_k), text_of(at.config.direction),
+                          text_of(at.config.gemm.pipeline));
+     }},
+};
+
+constexpr Constraint kProblemRows[] = {
+    {"portable-vector", "the channels of a tap that are summed over are whole vectors", walks,
+     [](const Case& at) { return portable_view(at.config, *at.view) != nullptr; },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return fmt::format(
+           "{} channels per group are no multiple of vector_a={}; use a narrower vector or loader gather",
+           is_forward(at) ? p.c_per_group() : p.k_per_group(), at.config.gemm.vector_a);
+     }},
+
+    {"portable-filter", "rows of the filter are whole vectors", walks,
+     [](const Case& at) {
+       const WaveletView* view = portable_view(at.config, *at.view);
+       if (!view) return true;
+       const int64_t row = is_forward(at) ? view->problem.filter_taps() * view->depth : view->columns;
+       return row % at.config.gemm.vector_b == 0;
+     },
+     [](const Case& at) {
+       return fmt::format(
+           "a filter of {} taps and {} channels per group is no multiple of vector_b={}; use a narrower vector or "
+           "loader gather",
+           at.problem->filter_taps(), at.problem->c_per_group(), at.config.gemm.vector_b);
+     }},
+
+    {"portable-phases", "the phases of a stride fit the parameter block", walks,
+     [](const Case& at) {
+       const WaveletView* view = portable_view(at.config, *at.view);
+       return !view || view->phase_count() <= wavelet_layout::phases(at.config);
+     },
+     [](const Case& at) {
+       return fmt::format("{} phases of all dimensions together; this kernel has room for {}; use basic_v1",
+                          portable_view(at.config, *at.view)->phase_count(), wavelet_layout::phases(at.config));
+     }},
+
+    {"portable-merge-width", "the output channels of merged groups fit one tile",
+     [](const Case& at) { return at.config.gemm.groups_per_tile > 1; },
+     [](const Case& at) { return merged_outputs(at) <= tile_of_outputs(at); },
+     [](const Case& at) {
+       return fmt::format("groups_per_tile={} makes {} channels, more than the {} of tile={}x{}; merge fewer groups",
+                          at.config.gemm.groups_per_tile, merged_outputs(at), tile_of_outputs(at),
+                          at.config.gemm.tile.m, at.config.gemm.tile.n);
+     }},
+
+    {"portable-image", "tensors that 32-bit indices do not reach are divided by images, each a part of the sum",
+     nullptr,
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       const int64_t largest = std::max(p.x_elements(), p.y_elements());
+       if (std::max(largest, p.w_elements()) < kIndexLimit) return true;
+       const bool divides = is_weight(at) ? at.config.gemm.split_k == SplitK::kWorkspace : !p.epilogue.has_text();
+       return p.w_elements() < kIndexLimit && largest / p.n < kIndexLimit && divides;
+     },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return fmt::format(
+           "a tensor has {} elements: pipeline {} takes images and filters of up to {}, weight gradients with "
+           "split_k=workspace, and no expression of the user's; use basic_v1",
+           std::max({p.x_elements(), p.w_elements(), p.y_elements()}), text_of(at.config.gemm.pipeline),
+           kIndexLimit - 1);
+     }},
+
+    {"portable-weight", "channels of dy are whole vectors of A, those of x of B", is_weight,
+     [](const Case& at) { return portable_weight_view(at.config, *at.view) != nullptr; },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return fmt::format(
+           "{} channels of dy and {} of x per group are no multiples of vector_a={} and vector_b={}; use narrower "
+           "vectors or loader gather",
+           p.k_per_group(), p.c_per_group(), at.config.gemm.vector_a, at.config.gemm.vector_b);
+     }},
+};
+
+}  // namespace
+
+std::span<const Constraint> target_rows() { return kTargetRows; }
+std::span<const Constraint> problem_rows() {
+  static const std::vector<Constraint> rows = joined({kProblemRows, outdone_rows()});
+  return rows;
+}
+
+}  // namespace wt::portable_kind

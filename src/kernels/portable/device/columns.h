@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/portable/device/columns.h - operands that lie across k: the filter backward, and both tensors of a weight
+// gradient.
+//
+//   (tile.k, tile.m or tile.n columns)   a thread owns one chunk of columns, and some rows of k
+//
+// Rows along k: rows.h.
+#pragma once
+
+#include "kernels/portable/device/rows.h"
+
+namespace wt {
+
+// How the load threads share a tile of kExtent columns. In shared memory blocks of up to 128 bytes of columns follow
+// each other.
+template <KernelConfig kConfig, int kExtent>
+struct ColumnShares {
+  static constexpr int kBytes = portable_layout::element_bytes(kConfig), kChunk = portable_layout::chunk(kConfig);
+  static constexpr int kSpan = portable_layout::across_span(kConfig, kExtent), kDepth = kConfig.gemm.tile.k;
+  static constexpr int kAcross = kExtent / kChunk;  // chunks of a row
+  static constexpr int kStep = portable_layout::load_threads(kConfig) / kAcross;
+  static constexpr int kCount = kDepth / kStep;  // rows of a thread
+  static_assert(kCount * kStep == kDepth, "the load threads must share the tile evenly");
+
+  WT_DEVICE static int row_of(int thread) { return thread / kAcross; }
+  WT_DEVICE static int column_of(int thread) { return thread % kAcross * kChunk; }
+  WT_DEVICE static u32 address(int thread, int i) {
+    const u32 byte = static_cast<u32>(thread % kAcross * portable_layout::kChunkBytes);
+    return byte / kSpan * (kDepth * kSpan) +
+           swizzled<kSpan>(static_cast<u32>((row_of(thread) + i * kStep) * kSpan) + byte % kSpan);
+  }
+};
+
+// B of backward data: rows of k are taps and output channels, columns input channels.
+template <KernelConfig kConfig>
+struct FilterColumns : ColumnShares<kConfig, kConfig.gemm.tile.n> {
+  using Shares = ColumnShares<kConfig, kConfig.gemm.tile.n>;
+  using Arguments = typename PortableProblem<kConfig>::Arguments;
+  using Shares::kBytes, Shares::kCount, Shares::kStep;
+  static constexpr int kVector = kConfig.gemm.vector_b, kVectors = Shares::kChunk / kVector;
+
+  struct Block {
+    i32 offset[kCount];  // elements before the row; -1: it is zero
+  };
+
+  WaveletWalk walk[kCount];
+  const char* from;  // the group's filter at the thread's first column
+  i32 columns;       // that exist from there on
+  int thread;
+
+  WT_DEVICE void start(const Arguments& p, const PortableTask& task, int of) {
+    thread = of;
+    const i32 column = task.tile.column + Shares::column_of(of);
+    from = static_cast<const char*>(p.b) +
+           (static_cast<i64>(task.tile.group) * p.depth.by * p.filter_pitch + column) * kBytes;
+    columns = p.columns - column;
+    WT_UNROLL for (int i = 0; i < kCount; ++i) walk[i].start(p, task.tile, Shares::row_of(of) + i * kStep);
+  }
+  WT_DEVICE Block block(const Arguments& p, const PortableTask& task) const {
+    i32 first = 0;  // of the phase's taps
+    WT_UNROLL for (int d = 0; d < 3; ++d) first += p.phases[task.tile.phase[d]].filter;
+    Block result;
+    WT_UNROLL for (int i = 0; i < kCount; ++i) {
+      const WaveletCursor& at = walk[i].at;
+      i32 tap = first;
+      WT_UNROLL for (int d = 0; d < 3; ++d) tap += at.tap[d] * p.filter_step[d];
+      result.offset[i] = at.ended(task.tile) ? -1 : at.number * p.filter_pitch + tap;
+    }
+    return result;
+  }
+  WT_DEVICE const char* source(const Arguments&, const Block& block, int i, int v, bool& inside) const {
+    inside = block.offset[i] >= 0 && v * kVector < columns;
+    // WHY not the offset itself: even a copy of no bytes wants an aligned address.
+    const i32 offset = block.offset[i] >= 0 ? block.offset[i] : 0;
+    return from + (static_cast<i64>(offset) + v * kVector) * kBytes;
+  }
+  WT_DEVICE u32 address(int i) const { return Shares::address(thread, i); }
+  WT_DEVICE void next(const Arguments& p, const PortableTask& task) {
+    WT_UNROLL for (int i = 0; i < kCount; ++i) walk[i].next(p, task.tile);
+  }
+};
+
+// Backward weight: pixels as they lie, columns channels. A: dy, output channels. B of an explicit GEMM (filters of one
+// tap, stride 1, no padding): x, input channels.
+template <KernelConfig kConfig, bool kOfA>
+struct PlainColumns : ColumnShares<kConfig, kOfA ? kConfig.gemm.tile.m : kConfig.gemm.tile.n> {
+  using Shares = ColumnShares<kConfig, kOfA ? kConfig.gemm.tile.m : kConfig.gemm.tile.n>;
+  using Arguments = WaveletWeightArguments;
+  using Shares::kBytes, Shares::kCount, Shares::kStep;
+  static constexpr int kVector = kOfA ? kConfig.gemm.vector_a : kConfig.gemm.vector_b;
+  static constexpr int kVectors = Shares::kChunk / kVector;
+
+  struct Block {};
+
+  const char* from;  // the thread's first pixel at its first column
+  i32 pixels;        // that exist from there on
+  i32 columns;
+  int thread;
+
+  WT_DEVICE void start(const Arguments& p, const PortableTask& task, int of) {
+    thread = of;
+    const i32 pixel = task.first * Shares::kDepth + Shares::row_of(of);
+    const i32 column = (kOfA ? static_cast<i32>(task.tile.row) : task.tile.column) + Shares::column_of(of);
+    const i32 width = kOfA ? p.walk.columns : p.numbers;  // channels of a group
+    from = static_cast<const char*>(kOfA ? p.walk.b : p.walk.a) +
+           (static_cast<i64>(pixel) * pitch(p) + static_cast<i64>(task.tile.group) * width + column) * kBytes;
+    pixels = p.pixels - pixel;
+    columns = width - column;
+  }
+  WT_DEVICE Block block(const Arguments&, const PortableTask&) const { return {}; }
+  WT_DEVICE const char* source(const Arguments& p, const Block&, int i, int v, bool& inside) const {
+    inside = i * kStep < pixels && v * kVector < columns;
+    return from + (static_cast<i64>(i * kStep) * pitch(p) + v * kVector) * kBytes;
+  }
+  WT_DEVICE u32 address(int i) const { return Shares::address(thread, i); }
+  WT_DEVICE void next(const Arguments& p, const PortableTask&) {
+    from += static_cast<i64>(Shares::kDepth) * pitch(p) * kBytes;
+    pixels -= Shares::kDepth;
+  }
+
+ private:
+  // Elements of a pixel. Without a stride the walk's step along w is one pixel of x.
+  WT_DEVICE static i32 pitch(const Arguments& p) { return kOfA ? p.plain_pitch : p.walk.step[2]; }
+};
+
+// B of backward weight: x under the taps, columns taps and input channels, which stay the same over all k-blocks.
+template <KernelConfig kConfig>
+struct GatheredColumns : ColumnShares<kConfig, kConfig.gemm.tile.n> {
+  using Shares = ColumnShares<kConfig, kConfig.gemm.tile.n>;
+  using Arguments = WaveletWeightArguments;
+  using Places = ImagePlaces<kConfig>;
+  using Shares::kBytes, Shares::kCount, Shares::kStep;
+  static constexpr int kVector = kConfig.gemm.vector_b, kVectors = Shares::kChunk / kVector;
+
+  struct Block {
+    WaveletRow pixel[kCount];
+  };
+
+  typename Places::Place places[kVectors];
+  const char* image;
+  u32 pixel;  // the thread's first
+  int thread;
+
+  WT_DEVICE void start(const Arguments& p, const PortableTask& task, int of) {
+    thread = of;
+    WaveletWalk walk;
+    walk.start(p.walk, task.tile, task.tile.column + Shares::column_of(of));
+    WT_UNROLL for (int v = 0; v < kVectors; ++v) {
+      if (v > 0) walk.at.step(kVector, p.walk.run.length, task.tile);
+      places[v] = Places::at(p.walk, task.tile, walk.at);
+    }
+    image = static_cast<const char*>(p.walk.a) + static_cast<i64>(task.tile.group) * p.walk.depth.by * kBytes;
+    pixel = static_cast<u32>(task.first * Shares::kDepth + Shares::row_of(of));
+  }
+  WT_DEVICE Block block(const Arguments& p, const PortableTask& task) const {
+    Block result;
+    WT_UNROLL for (int i = 0; i < kCount; ++i) {
+      result.pixel[i] = wavelet_row(p.walk, task.tile, pixel + static_cast<u32>(i * kStep));
+    }
+    return result;
+  }
+  WT_DEVICE const char* source(const Arguments& p, const Block& block, int i, int v, bool& inside) const {
+    inside = Places::inside(p.walk, block.pixel[i], places[v]);
+    return Places::address(image, block.pixel[i], places[v]);
+  }
+  WT_DEVICE u32 address(int i) const { return Shares::address(thread, i); }
+  WT_DEVICE void next(const Arguments&, const PortableTask&) { pixel += Shares::kDepth; }
+};
+
+}  // namespace wt

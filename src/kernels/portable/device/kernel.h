@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/portable/device/kernel.h - implicit GEMM in three directions for every target with a matrix instruction of
+// one warp: mma.sync, MFMA, WMMA, or multiply-adds.
+//
+//   global --movement--> buffers (shared) --product--> registers --output--> global
+//
+// A block computes one tile. The pipelines differ in their main loop alone.
+#pragma once
+
+#include "kernels/beside/device/merge_groups.h"
+#include "kernels/beside/device/split_sum.h"
+#include "kernels/portable/device/output.h"
+#include "kernels/portable/device/pipeline.h"
+#include "kernels/portable/device/stream.h"
+
+namespace wt {
+
+// Which loop a pipeline is, a line each.
+template <KernelConfig kConfig, Pipeline kPipeline = kConfig.gemm.pipeline>
+struct LoopOf;
+template <KernelConfig kConfig>
+struct LoopOf<kConfig, Pipeline::kBasicV2> : OneBuffer<kConfig> {};
+template <KernelConfig kConfig>
+struct LoopOf<kConfig, Pipeline::kMem> : OneBuffer<kConfig> {};
+template <KernelConfig kConfig>
+struct LoopOf<kConfig, Pipeline::kCompV3> : FragmentsAhead<kConfig> {};
+template <KernelConfig kConfig>
+struct LoopOf<kConfig, Pipeline::kCompV4> : BufferRing<kConfig> {};
+template <KernelConfig kConfig>
+struct LoopOf<kConfig, Pipeline::kCompV5> : WaveGroups<kConfig> {};
+template <KernelConfig kConfig>
+struct LoopOf<kConfig, Pipeline::kCompV6> : BufferRing<kConfig> {};
+template <KernelConfig kConfig>
+struct LoopOf<kConfig, Pipeline::kCompAsync> : Asynchronous<kConfig> {};
+template <KernelConfig kConfig>
+struct LoopOf<kConfig, Pipeline::kBasicAsyncV1> : Asynchronous<kConfig> {};
+template <KernelConfig kConfig>
+struct LoopOf<kConfig, Pipeline::kWavelet> : Roles<kConfig> {};
+
+template <KernelConfig kConfig, bool kStreams = portable_layout::streams(kConfig)>
+struct ParamsOf {
+  using Type = typename PortableProblem<kConfig>::Arguments;
+};
+template <KernelConfig kConfig>
+struct ParamsOf<kConfig, true> {
+  using Type = PortableStreamArguments;
+};
+
+template <KernelConfig kConfig>
+struct PortableGemm {
+  using Problem = PortableProblem<kConfig>;
+  using Params = typename ParamsOf<kConfig>::Type;
+  static constexpr int kThreads = portable_layout::threads(kConfig);
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+  static_assert(portable_layout::warp_size(kConfig.target) == device::kWarpSize);
+
+  WT_DEVICE static void run(const Params& p) {
+    const u32 block = static_cast<u32>(device::block_index().x);
+    if constexpr (portable_layout::streams(kConfig)) {
+      if (block >= p.whole_tiles) return stream(p, block - p.whole_tiles);
+      compute(p.weight, Problem::part(p.weight, block, 0, p.weight.pixel_blocks));
+    } else {
+      const PortableTask task = Problem::task(p, block);
+      if (!Problem::is_empty(task)) compute(p, task);
+    }
+  }
+
+ private:
+  using Arguments = typename Problem::Arguments;
+  using Product = PortableProduct<kConfig>;
+  using Output = PortableOutput<kConfig>;
+  static constexpr int kWarps = kConfig.gemm.warps.m * kConfig.gemm.warps.n;
+  static constexpr int kGroupThreads = portable_layout::math_threads(kConfig);
+
+  WT_DEVICE static void compute(const Arguments& p, const PortableTask& task) {
+    Product product;
+    const int group = multiply(p, task, product);
+    Output::store(p, task, product, group);
+  }
+
+  // An even share of the streamed k-blocks, tile after tile.
+  WT_DEVICE static void stream(const Params& p, i64 block) {
+    const i64 begin = block * p.share, wanted = begin + p.share;
+    const i64 end = wanted < p.streamed ? wanted : p.streamed;
+    for (i64 at = begin; at < end;) {
+      const StreamSegment segment = segment_at(p, at, end);
+      const PortableTask task =
+          Problem::part(p.weight, p.whole_tiles + static_cast<u32>(segment.tile), segment.first, segment.count);
+      Product product;
+      const int group = multiply(p.weight, task, product);
+      if (segment.count == p.weight.pixel_blocks) {
+        Output::store(p.weight, task, product, group);
+      } else {
+        Output::store_part(part_of<kConfig>(p, block, segment.first == 0), product, group);
+      }
+      device::sync_block();  // the next tile overwrites shared memory
+      at += segment.count;
+    }
+  }
+
+  // The task's product. Returns which of the block's sums this thread holds a part of; -1: none.
+  WT_DEVICE static int multiply(const Arguments& p, const PortableTask& task, Product& product) {
+    product.clear();
+    if constexpr (kConfig.gemm.load_warps > 0) {
+      if (device::warp_index() >= kWarps) {
+        Movement<kConfig> moves(p, task, device::thread_index() - kGroupThreads);
+        LoopOf<kConfig>::load(moves);
+        return -1;
+      }
+      LoopOf<kConfig>::multiply(task.count, product);
+      return 0;
+    } else if constexpr (kConfig.gemm.wave_groups > 1) {
+      const int group = device::warp_index() / kWarps;
+      Movement<kConfig> moves(p, task, device::thread_index() % kGroupThreads);
+      LoopOf<kConfig>::run(moves, product, group);
+      return group;
+    } else {
+      Movement<kConfig> moves(p, task, device::thread_index());
+      LoopOf<kConfig>::run(moves, product);
+      return 0;
+    }
+  }
+};
+
+}  // namespace wt

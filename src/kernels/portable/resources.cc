@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/portable/resources.cc - registers of a portable kernel: whole chunks wait in them on their way.
+#include "kernels/resources.h"
+#include "config/targets.h"
+#include "kernels/device/gemm/storage.h"
+#include "kernels/portable/device/layout.h"
+#include "kernels/portable/kind.h"
+
+namespace wt::portable_kind {
+namespace {
+
+constexpr int kPixelRegisters = 24;  // coordinates of pixels that are the sum of a weight gradient
+
+}  // namespace
+
+int registers(const KernelConfig& config) {
+  const GemmConfig& gemm = config.gemm;
+  const int64_t m = gemm.tile.m / std::max<int>(gemm.warps.m, 1), n = gemm.tile.n / std::max<int>(gemm.warps.n, 1);
+  // compv3 and interwave hold every fragment of a tile.
+  const int chunks =
+      portable_layout::chunks_of_thread(config, gemm.tile.m) + portable_layout::chunks_of_thread(config, gemm.tile.n);
+  const bool all = gemm.pipeline == Pipeline::kCompV3 || gemm.scheduler == Scheduler::kInterwave;
+  const int slices = all ? gemm.tile.k / gemm.mma.k : 2;
+  const int held = 4 * chunks * portable_layout::register_tiles(config);
+  const int copies =
+      named_target(config.target) == Target::kGfx1100 ? 2 : 1;  // RDNA3 holds A and B in both halves of the lanes
+  const int addresses = kAddressRegisters + (portable_layout::a_lies_across(config) ? kPixelRegisters : 0);
+  const MmaShape* mma = find_mma(info_of(config.target), multiply_type(config), gemm.mma);
+  if (mma && mma->path == MmaPath::kFma) {
+    // Fragments of multiply-adds hold all k of an eighth of the rows and a quarter of the columns.
+    const auto b = static_cast<int>(n / 4 * gemm.mma.k);
+    const auto a = static_cast<int>((all ? m : gemm.mma.m) / 8 * gemm.mma.k);
+    return addresses + accumulators_of(config) + (a + b) * (all ? slices : 1) + held;
+  }
+  return addresses + accumulators_of(config) + fragments_of(config) * slices * copies + held;
+}
+
+}  // namespace wt::portable_kind

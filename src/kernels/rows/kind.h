@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/rows/kind.h - the parts of this kind, which kind.cc joins.
+#pragma once
+
+#include "kernels/kind.h"
+
+namespace wt::rows_kind {
+
+void propose(const KernelConfig& base, const TargetInfo& target, Breadth breadth, std::vector<KernelConfig>& configs);
+bool may_serve(const ConvProblem& problem);
+std::span<const Constraint> target_rows();
+std::span<const Constraint> problem_rows();
+double predict(const KernelConfig& config, const View& seen, int splits);
+Binding bind(const KernelConfig& config, const View& seen, const DeviceInfo& device, int splits);
+
+}  // namespace wt::rows_kind

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/shared/split.h - into how many parts the sum of a GEMM with few tiles is divided.
+#pragma once
+
+#include <cstdint>
+
+#include "config/kernel_config.h"
+#include "kernels/device/gemm/storage.h"
+#include "kernels/view.h"
+
+namespace wt {
+
+inline constexpr int64_t kMaxSplits = 128;
+
+struct SplitInput {
+  int64_t tiles;   // of the output
+  int64_t blocks;  // k-blocks of a tile
+  DataType type;   // that is multiplied
+  int tile_m, tile_n, tile_k;
+  int64_t units;     // blocks that run at once
+  int64_t elements;  // of the output
+  int asked = 0;     // parts that the caller of a plan asks for; 0: as predicted
+
+  bool operator==(const SplitInput&) const = default;
+};
+
+// For a kernel whose tiles are `tiles`, each `blocks` steps of tile.k deep.
+inline SplitInput split_input(const KernelConfig& config, int64_t tiles, int64_t blocks, int64_t units,
+                              int64_t elements, int asked) {
+  const Extent3& tile = config.gemm.tile;
+  const DataType type = multiply_type(config);
+  // fp32 by TMA kernels is three products of tf32.
+  const bool as_tf32 = type == DataType::kF32 && config.gemm.pipeline == Pipeline::kTma;
+  return {tiles, blocks, as_tf32 ? DataType::kTf32 : type, tile.m, tile.n, tile.k, units, elements, asked};
+}
+
+// Clusters of so many blocks that run at once on a device of this many multiprocessors.
+int64_t resident_clusters(int64_t multiprocessors, int members);
+
+// What is asked for, or the count with the least predicted time by the view's rates: waves of blocks, work of a part,
+// and the price of adding the parts. The view keeps the counts, as kernels ask for the same tiles.
+int64_t split_count(const View& seen, const SplitInput& input);
+
+// The rule of occupancy alone, which does not look at the work of a part; kept to compare with.
+int64_t split_count_by_occupancy(const SplitInput& input);
+
+}  // namespace wt

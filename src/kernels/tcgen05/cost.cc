@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/tcgen05/cost.cc - predicted times of kind tcgen05. Nothing here was measured: no such GPU was at hand.
+//
+// Cycles of products are published ones (B200 and GB300, by N and blocks); the rest are the rates of launch/rates.cc
+// and guesses. What adds up how is as on Hopper (kernels/tma/cost.h).
+#include <algorithm>
+#include <cmath>
+
+#include "base/integers.h"
+#include "kernels/shared/split.h"
+#include "kernels/tcgen05/device/layout.h"
+#include "kernels/tcgen05/kind.h"
+#include "kernels/tma/cost.h"
+#include "kernels/tma/seen.h"
+#include "problem/measures.h"
+
+namespace wt {
+
+using namespace tma_model;
+
+namespace {
+
+constexpr double kStartCycles = 1500;  // of a block: barriers, tensor memory, the first answer; a guess
+constexpr double kTakenCycles = 60;    // of a tile that launch control hands out, beside the products; a guess
+constexpr double kStoredBytes = 32;    // per cycle, of a tile's output; a guess
+
+// Of one instruction: 32 bytes deep, 128 or 256 rows. Published: N = 64, 128, 256 take 63, 80, 141 cycles in one block
+// and 52, 70, 134 in a pair, and no N takes fewer.
+double instruction_cycles(double n, bool pair) {
+  const double low = pair ? 52 : 63, middle = pair ? 70 : 80, high = pair ? 134 : 141;
+  if (n <= 64) return low;
+  if (n <= 128) return low + (middle - low) * (n - 64) / 64;
+  return middle + (high - middle) * (n - 128) / 128;
+}
+
+struct Tiles {
+  int64_t count = 0;
+  double mean = 0, longest = 0;
+};
+
+Tiles tiles_of(const KernelConfig& config, const View& seen) {
+  const GemmConfig& gemm = config.gemm;
+  const ConvProblem& problem = seen.problem();
+  const Facts& facts = facts_of(seen);
+  const bool forward = problem.direction == Direction::kForward;
+  const int64_t merged = gemm.groups_per_tile;
+  const int64_t depth = (forward ? problem.c_per_group() : problem.k_per_group()) * merged;
+  const int64_t columns = (forward ? problem.k_per_group() : problem.c_per_group()) * merged;
+  const int64_t tiles_n =
+      ceil_div(columns, gemm.tile.n * gemm.cluster_n) * gemm.cluster_n * std::max<int64_t>(1, problem.g / merged);
+  const int64_t depth_blocks = ceil_div(depth, tma_layout::box_k(config));
+  const bool divides = tma_layout::divides_by_taps(config) && !facts.divided.empty();
+  Tiles tiles;
+  double stages = 0;
+  for (const Rows& rows : divides ? facts.divided : facts.rows) {
+    const int64_t part = ceil_div(rows.count, gemm.tile.m * gemm.cluster_m) * gemm.cluster_m * tiles_n;
+    const auto deep = static_cast<double>(ceil_div(rows.taps * depth_blocks, tma_layout::boxes(config)));
+    tiles.count += part;
+    stages += static_cast<double>(part) * deep;
+    if (part > 0) tiles.longest = std::max(tiles.longest, deep);
+  }
+  if (tiles.count > 0) tiles.mean = stages / static_cast<double>(tiles.count);
+  return tiles;
+}
+
+// One stage of the ring: products, copies and shared memory, whichever takes longest.
+double stage_cycles(const KernelConfig& config, double blocks_at_work, const View& seen) {
+  const GemmConfig& gemm = config.gemm;
+  const Rates& rates = seen.rates();
+  const Facts& facts = facts_of(seen);
+  const BoxParts parts = box_parts(config, seen.problem(), facts);
+  const int blocks = tcgen05_layout::blocks(config);
+  const double deep = gemm.tile.k * size_of(operand_a(config));
+  const double steps = deep / 32 * parts.multiplied * (tma_layout::three_products(config) ? 3 : 1);
+  const double products = steps * instruction_cycles(gemm.tile.n, blocks == 2);
+  const double rows_a = tcgen05_layout::kRows * facts.crossed, rows_b = tcgen05_layout::columns(config);
+  const double bytes = (rows_a / gemm.cluster_n + rows_b / gemm.cluster_m) * deep * parts.copied;
+  const double fill = bytes / std::min(rates.fill, rates.fill_all / std::max(1.0, blocks_at_work));
+  // What copies write and products read. A pair's blocks read each their own half of both.
+  const double shared = ((rows_a + rows_b) * (1 + steps * 32 / deep)) * deep / rates.shared;
+  const double changing = tma_layout::three_products(config) ? 3 * (rows_a + rows_b) * deep / rates.shared : 0;
+  return std::max({products, fill, shared + changing});
+}
+
+struct Times {
+  double overlapped, after;
+};
+
+Times times(const KernelConfig& config, const View& seen, const Tiles& tiles, int64_t splits) {
+  const GemmConfig& gemm = config.gemm;
+  const Rates& rates = seen.rates();
+  const int members = tcgen05_layout::blocks(config);
+  const auto parts = static_cast<double>(splits);
+  const double items = static_cast<double>(tiles.count) * parts;
+  const double at_once = std::max(1.0, std::floor(static_cast<double>(rates.units) / members));
+  const double waves = std::ceil(items / at_once);
+  const double stage = stage_cycles(config, std::min(items, at_once) * members, seen);
+  const double bytes = double{1} * tcgen05_layout::kRows * gemm.tile.n *
+                       (splits > 1 ? 4 : size_of(output_type(config))) *
+                       (gemm.staging == Staging::kTmaStore ? 1
+                        : gemm.staging == Staging::kShared ? 1.5
+                                                           : 3);
+  const double output = bytes / kStoredBytes, deep = std::ceil(tiles.mean / parts);
+  // Launch control evens out tiles of different depth; a fixed walk waits for the longest.
+  const double share = tcgen05_layout::takes_clusters(config)
+                           ? std::max(std::ceil(tiles.longest / parts), waves * tiles.mean / parts)
+                           : waves * std::max(deep, std::ceil(tiles.longest / parts) / waves);
+  // All outputs but the last hide behind the next tile's products, where there are two accumulators.
+  const double tile = deep * stage;
+  const double hidden = gemm.double_buffer ? output + (waves - 1) * std::max(0.0, output - tile) : waves * output;
+  const double busy = share * stage + hidden + kStartCycles + waves * kTakenCycles;
+  return {busy, splits > 1 ? after_parts(config, seen, 0, splits) : 0};
+}
+
+// Weight gradients: tiles of the filter, as deep as there are pixels.
+double gradient_cycles(const KernelConfig& config, const View& asked, int splits) {
+  const GemmConfig& gemm = config.gemm;
+  const View& seen = asked.merged(gemm.groups_per_tile);
+  const ConvProblem& problem = seen.problem();
+  const Rates& rates = seen.rates();
+  const int64_t pixel_blocks = ceil_div(problem.n * pixels(problem.out()), gemm.tile.k);
+  const int64_t channel_blocks = ceil_div(problem.c_per_group(), tma_layout::box_k(config));
+  const int64_t tiles = ceil_div(problem.k_per_group(), gemm.tile.m) * problem.g *
+                        ceil_div(channel_blocks * pixels(problem.filter), gemm.tile.n / tma_layout::box_k(config));
+  const bool parts = gemm.split_k == SplitK::kWorkspace;
+  const int64_t count =
+      parts ? split_count(asked, split_input(config, tiles, pixel_blocks, rates.units, problem.w_elements(), splits))
+            : 1;
+  const Facts& facts = facts_of(asked);
+  const int blocks = tcgen05_layout::blocks(config);
+  const double items = static_cast<double>(tiles * count), at_once = std::max(1, rates.units / blocks);
+  const double waves = std::ceil(items / at_once),
+               deep = std::ceil(static_cast<double>(pixel_blocks) / static_cast<double>(count));
+  const double products = 4 * instruction_cycles(gemm.tile.n, blocks == 2);
+  const double bytes = (tcgen05_layout::kRows + tcgen05_layout::columns(config)) * 128.0;
+  const double fill = bytes / std::min(rates.fill, rates.fill_all / std::max(1.0, std::min(items, at_once) * blocks));
+  const double output = double{4} * tcgen05_layout::kRows * gemm.tile.n * 2 / kStoredBytes;
+  const double busy = waves * (deep * std::max({products, fill, 2 * bytes / rates.shared}) + output) + kStartCycles;
+  constexpr double kSumCycles = 4000;  // as on Hopper
+  const double sum = parts ? rates.launch_cycles() / 2 + kSumCycles +
+                                 static_cast<double>(problem.w_elements()) * 4 * (static_cast<double>(count) + 0.5) /
+                                     rates.memory_per_cycle()
+                           : 0;
+  return rates.launch_cycles() + rates.first_data_cycles() + overlapped(busy, facts) + sum;
+}
+
+int64_t best_splits(const KernelConfig& config, const View& seen, const Tiles& tiles, int asked) {
+  constexpr int64_t kMostParts = 16;
+  if (asked > 0) return std::clamp<int64_t>(asked, 2, kMostParts);
+  int64_t best = 2;
+  double least = 0;
+  for (int64_t splits = 2; splits <= kMostParts && static_cast<double>(splits) <= std::max(2.0, tiles.longest);
+       ++splits) {
+    const Times at = times(config, seen, tiles, splits);
+    if (splits > 2 && at.overlapped + at.after >= least) continue;
+    least = at.overlapped + at.after;
+    best = splits;
+  }
+  return best;
+}
+
+}  // namespace
+
+int64_t tcgen05_kind::planned_splits(const KernelConfig& config, const View& seen, int asked) {
+  return best_splits(config, seen, tiles_of(config, seen), asked);
+}
+
+double tcgen05_kind::predict(const KernelConfig& config, const View& asked, int splits) {
+  const View& seen = asked.seen_by(config);
+  const Rates& rates = seen.rates();
+  if (config.direction == Direction::kBackwardWeight)
+    return with_aligned_copy(config, seen, gradient_cycles(config, seen, splits)) / rates.clock;
+  const Facts& facts = facts_of(seen);
+  const Tiles tiles = tiles_of(config, seen);
+  double cycles = rates.launch_cycles();
+  if (tiles.count == 0) return (cycles + overlapped(0, facts)) / rates.clock;
+  const int64_t parts = config.gemm.split_k == SplitK::kNone ? 1 : best_splits(config, seen, tiles, splits);
+  const Times at = times(config, seen, tiles, parts);
+  // The filter is made or turned round before.
+  if (config.gemm.groups_per_tile > 1 || tma_layout::turns_filter(config)) cycles *= 1.5;
+  cycles += rates.first_data_cycles() + overlapped(at.overlapped, facts) + at.after;
+  return with_aligned_copy(config, seen, cycles) / rates.clock;
+}
+
+}  // namespace wt

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/tcgen05/device/kernel.h - implicit GEMM on Blackwell: forward and backward data.
+//
+//   global --load warp: TMA im2col / tiled--> ring of stages --multiply warp: tcgen05--> tensor memory
+//          --four store warps: epilogue--> global
+//
+// Roles are warps: four store, each its quarter of tensor memory's lanes, one asks launch control for tiles, one loads,
+// one multiplies, one loads the residual. Two accumulators let a tile be stored while the next one is multiplied. Two
+// blocks may multiply a tile of 256 rows together, and tiles of a cluster may share an operand by multicast. Work is a
+// list of regions, as on Hopper (kernels/tma/device/arguments.h).
+#pragma once
+
+#include "kernels/tcgen05/device/product.h"
+#include "kernels/tcgen05/device/schedule.h"
+#include "kernels/tcgen05/device/sink.h"
+#include "kernels/tcgen05/device/source.h"
+#include "kernels/tma/device/depth_steps.h"
+#include "kernels/tma/device/remainder.h"
+
+namespace wt {
+
+template <KernelConfig kConfig>
+struct Tcgen05Gemm {
+  static constexpr int kRegions = tma_layout::regions(kConfig);
+  using Params = typename TmaArgumentsOf<kRegions, tma_layout::copies_residual(kConfig), false>::Type;
+  static constexpr int kThreads = tcgen05_layout::threads(kConfig);
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+
+  WT_DEVICE static void run(const Params& p) {
+    const Shared shared = Shared::here();
+    const int warp = device::warp_index();
+    if (warp == tcgen05_layout::kLoadWarp) {
+      if (device::lane_index() == 0) {
+        if (boxes_of(p, p.regions[0]) > 0) device::tma_prefetch(p.regions[0].a);
+        device::tma_prefetch(p.b);
+        shared.init();
+        device::mbarrier_fence_init();
+        device::fence_async_shared();
+      }
+      device::sync_warp();
+    }
+    Shared::meet();
+    u32 tensor = 0;
+    if (warp == tcgen05_layout::kMultiplyWarp) {
+      device::tensor_allocate<kBlocks>(shared.tensor(), tcgen05_layout::tensor_columns(kConfig));
+      device::tensor_relinquish<kBlocks>();
+    }
+    if (warp == tcgen05_layout::kMultiplyWarp || warp < tcgen05_layout::kStoreWarps) {
+      device::tensor_fence_before();
+      device::sync_named(kTensorBarrier, 32 * (tcgen05_layout::kStoreWarps + 1));
+      device::tensor_fence_after();
+      tensor = device::load_shared<u32>(shared.tensor());
+    }
+    if (warp < tcgen05_layout::kStoreWarps) {
+      store(p, shared, tensor);
+    } else if (warp == tcgen05_layout::kLoadWarp) {
+      if constexpr (tma_layout::copies_rows(kConfig)) device::wait_prerequisites();
+      load(p, shared);
+    } else if (warp == tcgen05_layout::kMultiplyWarp) {
+      multiply(p, shared, tensor);
+    } else if (warp == tcgen05_layout::kScheduleWarp) {
+      if constexpr (tcgen05_layout::takes_clusters(kConfig)) {
+        if (Shared::rank() == 0) schedule_tiles<kConfig>(p, shared);
+      }
+    } else if (warp == tcgen05_layout::kResidualWarp) {
+      load_residual(p, shared);
+    } else {
+      part_numbers(p, shared);
+    }
+    // Nobody uses tensor memory, or another block's shared memory, from here on.
+    device::tensor_fence_before();
+    Shared::meet();
+    device::tensor_fence_after();
+    if (warp == tcgen05_layout::kMultiplyWarp)
+      device::tensor_free<kBlocks>(tensor, tcgen05_layout::tensor_columns(kConfig));
+  }
+
+ private:
+  using Shared = Tcgen05Shared<kConfig>;
+  using Sink = Tcgen05Sink<kConfig, Params>;
+  using Walk = TileWalk<kConfig>;
+  using Cursor = typename Shared::SlotRing::Cursor;
+  static constexpr int kBlocks = Shared::kBlocks, kTensorBarrier = 2;
+  static constexpr int kBoxes = tma_layout::boxes(kConfig), kSteps = kConfig.gemm.swizzle_a / 32;
+  static constexpr bool kTakes = tcgen05_layout::takes_clusters(kConfig);
+
+  WT_DEVICE static void load(const Params& p, const Shared& shared) {
+    constexpr i32 kStages = kConfig.gemm.stages;
+    Cursor slot;
+    typename Shared::AnswerCursor begun;
+    bool first = true;
+    for (Walk walk(p); walk.more(); walk.next(shared)) {
+      const Work work = walk.work();
+      const TmaRegion& region = region_of(p, work.tile.m);
+      const StageRange range = Sink::stages(p, region, work);
+      if (device::elect()) {
+        if (kTakes && Shared::rank() == 0) {
+          device::mbarrier_wait(shared.asked(begun.slot), begun.phase ^ 1);
+          device::mbarrier_arrive(shared.begun(begun.slot));
+        }
+        const i32 ahead = range.count < kStages ? range.count : kStages;
+        load_tile<kConfig>(p, shared, region, work, range, slot, [&](i32 stage) {
+          if constexpr (tcgen05_layout::copies_residual(kConfig)) {
+            if (first && stage + 1 == ahead) device::mbarrier_arrive(shared.ordered());
+          }
+        });
+      }
+      first = false;
+      device::sync_warp();
+      slot.skip(range.count);
+      begun.next();
+    }
+    // Products give slots back in all blocks of the cluster: not after the end of one.
+    for (int i = 0; i < kStages; ++i, slot.next()) shared.ring.wait_empty(slot);
+  }
+
+  // One warp in each block of a tile walks; one thread of the first one's multiplies.
+  WT_DEVICE static void multiply(const Params& p, const Shared& shared, u32 tensor) {
+    Cursor slot;
+    typename Shared::SumCursor sum;
+    for (Walk walk(p); walk.more();) {
+      const Work work = walk.work();
+      walk.next(shared);  // ahead of the products, so that nobody waits for this warp
+      const TmaRegion& region = region_of(p, work.tile.m);
+      const StageRange range = Sink::stages(p, region, work);
+      if (range.count == 0) continue;
+      if (Shared::in_tile() == 0) {
+        device::mbarrier_wait(shared.taken(sum.slot), sum.phase ^ 1);
+        device::tensor_fence_after();
+        const u32 d = tensor + static_cast<u32>(sum.slot * kConfig.gemm.tile.n);
+        DepthSteps<kConfig> boxes(p, range.first > 0 ? range.first % p.depth_blocks : 0);
+        for (i32 stage = 0; stage < range.count; ++stage) {
+          const i32 steps = tma_layout::skips_steps(kConfig) ? boxes.next(p.depth_blocks) : kSteps;
+          shared.ready().wait_full(slot);
+          device::tensor_fence_after();
+          if (device::elect()) {
+            WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
+              for (int step = 0; step < steps; ++step)
+                TensorProduct<kConfig>::add(d, shared.a_box(slot.slot, box), shared.b_box(slot.slot, box), step,
+                                            stage > 0 || box > 0 || step > 0);
+            }
+            Shared::commit(shared.ring.empty(slot.slot), true);
+            if (stage + 1 == range.count) Shared::commit(shared.summed(sum.slot), false);
+          }
+          device::sync_warp();
+          slot.next();
+        }
+      }
+      sum.next();
+    }
+  }
+
+  WT_DEVICE static void store(const Params& p, const Shared& shared, u32 tensor) {
+    Sink sink{p, shared, tensor};
+    for (Walk walk(p); walk.more();) {
+      const Work work = walk.work();
+      walk.next(shared);
+      const TmaRegion& region = region_of(p, work.tile.m);
+      sink.take(region, work, Sink::stages(p, region, work).count > 0);
+    }
+    sink.finish();
+  }
+
+  WT_DEVICE static void load_residual(const Params& p, const Shared& shared) {
+    if constexpr (tcgen05_layout::copies_residual(kConfig)) {
+      typename Shared::OutCursor to;
+      bool first = true;
+      for (Walk walk(p); walk.more(); walk.next(shared)) {
+        const Work work = walk.work();
+        const TmaRegion& region = region_of(p, work.tile.m);
+        if (device::elect()) {
+          // WHY: what the products wait for goes first.
+          if (first) device::mbarrier_wait(shared.ordered(), 0);
+          Sink::fetch(p, shared, region, work, to);
+        }
+        first = false;
+        device::sync_warp();
+        if (!Sink::past_edge(p, work)) to.skip(Sink::kChunks);
+      }
+    }
+  }
+
+  // Between copies and products: a slot's numbers become tf32, with their low parts behind.
+  WT_DEVICE static void part_numbers(const Params& p, const Shared& shared) {
+    if constexpr (Shared::kChanges) {
+      static_assert(kBlocks == 1 && 32 * tcgen05_layout::change_warps(kConfig) == tma_layout::kRemainderThreads);
+      const int thread = device::thread_index() - 32 * tcgen05_layout::kChangeWarp;
+      Cursor slot;
+      for (Walk walk(p); walk.more(); walk.next(shared)) {
+        const Work work = walk.work();
+        for (i32 stage = Sink::stages(p, region_of(p, work.tile.m), work).count; stage > 0; --stage) {
+          shared.ring.wait_full(slot);
+          const SharedAddress a = shared.a_box(slot.slot, 0), b = shared.b_box(slot.slot, 0);
+          split_numbers(a, a + Shared::kLow, kBoxes * tcgen05_layout::a_box_bytes(kConfig), thread);
+          split_numbers(b, b + Shared::kLow, kBoxes * tcgen05_layout::b_box_bytes(kConfig), thread);
+          device::fence_async_shared();  // products read what these threads wrote
+          device::sync_warp();
+          if (device::lane_index() == 0) device::mbarrier_arrive(shared.changed.full(slot.slot));
+          slot.next();
+        }
+      }
+    }
+  }
+};
+
+}  // namespace wt

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/tcgen05/device/layout.h - how a kernel on tensor memory divides its work, shared memory and columns.
+//
+// Operands, regions and outputs are those of kernels/tma/device/layout.h. Freestanding: the host asks for bytes and
+// blocks by the same functions that the kernel lays out by.
+#pragma once
+
+#include "kernels/tma/device/layout.h"
+
+namespace wt::tcgen05_layout {
+
+// Blocks that multiply a tile together, and those of a cluster, whose tiles share operands.
+constexpr int blocks(const KernelConfig& config) { return tma_layout::tile_blocks(config); }
+constexpr int cluster_tiles(const KernelConfig& config) { return tma_layout::sharing_blocks(config); }
+constexpr int cluster_blocks(const KernelConfig& config) { return blocks(config) * cluster_tiles(config); }
+
+// A tile's rows and columns of one block.
+inline constexpr int kRows = 128;
+constexpr int columns(const KernelConfig& config) { return config.gemm.tile.n / blocks(config); }
+
+// Tiles of a grid that has a cluster for each are handed out by launch control; else blocks walk over them in turns.
+constexpr bool takes_clusters(const KernelConfig& config) { return !config.gemm.persistent; }
+inline constexpr int kAnswers = 3;  // of launch control on their way
+
+// Sums in tensor memory: two tiles', so that one is stored while the next is multiplied, or one.
+constexpr int accumulators(const KernelConfig& config) { return config.gemm.double_buffer ? 2 : 1; }
+constexpr int tensor_columns(const KernelConfig& config) {
+  int power = 32;
+  while (power < accumulators(config) * config.gemm.tile.n) power *= 2;
+  return power;
+}
+
+// Warps: four store, each its quarter of the lanes; the others have a role each. Where tiles are changed between copies
+// and products, three more do that.
+inline constexpr int kStoreWarps = 4, kScheduleWarp = 4, kLoadWarp = 5, kMultiplyWarp = 6, kResidualWarp = 7,
+                     kChangeWarp = 8;
+constexpr int change_warps(const KernelConfig& config) { return tma_layout::three_products(config) ? 3 : 0; }
+constexpr int threads(const KernelConfig& config) { return 32 * (kChangeWarp + change_warps(config)); }
+constexpr bool copies_residual(const KernelConfig& config) { return tma_layout::copies_residual(config); }
+// Warps that read an answer of launch control, of one block.
+constexpr int answer_readers(const KernelConfig& config) {
+  return kStoreWarps + 2 + (copies_residual(config) ? 1 : 0) + change_warps(config);
+}
+
+// A slot of the ring.
+constexpr int a_box_bytes(const KernelConfig& config) { return kRows * config.gemm.swizzle_a; }
+constexpr int b_box_bytes(const KernelConfig& config) { return tma_layout::b_box_bytes(config) / blocks(config); }
+constexpr int a_bytes(const KernelConfig& config) {
+  return tma_layout::aligned(tma_layout::boxes(config) * a_box_bytes(config));
+}
+constexpr int b_bytes(const KernelConfig& config) {
+  return tma_layout::aligned(tma_layout::boxes(config) * b_box_bytes(config));
+}
+
+// Outputs leave in chunks of up to 64 columns, through two buffers in turns where they are stored in bulk. Where rows
+// are copied by the warps that staged them, one is enough.
+constexpr int chunk_columns(const KernelConfig& config) { return config.gemm.tile.n < 64 ? config.gemm.tile.n : 64; }
+constexpr int chunks(const KernelConfig& config) { return (config.gemm.tile.n + 63) / 64; }
+inline constexpr int kChunkBytes = kRows * 128;
+constexpr int out_buffers(const KernelConfig& config) {
+  return config.gemm.staging == Staging::kDirect ? 0 : config.gemm.staging == Staging::kTmaStore ? 2 : 1;
+}
+
+// Bytes from a block's first aligned one on.
+struct SharedLayout {
+  int a, b;            // slots
+  int low;             // the low parts of both, as far from them (kernels/tma/device/remainder.h)
+  int out;             // outputs on their way
+  int answers;         // of launch control
+  int ring, changed;   // barriers of the slots: full and empty; full where numbers are parted
+  int summed, taken;   // of each accumulator: its products are done, and its sums are read
+  int answered, read;  // of each answer
+  int begun, asked;    // the loads of a tile have begun, and the scheduler has asked for the next
+  int residual_full, residual_empty;
+  int ordered;  // the first tile's loads are on their way
+  int tensor;   // the address of tensor memory
+  int bytes;
+};
+constexpr SharedLayout shared_layout(const KernelConfig& config) {
+  const int slots = config.gemm.stages;
+  Regions regions;
+  SharedLayout at{};
+  at.a = regions.take(slots * a_bytes(config));
+  at.b = regions.take(slots * b_bytes(config));
+  at.low = regions.take(tma_layout::three_products(config) ? slots * (a_bytes(config) + b_bytes(config)) : 0);
+  at.out = regions.take(out_buffers(config) * kChunkBytes);
+  at.answers = regions.take(16 * kAnswers);
+  at.ring = regions.take(ring_bytes(slots));
+  at.changed = regions.take(tma_layout::three_products(config) ? ring_bytes(slots) : 0);
+  at.summed = regions.take(16);
+  at.taken = regions.take(16);
+  at.answered = regions.take(8 * kAnswers);
+  at.read = regions.take(8 * kAnswers);
+  at.begun = regions.take(8 * kAnswers);
+  at.asked = regions.take(8 * kAnswers);
+  at.residual_full = regions.take(16);
+  at.residual_empty = regions.take(16);
+  at.ordered = regions.take(8);
+  at.tensor = regions.take(8);
+  at.bytes = regions.bytes();
+  return at;
+}
+constexpr int shared_bytes(const KernelConfig& config) { return shared_layout(config).bytes; }
+
+}  // namespace wt::tcgen05_layout

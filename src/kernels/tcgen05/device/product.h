@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/tcgen05/device/product.h - what a stage multiplies: the operands' descriptors, step by step along k.
+#pragma once
+
+#include "kernels/tcgen05/device/shared.h"
+
+namespace wt {
+
+constexpr device::TensorSwizzle tensor_swizzle(int bytes) {
+  return bytes == 128  ? device::TensorSwizzle::k128
+         : bytes == 64 ? device::TensorSwizzle::k64
+         : bytes == 32 ? device::TensorSwizzle::k32
+                       : device::TensorSwizzle::kNone;
+}
+
+// An operand whose rows hold consecutive k: groups of 8 rows, one swizzle span each.
+template <int kSwizzle>
+struct TensorAlong {
+  static constexpr bool kAcross = false;
+  WT_DEVICE static u64 descriptor(SharedAddress box, int step) {
+    return device::tensor_descriptor(box + step * 32, 16, 8 * kSwizzle, tensor_swizzle(kSwizzle));
+  }
+};
+// An operand whose rows hold consecutive columns: blocks of 64 columns, each kDepth rows of 128 bytes. 16-bit types.
+template <int kDepth>
+struct TensorAcross {
+  static constexpr bool kAcross = true;
+  WT_DEVICE static u64 descriptor(SharedAddress box, int step) {
+    return device::tensor_descriptor(box + step * 16 * 128, kDepth * 128, 1024, device::TensorSwizzle::k128);
+  }
+};
+
+template <KernelConfig kConfig, bool kAcross = tma_layout::b_is_mn_major(kConfig)>
+struct TensorFilter : TensorAlong<kConfig.gemm.swizzle_a> {};
+template <KernelConfig kConfig>
+struct TensorFilter<kConfig, true> : TensorAcross<tma_layout::box_k(kConfig)> {};
+
+// The products of one step into the accumulator `d`: one, or of fp32 three of tf32.
+template <KernelConfig kConfig>
+struct TensorProduct {
+  using Shared = Tcgen05Shared<kConfig>;
+  using A = TensorAlong<kConfig.gemm.swizzle_a>;
+  using B = TensorFilter<kConfig>;
+  static constexpr u32 kWord = device::tensor_word(operand_a(kConfig), operand_b(kConfig), kConfig.gemm.tile.m,
+                                                   kConfig.gemm.tile.n, A::kAcross, B::kAcross);
+
+  WT_DEVICE static void add(u32 d, SharedAddress a, SharedAddress b, int step, bool accumulate) {
+    if constexpr (tma_layout::three_products(kConfig)) {
+      multiply(d, a + Shared::kLow, b, step, accumulate);
+      multiply(d, a, b + Shared::kLow, step, true);
+      multiply(d, a, b, step, true);
+    } else {
+      multiply(d, a, b, step, accumulate);
+    }
+  }
+
+ private:
+  WT_DEVICE static void multiply(u32 d, SharedAddress a, SharedAddress b, int step, bool accumulate) {
+    device::tensor_multiply<device::tensor_kind(operand_a(kConfig)), Shared::kBlocks>(
+        d, A::descriptor(a, step), B::descriptor(b, step), kWord, accumulate);
+  }
+};
+
+}  // namespace wt

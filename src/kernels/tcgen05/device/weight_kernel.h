@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/tcgen05/device/weight_kernel.h - weight gradients on Blackwell: dw (k, tap c) = sum over pixels of dy^T x.
+//
+//   dy (channels, pixels) tiled, x (channels, pixels) im2col or tiled --> ring --tcgen05, both across k--> tensor
+//   memory
+//   --four store warps--> dw, or one part of the workspace
+//
+// GEMM rows are output channels, columns blocks of 64 input channels of a tap, k runs over the pixels of all images, as
+// on Hopper (kernels/tma_weight), whose arguments and launches these are. Parts of the sums are left in the order of
+// dw's elements, and split_sum.h adds them.
+#pragma once
+
+#include "kernels/tcgen05/device/product.h"
+#include "kernels/tcgen05/device/source.h"
+#include "kernels/tma_weight/device/source.h"
+#include "kernels/tma_weight/device/store.h"
+
+namespace wt {
+
+template <KernelConfig kConfig>
+struct Tcgen05Weight {
+  using Params = TmaWeightArguments;
+  static constexpr int kThreads = tcgen05_layout::threads(kConfig);
+  static constexpr int kMinBlocks = kConfig.min_blocks;
+
+  WT_DEVICE static void run(const Params& p) {
+    const Shared shared = Shared::here();
+    const int warp = device::warp_index();
+    if (warp == tcgen05_layout::kLoadWarp) {
+      if (device::lane_index() == 0) {
+        if (p.pixels > 0) {
+          device::tma_prefetch(p.dy);
+          device::tma_prefetch(p.x);
+        }
+        shared.init();
+        device::mbarrier_fence_init();
+        device::fence_async_shared();
+      }
+      device::sync_warp();
+    }
+    Shared::meet();
+    u32 tensor = 0;
+    if (warp == tcgen05_layout::kMultiplyWarp) {
+      device::tensor_allocate<kBlocks>(shared.tensor(), tcgen05_layout::tensor_columns(kConfig));
+      device::tensor_relinquish<kBlocks>();
+    }
+    if (warp == tcgen05_layout::kMultiplyWarp || warp < tcgen05_layout::kStoreWarps) {
+      device::tensor_fence_before();
+      device::sync_named(kTensorBarrier, 32 * (tcgen05_layout::kStoreWarps + 1));
+      device::tensor_fence_after();
+      tensor = device::load_shared<u32>(shared.tensor());
+    }
+    if (warp < tcgen05_layout::kStoreWarps) {
+      store(p, shared, tensor);
+    } else if (warp == tcgen05_layout::kLoadWarp) {
+      if constexpr (tma_layout::copies_rows(kConfig)) device::wait_prerequisites();
+      load(p, shared);
+    } else if (warp == tcgen05_layout::kMultiplyWarp) {
+      if (Shared::in_tile() == 0) multiply(p, shared, tensor);
+    }
+    device::tensor_fence_before();
+    Shared::meet();
+    device::tensor_fence_after();
+    if (warp == tcgen05_layout::kMultiplyWarp)
+      device::tensor_free<kBlocks>(tensor, tcgen05_layout::tensor_columns(kConfig));
+  }
+
+ private:
+  using Shared = Tcgen05Shared<kConfig>;
+  using Cursor = typename Shared::SlotRing::Cursor;
+  static constexpr int kBlocks = Shared::kBlocks, kTensorBarrier = 2;
+  static constexpr bool kPair = kBlocks == 2;
+  static constexpr int kChannels = 64, kDepth = kConfig.gemm.tile.k;  // of a block of channels: its columns, and pixels
+  static constexpr int kBlockBytes = kDepth * 128;
+  static constexpr int kBlocksM = tcgen05_layout::kRows / kChannels;  // of one block of the pair
+  static constexpr int kBlocksN = tcgen05_layout::columns(kConfig) / kChannels;
+  static constexpr int kTileBlocks = kConfig.gemm.tile.n / kChannels;
+  static constexpr bool kPlainX = kConfig.gemm.loader_b == Loader::kTmaTiled;
+  static_assert(kDepth == 64 && size_of(operand_a(kConfig)) == 2 && kConfig.gemm.tile.n % (kChannels * kBlocks) == 0);
+  static_assert(Shared::kTiles == 1 && !tcgen05_layout::takes_clusters(kConfig));
+  using Steps = typename WeightStore<kConfig>::Steps;
+
+  struct Item {
+    TileIndex tile;
+    i32 part, first, count;  // blocks of pixels
+  };
+  // Calls body(item) for all that this block, or pair, does.
+  template <class Body>
+  WT_DEVICE static void for_items(const Params& p, Body&& body) {
+    constexpr GemmConfig kGemm = kConfig.gemm;
+    const auto tiles_m = static_cast<u32>(p.tiles_m), tiles_n = static_cast<u32>(p.tiles_n);
+    const u32 tiles = tiles_m * tiles_n * static_cast<u32>(p.groups), items = tiles * static_cast<u32>(p.splits);
+    const u32 step = static_cast<u32>(device::grid_size().x) / kBlocks;
+    for (u32 at = static_cast<u32>(device::block_index().x) / kBlocks; at < items; at += step) {
+      const u32 part = at / tiles;
+      const PixelRange pixels = pixel_range(static_cast<i32>(part), p.blocks_per_split, p.pixel_blocks);
+      body(Item{tile_at<kGemm.raster, kGemm.block_swizzle>(at - part * tiles, tiles_m, tiles_n), static_cast<i32>(part),
+                pixels.first, pixels.count});
+    }
+  }
+
+  WT_DEVICE static void load(const Params& p, const Shared& shared) {
+    Cursor slot;
+    for_items(p, [&](const Item& item) {
+      if (device::elect()) load_item(p, shared, item, slot);
+      device::sync_warp();
+      slot.skip(item.count);
+    });
+    // Products give slots back in both blocks of a pair: not after the end of one.
+    for (int i = 0; i < kConfig.gemm.stages; ++i, slot.next()) shared.ring.wait_empty(slot);
+  }
+
+  WT_DEVICE static void load_item(const Params& p, const Shared& shared, const Item& item, Cursor slot) {
+    const auto part = static_cast<i32>(Shared::in_tile());
+    i32 channel[kBlocksN], tap[kBlocksN][3];
+    WT_UNROLL for (int j = 0; j < kBlocksN; ++j) {
+      const i32 block = static_cast<i32>(item.tile.n) * kTileBlocks + part * kBlocksN + j;
+      i32 index = block / p.channel_blocks;
+      // WHY: blocks past the last tap are loaded from its first channels; their columns are never stored.
+      if (index >= p.taps) index = p.taps - 1;
+      channel[j] = item.tile.group * p.channels + block % p.channel_blocks * kChannels;
+      WT_UNROLL for (int i = 2; i >= 0; --i) {
+        tap[j][i] = index % p.filter[i];
+        index /= p.filter[i];
+      }
+    }
+    const i32 row =
+        item.tile.group * p.rows + static_cast<i32>(item.tile.m) * kConfig.gemm.tile.m + part * tcgen05_layout::kRows;
+    i32 pixel = item.first * kDepth;
+    PixelWalk walk(p, pixel);
+    for (i32 block = 0; block < item.count; ++block) {
+      shared.ring.wait_empty(slot);
+      const SharedAddress own = shared.ring.full(slot.slot);
+      if (part == 0) device::mbarrier_arrive_expect(own, static_cast<u32>(p.copied_bytes));
+      const u32 full = kPair ? device::pair_address(own) : own;
+      WT_UNROLL for (int i = 0; i < kBlocksM; ++i) {
+        const BulkCopies<kPair, false> copy{shared.a_box(slot.slot, 0) + i * kBlockBytes, p.dy, full, 0, p.policy};
+        copy.tiled(row + kChannels * i, pixel);
+      }
+      WT_UNROLL for (int j = 0; j < kBlocksN; ++j) {
+        const BulkCopies<kPair, false> copy{shared.b_box(slot.slot, 0) + j * kBlockBytes, p.x, full, 0, p.policy};
+        if constexpr (kPlainX) {
+          copy.tiled(channel[j], pixel);
+        } else {
+          load_x(copy, p, walk, channel[j], tap[j]);
+        }
+      }
+      pixel += kDepth;
+      if constexpr (!kPlainX) walk.next(p);
+      slot.next();
+    }
+  }
+
+  WT_DEVICE static void load_x(const BulkCopies<kPair, false>& copy, const Params& p, const PixelWalk& at, i32 channel,
+                               const i32 (&tap)[3]) {
+    const auto offset = [&](int dim) { return static_cast<u16>(tap[dim] * p.dilation[dim]); };
+    if constexpr (kConfig.dims == 1) {
+      copy.im2col(channel, at.position(p, 2), at.at[0], offset(2));
+    } else if constexpr (kConfig.dims == 2) {
+      copy.im2col(channel, at.position(p, 2), at.position(p, 1), at.at[0], offset(2), offset(1));
+    } else {
+      copy.im2col(channel, at.position(p, 2), at.position(p, 1), at.position(p, 0), at.at[0], offset(2), offset(1),
+                  offset(0));
+    }
+  }
+
+  WT_DEVICE static void multiply(const Params& p, const Shared& shared, u32 tensor) {
+    using Operand = TensorAcross<kDepth>;
+    constexpr u32 kWord = device::tensor_word(operand_a(kConfig), operand_b(kConfig), kConfig.gemm.tile.m,
+                                              kConfig.gemm.tile.n, true, true);
+    Cursor slot;
+    typename Shared::SumCursor sum;
+    for_items(p, [&](const Item& item) {
+      if (item.count <= 0) return;
+      device::mbarrier_wait(shared.taken(sum.slot), sum.phase ^ 1);
+      device::tensor_fence_after();
+      const u32 d = tensor + static_cast<u32>(sum.slot * kConfig.gemm.tile.n);
+      for (i32 block = 0; block < item.count; ++block) {
+        shared.ring.wait_full(slot);
+        device::tensor_fence_after();
+        if (device::elect()) {
+          WT_UNROLL for (int step = 0; step < kDepth / 16; ++step) {
+            device::tensor_multiply<device::TensorKind::kF16, kBlocks>(
+                d, Operand::descriptor(shared.a_box(slot.slot, 0), step),
+                Operand::descriptor(shared.b_box(slot.slot, 0), step), kWord, block > 0 || step > 0);
+          }
+          Shared::commit(shared.ring.empty(slot.slot), true);
+          if (block + 1 == item.count) Shared::commit(shared.summed(sum.slot), false);
+        }
+        device::sync_warp();
+        slot.next();
+      }
+      sum.next();
+    });
+  }
+
+  WT_DEVICE static void store(const Params& p, const Shared& shared, u32 tensor) {
+    typename Shared::SumCursor sum;
+    const int warp = device::warp_index();
+    Steps steps;
+    for_items(p, [&](const Item& item) {
+      const bool summed = item.count > 0;
+      if (summed) {
+        device::mbarrier_wait(shared.summed(sum.slot), sum.phase);
+        device::tensor_fence_after();
+      }
+      const u32 from = tensor + (static_cast<u32>(warp) << 21) + static_cast<u32>(sum.slot * kConfig.gemm.tile.n);
+      WT_ROLLED for (int chunk = 0; chunk < kTileBlocks; ++chunk) {
+        float d[2][kChannels / 2] = {};
+        if (summed) {
+          WT_UNROLL for (int half = 0; half < 2; ++half) device::tensor_load<device::TensorShape::k16x256>(
+              d[half], from + (static_cast<u32>(half) << 20) + static_cast<u32>(chunk * kChannels));
+          device::tensor_load_wait();
+          WT_UNROLL for (int half = 0; half < 2; ++half) device::tensor_hold(d[half]);
+          if (chunk == kTileBlocks - 1) {
+            device::tensor_fence_before();
+            device::sync_warp();
+            if (device::lane_index() == 0) Shared::arrive(shared.taken(sum.slot), 0);
+          }
+        }
+        WT_UNROLL for (int half = 0; half < 2; ++half) store_block(p, item, warp, half, chunk, d[half], steps);
+      }
+      if (summed) sum.next();
+    });
+    if constexpr (!WeightStore<kConfig>::kSplit) steps.finish(p.epilogue);  // parts are finished by split_sum.h
+  }
+
+  // 16 rows of each warp of one block of channels of a tap.
+  WT_DEVICE static void store_block(const Params& p, const Item& item, int warp, int half, int chunk,
+                                    const float (&d)[kChannels / 2], Steps& steps) {
+    const int lane = device::lane_index();
+    const i32 block = static_cast<i32>(item.tile.n) * kTileBlocks + chunk, tap = block / p.channel_blocks;
+    if (tap >= p.taps) return;
+    const i32 first = block % p.channel_blocks * kChannels + 2 * (lane % 4);
+    WT_UNROLL for (int upper = 0; upper < 2; ++upper) {
+      const i32 row = static_cast<i32>(item.tile.m) * kConfig.gemm.tile.m +
+                      static_cast<i32>(Shared::in_tile()) * tcgen05_layout::kRows + 32 * warp + 16 * half + lane / 4 +
+                      8 * upper;
+      if (row >= p.rows) continue;
+      const i64 channel = static_cast<i64>(item.tile.group) * p.rows + row;
+      const i64 offset = (channel * p.taps + tap) * p.channels;
+      WT_UNROLL for (int e = 0; e < kChannels / 8; ++e) {
+        WeightStore<kConfig>::pair(p, item.part, offset, first + 8 * e, channel, d[4 * e + 2 * upper],
+                                   d[4 * e + 2 * upper + 1], steps);
+      }
+    }
+  }
+};
+
+}  // namespace wt

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/tma_weight/kind.cc - Hopper's weight gradient by bulk tensor copies and wgmma.
+#include "kernels/tma_weight/kind.h"
+
+#include "kernels/beside/device/split_sum_arguments.h"
+#include "kernels/tma/device/layout.h"
+#include "kernels/tma/seen.h"
+#include "kernels/tma_weight/device/part.h"
+
+namespace wt::kinds {
+namespace {
+
+constexpr Pipeline kPipelines[] = {Pipeline::kTma};
+constexpr Target kTargets[] = {Target::kSm90a};
+constexpr Direction kDirections[] = {Direction::kBackwardWeight};
+constexpr std::string_view kReadFields[] = {
+    "gemm.tile",        "gemm.warps",           "gemm.mma",           "gemm.pipeline",  "gemm.stages",
+    "gemm.loader_a",    "gemm.loader_b",        "gemm.swizzle_a",     "gemm.swizzle_b", "gemm.persistent",
+    "gemm.load_warps",  "gemm.raster",          "gemm.block_swizzle", "gemm.staging",   "gemm.specialization",
+    "gemm.split_k",     "gemm.groups_per_tile", "gemm.cluster_m",     "gemm.cluster_n", "gemm.multicast_a",
+    "gemm.multicast_b", "gemm.stream_k",        "gemm.aligned_copy"};
+
+// Without a swizzle there is no box to count; the constraint tma-swizzle says so.
+int64_t shared_bytes(const KernelConfig& config) {
+  return tma_layout::box_k(config) > 0 ? tma_layout::shared_bytes(config) : 0;
+}
+// The template that adds partial sums in a launch of its own; empty: there are none.
+std::string_view sum_class(const KernelConfig& config) {
+  if (weight_part::serves(config)) return "wt::TmaWeightSum";
+  if (config.gemm.stream_k != StreamK::kOff) return "wt::TmaWeightStreamSum";
+  const SplitK split = config.gemm.split_k;
+  return split == SplitK::kWorkspace || split == SplitK::kAtomic ? "wt::SplitSum" : "";
+}
+
+std::vector<LaunchEntry> entries(const KernelConfig& config) {
+  std::vector<LaunchEntry> list = seen_entries(config);
+  if (const std::string_view sum = sum_class(config); !sum.empty()) list.push_back({kSumSuffix, std::string(sum)});
+  return list;
+}
+
+}  // namespace
+
+extern const KernelKind kTmaWeight = {.id = Kind::kTmaWeight,
+                                      .header = "kernels/tma_weight/device/entries.h",
+                                      .class_name = "wt::TmaWeightGemm",
+                                      .pipelines = kPipelines,
+                                      .targets = kTargets,
+                                      .directions = kDirections,
+                                      .fields = kReadFields,
+                                      .propose = tma_weight_kind::propose,
+                                      .target_rows = tma_weight_kind::target_rows,
+                                      .problem_rows = tma_weight_kind::problem_rows,
+                                      .shared_bytes = shared_bytes,
+                                      .register_limit = tma_layout::consumer_registers,
+                                      .predict = tma_weight_kind::predict,
+                                      .bind = tma_weight_kind::bind,
+                                      .entries = entries};
+
+}  // namespace wt::kinds

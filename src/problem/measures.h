@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// problem/measures.h - what several rooms ask of a type's width and of a size.
+#pragma once
+
+#include <cstdint>
+
+#include "problem/problem.h"
+
+namespace wt {
+
+constexpr bool is_16_bit(DataType type) { return type == DataType::kBf16 || type == DataType::kF16; }
+constexpr bool is_fp8(DataType type) { return type == DataType::kE4m3 || type == DataType::kE5m2; }
+
+constexpr int64_t pixels(const Spatial& size) { return size[0] * size[1] * size[2]; }
+
+}  // namespace wt

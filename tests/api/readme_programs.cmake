@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# wt_readme_program(cpp|c OUTPUT): the first block of README.md in that language as a program. Lines of #include stay where
+# they are; the rest becomes the body of main, unless the block has a main of its own.
+function(wt_readme_program language output)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/README.md)
+  file(READ ${PROJECT_SOURCE_DIR}/README.md page)
+  string(FIND "${page}" "```${language}\n" start)
+  if(start EQUAL -1)
+    message(FATAL_ERROR "README.md has no block of ${language}")
+  endif()
+  string(LENGTH "```${language}\n" mark)
+  math(EXPR start "${start} + ${mark}")
+  string(SUBSTRING "${page}" ${start} -1 block)
+  string(FIND "${block}" "```" end)
+  string(SUBSTRING "${block}" 0 ${end} block)
+  if(NOT block MATCHES "int main\\(")
+    string(REGEX MATCHALL "#include[^\n]*\n" includes "${block}")
+    string(REGEX REPLACE "#include[^\n]*\n" "" block "${block}")
+    string(JOIN "" includes ${includes})
+    set(block "${includes}\nint main() {\n${block}\n}\n")
+  endif()
+  file(GENERATE OUTPUT ${output} CONTENT "${block}")
+endfunction()

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json.h"
+
+#include <gmock/gmock.h>
+
+namespace wt {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string nested(int levels, const std::string& open, const std::string& close) {
+  std::string text;
+  for (int i = 0; i < levels; ++i) text += open;
+  text += "1";
+  for (int i = 0; i < levels; ++i) text += close;
+  return text;
+}
+
+TEST(Json, IsReadUpToTheLimitOfItsNesting) {
+  EXPECT_TRUE(parse_json(nested(kMaxJsonNesting, "[", "]")).ok());
+  EXPECT_TRUE(parse_json(nested(kMaxJsonNesting, "{\"a\":", "}")).ok());
+  for (const int levels : {kMaxJsonNesting + 1, 1'000'000}) {
+    EXPECT_THAT(parse_json(nested(levels, "[", "]")).status().message(), HasSubstr("nested deeper than 64 levels"));
+    EXPECT_THAT(parse_json(nested(levels, "{\"a\":", "}")).status().message(), HasSubstr("nested deeper"));
+  }
+}
+
+TEST(Json, BracketsInStringsAreText) {
+  const std::string brackets(1000, '[');
+  EXPECT_EQ(*parse_json("\"" + brackets + "\""), brackets);
+  EXPECT_TRUE(parse_json("[\"\\\"" + brackets + "\"]").ok()) << "after an escaped quote the string goes on";
+  EXPECT_FALSE(parse_json("[\"\\\\\"," + brackets + "]").ok()) << "after an escaped backslash it has ended";
+}
+
+TEST(Json, WhatIsNoJsonIsRefused) {
+  for (const char* text : {"", "{", "]", "nonsense", "{\"a\":1}}", "\xff"}) EXPECT_FALSE(parse_json(text).ok()) << text;
+}
+
+TEST(Json, IntegersAreCheckedBeforeTheyAreConverted) {
+  const auto value = [](const std::string& number) {
+    return json_integer(*parse_json("{\"n\":" + number + "}"), "n", -1, 1000);
+  };
+  EXPECT_EQ(*value("-1"), -1);
+  EXPECT_EQ(*value("1000"), 1000);
+  for (const char* bad : {"-2", "1001", "4294967296", "18446744073709551615", "-9223372036854775808", "1e300", "1.0",
+                          "\"1\"", "null", "[1]", "true"}) {
+    EXPECT_THAT(value(bad).status().message(), HasSubstr("n is not a whole number from -1 to 1000")) << bad;
+  }
+  EXPECT_THAT(json_integer(*parse_json("{}"), "n", 0, 1).status().message(), HasSubstr("n is missing"));
+  EXPECT_THAT(json_integer(*parse_json("[]"), "n", 0, 1).status().message(), HasSubstr("n is missing"));
+}
+
+}  // namespace
+}  // namespace wt

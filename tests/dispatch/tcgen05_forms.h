@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/dispatch/tcgen05_forms.h - the forms of the kernel on tensor memory, each with a problem that shows its edges.
+#pragma once
+
+#include "kernels/tcgen05/device/layout.h"
+#include "tests/dispatch/exact_trial.h"
+
+namespace wt::tcgen05_test {
+
+struct Form {
+  const char* name;
+  const char* problem;
+  bool (*wanted)(const GemmConfig& gemm);
+  bool quick = false;  // runs with the quick tests, too
+  int splits = 0;
+};
+
+inline bool pair(const GemmConfig& gemm) { return gemm.mma.m == 256; }
+inline bool takes(const GemmConfig& gemm) { return !gemm.persistent; }
+inline bool plain(const GemmConfig& gemm) {
+  return gemm.cluster_m == 1 && gemm.cluster_n == 1 && gemm.split_k == SplitK::kNone && gemm.groups_per_tile == 1 &&
+         !gemm.aligned_copy && gemm.specialization == Specialization::kDefault && gemm.double_buffer;
+}
+inline bool stored(const GemmConfig& gemm, Staging staging) { return plain(gemm) && gemm.staging == staging; }
+
+constexpr Staging kBulk = Staging::kTmaStore, kRows = Staging::kShared, kPairs = Staging::kDirect;
+constexpr const char* kForward = "fwd bf16 n3 c72 k200 i13x17 f3x3 p1";
+constexpr const char* kStrided = "bwd_data bf16 n2 c136 k72 i13x11 f3x3 s2 p1";
+
+inline const Form kForms[] = {
+    {"OneTaken", kForward,
+     [](const GemmConfig& g) { return stored(g, kBulk) && !pair(g) && takes(g) && g.tile.n == 128; }, true},
+    {"OneWalked", kForward,
+     [](const GemmConfig& g) { return stored(g, kBulk) && !pair(g) && !takes(g) && g.tile.n == 64; }},
+    {"PairTaken", kForward,
+     [](const GemmConfig& g) { return stored(g, kBulk) && pair(g) && takes(g) && g.tile.n == 128; }, true},
+    {"PairWalked", kForward,
+     [](const GemmConfig& g) { return stored(g, kBulk) && pair(g) && !takes(g) && g.tile.n == 256; }},
+    {"Rows", kForward, [](const GemmConfig& g) { return stored(g, kRows) && !pair(g) && takes(g); }},
+    {"RowsOfPair", kForward, [](const GemmConfig& g) { return stored(g, kRows) && pair(g); }},
+    {"Pairs", kForward, [](const GemmConfig& g) { return stored(g, kPairs) && !pair(g) && takes(g); }},
+    {"Narrow", "fwd bf16 n1 c64 k24 i9x9 f3x3 p1",
+     [](const GemmConfig& g) { return stored(g, kBulk) && g.tile.n == 32; }},
+    {"Tail", kForward, [](const GemmConfig& g) { return stored(g, kBulk) && g.tile.n == 160; }},
+    {"OneAccumulator", kForward, [](const GemmConfig& g) { return !g.double_buffer && g.split_k == SplitK::kNone; }},
+    {"SharedFilter", kForward, [](const GemmConfig& g) { return g.multicast_b && !pair(g); }},
+    {"SharedPixels", kForward, [](const GemmConfig& g) { return g.multicast_a && !pair(g); }},
+    {"PairsShareFilter", kForward, [](const GemmConfig& g) { return g.multicast_b && pair(g) && g.tile.n == 128; },
+     true},
+    {"PairsSharePixels", kForward, [](const GemmConfig& g) { return g.multicast_a && pair(g) && g.tile.n == 128; }},
+    {"Parts", "fwd bf16 n1 c128 k72 i7x7 f3x3 p1",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace && !pair(g) && !takes(g); }, true, 3},
+    {"PartsTaken", "fwd bf16 n1 c128 k72 i7x7 f3x3 p1",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace && takes(g); }, false, 4},
+    {"PartsOfPair", "fwd bf16 n1 c128 k72 i7x7 f3x3 p1",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace && pair(g); }, false, 5},
+    {"Unit", "fwd bf16 n2 c96 k136 i9x9 f1x1",
+     [](const GemmConfig& g) { return g.loader_a == Loader::kTmaTiled && g.staging == kBulk && pair(g); }},
+    {"Groups", "fwd bf16 n2 c128 k128 g2 i9x9 f3x3 p1",
+     [](const GemmConfig& g) { return stored(g, kBulk) && g.tile.n == 64; }},
+    {"MergedGroups", "fwd bf16 n2 c64 k64 g4 i9x9 f3x3 p1", [](const GemmConfig& g) { return g.groups_per_tile == 4; }},
+    {"OddChannels", "fwd bf16 n1 c30 k33 i9x9 f3x3 p1", [](const GemmConfig& g) { return g.aligned_copy; }},
+    {"Patches", "fwd bf16 n2 c16 k64 i16x16 f4x4 s4",
+     [](const GemmConfig& g) { return g.specialization == Specialization::kPatch; }},
+    {"Dilated", "fwd bf16 n1 c64 k64 i15x15 f3x3 p4 d4",
+     [](const GemmConfig& g) { return stored(g, kRows) && !pair(g); }},
+    {"Line", "fwd fp16 n3 c64 k96 i70 f5 p2", [](const GemmConfig& g) { return stored(g, kBulk) && pair(g); }},
+    {"Cube", "fwd bf16 n1 c40 k64 i5x6x7 f3x3x3 p1", [](const GemmConfig& g) { return stored(g, kBulk) && pair(g); }},
+    {"Residual", "fwd bf16 n2 c64 k136 i13x13 f3x3 p1 +bias+residual+relu",
+     [](const GemmConfig& g) { return stored(g, kBulk) && !pair(g); }, true},
+    {"ResidualOfPair", "fwd bf16 n2 c64 k136 i13x13 f3x3 p1 +residual",
+     [](const GemmConfig& g) { return stored(g, kBulk) && pair(g); }},
+    {"Largest", "fwd bf16 n2 c64 k72 i9x9 f3x3 p1 +amax", [](const GemmConfig& g) { return stored(g, kBulk); }},
+    {"Tf32", "fwd tf32 n1 c40 k72 i9x9 f3x3 p1", [](const GemmConfig& g) { return !pair(g); }},
+    {"Tf32OfPair", "fwd tf32 n1 c40 k72 i9x9 f3x3 p1", [](const GemmConfig& g) { return pair(g) && takes(g); }},
+    {"Fp32", "fwd fp32 n1 c40 k72 i9x9 f3x3 p1", [](const GemmConfig& g) { return takes(g); }, true},
+    {"Fp8", "fwd e4m3 n1 c80 k72 i9x9 f3x3 p1", [](const GemmConfig& g) { return pair(g); }},
+    {"Data", kStrided, [](const GemmConfig& g) { return stored(g, kRows) && !pair(g) && takes(g); }, true},
+    {"DataOfPair", kStrided, [](const GemmConfig& g) { return stored(g, kRows) && pair(g) && takes(g); }},
+    {"DataWalked", kStrided, [](const GemmConfig& g) { return stored(g, kRows) && !pair(g) && !takes(g); }},
+    {"DataUnitStride", "bwd_data bf16 n2 c136 k72 i13x11 f3x3 p1",
+     [](const GemmConfig& g) { return stored(g, kBulk) && pair(g); }},
+    {"DataParts", "bwd_data bf16 n1 c72 k128 i7x7 f3x3 p1",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace; }, false, 3},
+    {"DataTf32", "bwd_data tf32 n1 c72 k40 i9x9 f3x3 p1", [](const GemmConfig& g) { return takes(g); }},
+    {"DataFp32", "bwd_data fp32 n1 c72 k40 i9x9 f3x3 s2 p1", [](const GemmConfig& g) { return takes(g); }},
+    {"DataFp8", "bwd_data e4m3 n1 c64 k80 i9x9 f3x3 p1", [](const GemmConfig& g) { return takes(g); }},
+    {"Weight", "bwd_weight bf16 n3 c72 k136 i9x11 f3x3 p1", [](const GemmConfig& g) { return plain(g) && !pair(g); },
+     true},
+    {"WeightParts", "bwd_weight bf16 n3 c72 k136 i9x11 f3x3 p1",
+     [](const GemmConfig& g) {
+       return g.split_k == SplitK::kWorkspace && !pair(g) && !g.aligned_copy && g.groups_per_tile == 1;
+     },
+     true, 3},
+    {"WeightOfPair", "bwd_weight fp16 n3 c72 k136 i9x11 f3x3 s2 p1",
+     [](const GemmConfig& g) { return plain(g) && pair(g); }},
+    {"WeightPartsOfPair", "bwd_weight bf16 n3 c72 k136 i9x11 f3x3 p1",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace && pair(g); }, false, 4},
+    {"WeightUnit", "bwd_weight bf16 n3 c72 k136 i9x11 f1x1",
+     [](const GemmConfig& g) { return g.loader_b == Loader::kTmaTiled; }},
+    {"WeightCube", "bwd_weight bf16 n1 c40 k64 i5x6x7 f3x3x3 p1", [](const GemmConfig& g) { return plain(g); }},
+};
+
+// In the simulator, whenever asynchronous work happens.
+inline void expect_form(const Form& form) {
+  const ConvProblem problem = problem_of(form.problem);
+  KernelConfig config;
+  bool found = false;
+  for (const RankedCandidate& c : rank_candidates(problem, Target::kSm100a, {}, Breadth::kAll)) {
+    if (found || !c.accepts() || c.config.kind != Kind::kTcgen05 || !form.wanted(c.config.gemm)) continue;
+    config = c.config;
+    found = true;
+  }
+  ASSERT_TRUE(found) << "no such kernel for " << form.problem;
+  for (const char* completion : {"early", "late", "random"}) {
+    ::setenv("WAVETILE_SIM_COMPLETION", completion, 1);
+    const auto device = open_device("sim:sm_100a");
+    ::unsetenv("WAVETILE_SIM_COMPLETION");
+    ASSERT_TRUE(device.ok()) << device.status().message();
+    SCOPED_TRACE(completion);
+    expect_exact(*device, problem, config, form.splits);
+  }
+}
+
+inline std::vector<Form> forms(bool quick) {
+  std::vector<Form> list;
+  for (const Form& form : kForms)
+    if (form.quick == quick) list.push_back(form);
+  return list;
+}
+
+class Tcgen05 : public testing::TestWithParam<Form> {};
+inline std::string test_name(const testing::TestParamInfo<Form>& info) { return info.param.name; }
+
+}  // namespace wt::tcgen05_test

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tests/faults/injector.c - makes one call of the system fail: LD_PRELOAD it into a program.
+ *
+ *   WT_FAULT=KIND:N       the Nth call of a kind (from 1) fails, once; kinds: see names below
+ *   WT_FAULT_COUNTS=FILE  at the end, one line a kind: its name and how many calls there were
+ *
+ * Counting begins when main() asks for SIGHUP, as the command does first: what fails before is not ours to catch.
+ * Programs that the command starts are left alone. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+enum Kind { kAlloc, kOpen, kRead, kWrite, kRename, kSync, kSpawn, kLoad, kFolder, kKinds };
+static const char* const names[kKinds] = {"alloc", "open",  "read",   "write", "rename",
+                                          "fsync", "spawn", "dlopen", "mkdir"};
+static const int errors[kKinds] = {ENOMEM, EMFILE, EIO, ENOSPC, EIO, EIO, EAGAIN, 0, ENOSPC};
+
+static atomic_long counts[kKinds];
+static atomic_int begun;
+static int fault_kind = -1;
+static long fault_number;
+static char counts_file[512];
+
+__attribute__((constructor)) static void start(void) {
+  const char* fault = getenv("WT_FAULT");
+  const char* file = getenv("WT_FAULT_COUNTS");
+  if (file) strncpy(counts_file, file, sizeof counts_file - 1);
+  for (int i = 0; fault && i < kKinds; ++i) {
+    const size_t length = strlen(names[i]);
+    if (strncmp(fault, names[i], length) != 0 || fault[length] != ':') continue;
+    fault_kind = i;
+    fault_number = atol(fault + length + 1);
+  }
+  unsetenv("LD_PRELOAD");
+}
+
+__attribute__((destructor)) static void end(void) {
+  if (!counts_file[0]) return;
+  begun = 0;
+  const int file = (int)syscall(SYS_openat, AT_FDCWD, counts_file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  for (int i = 0; i < kKinds; ++i) {
+    char line[64];
+    const int length = snprintf(line, sizeof line, "%s %ld\n", names[i], (long)counts[i]);
+    if (syscall(SYS_write, file, line, (size_t)length) != length) _exit(99);
+  }
+  syscall(SYS_close, file);
+}
+
+/* Whether this call is the one. */
+static int fails(enum Kind kind) {
+  if (!begun) return 0;
+  const long number = atomic_fetch_add(&counts[kind], 1) + 1;
+  if ((int)kind != fault_kind || number != fault_number) return 0;
+  errno = errors[kind];
+  return 1;
+}
+
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+extern void* __libc_malloc(size_t);
+extern void* __libc_calloc(size_t, size_t);
+extern void* __libc_realloc(void*, size_t);
+extern void* __libc_memalign(size_t, size_t);
+
+/* glibc's own names: dlsym itself allocates. */
+void* malloc(size_t size) { return fails(kAlloc) ? NULL : __libc_malloc(size); }
+void* calloc(size_t count, size_t size) { return fails(kAlloc) ? NULL : __libc_calloc(count, size); }
+void* realloc(void* memory, size_t size) { return fails(kAlloc) ? NULL : __libc_realloc(memory, size); }
+void* aligned_alloc(size_t alignment, size_t size) { return fails(kAlloc) ? NULL : __libc_memalign(alignment, size); }
+int posix_memalign(void** memory, size_t alignment, size_t size) {
+  if (fails(kAlloc)) return ENOMEM;
+  *memory = __libc_memalign(alignment, size);
+  return *memory ? 0 : ENOMEM;
+}
+
+static mode_t mode_of(int flags, va_list more) { return flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0; }
+
+int open(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = mode_of(flags, more);
+  va_end(more);
+  return fails(kOpen) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+int open64(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = mode_of(flags, more);
+  va_end(more);
+  return fails(kOpen) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_LARGEFILE, mode);
+}
+
+ssize_t read(int file, void* data, size_t size) { return fails(kRead) ? -1 : syscall(SYS_read, file, data, size); }
+ssize_t pread(int file, void* data, size_t size, off_t at) {
+  return fails(kRead) ? -1 : syscall(SYS_pread64, file, data, size, at);
+}
+ssize_t pread64(int file, void* data, size_t size, off64_t at) {
+  return fails(kRead) ? -1 : syscall(SYS_pread64, file, data, size, at);
+}
+ssize_t write(int file, const void* data, size_t size) {
+  /* What is said to the user is no data. */
+  return file > 2 && fails(kWrite) ? -1 : syscall(SYS_write, file, data, size);
+}
+ssize_t pwrite(int file, const void* data, size_t size, off_t at) {
+  return fails(kWrite) ? -1 : syscall(SYS_pwrite64, file, data, size, at);
+}
+ssize_t pwrite64(int file, const void* data, size_t size, off64_t at) {
+  return fails(kWrite) ? -1 : syscall(SYS_pwrite64, file, data, size, at);
+}
+
+int rename(const char* from, const char* to) {
+  return fails(kRename) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+int fsync(int file) { return fails(kSync) ? -1 : (int)syscall(SYS_fsync, file); }
+int fdatasync(int file) { return fails(kSync) ? -1 : (int)syscall(SYS_fdatasync, file); }
+int mkdir(const char* path, mode_t mode) {
+  return fails(kFolder) ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
+                 const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
+  return fails(kSpawn) ? EAGAIN : NEXT(posix_spawnp)(child, file, actions, attributes, argv, envp);
+}
+
+void* dlopen(const char* path, int flags) { return fails(kLoad) ? NULL : NEXT(dlopen)(path, flags); }
+
+int sigaction(int signal, const struct sigaction* action, struct sigaction* before) {
+  const int result = NEXT(sigaction)(signal, action, before);
+  if (signal == SIGHUP && action) begun = 1;
+  return result;
+}

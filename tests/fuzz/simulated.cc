@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/fuzz/simulated.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "base/check.h"
+#include "config/enum_names.h"
+#include "config/fields.h"
+#include "config/signature.h"
+#include "dispatch/choice/candidates.h"
+#include "dispatch/choice/selection.h"
+#include "dispatch/plan/kernel.h"
+#include "dispatch/plan/transposed.h"
+#include "dispatch/trial/trial.h"
+#include "kernels/constraints.h"
+#include "problem/measures.h"
+#include "problem/random_problem.h"
+#include "runtime/sim/device.h"
+
+namespace wt::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kProblems = 24;        // per kernel
+constexpr int kAttempts = 400;       // to find them
+constexpr double kMost = 1 << 20;    // multiply-adds of one problem
+constexpr double kTiles = 36;        // of 64x64x64 products
+constexpr double kBeyond = 1 << 24;  // of one that shrinking made
+constexpr std::string_view kCompletions[] = {"early", "late", "random"};
+
+// Steps that random_problem does not draw; each stays where the problem is valid with it.
+void widen(Random& random, ConvProblem& p) {
+  const auto keep_if_valid = [&](ConvProblem wider) {
+    if (validate(wider).ok()) p = std::move(wider);
+  };
+  if (random.chance(0.15)) {
+    ConvProblem wider = p;
+    wider.epilogue.added = static_cast<int>(random.between(1, 2));
+    for (int i = 0; i < wider.epilogue.added; ++i)
+      wider.epilogue.betas[static_cast<size_t>(i)] = random.pick({1.f, -2.f});
+    keep_if_valid(wider);
+  }
+  if (random.chance(0.15)) {
+    ConvProblem wider = p;
+    wider.epilogue.activation = Activation::kNone;
+    wider.epilogue.gradient = static_cast<Activation>(random.between(1, kActivationCount - 1));
+    keep_if_valid(wider);
+  }
+  if (p.direction == Direction::kBackwardWeight && random.chance(0.2)) {
+    ConvProblem wider = p;
+    wider.bias_gradient = random.pick({BiasGradient::kOfY, BiasGradient::kOfX});
+    keep_if_valid(wider);
+  }
+}
+
+// Channels that fill the vectors and tiles of kernels, which those of random_problem seldom do.
+void round_channels(Random& random, ConvProblem& p) {
+  const int64_t per_group = random.pick<int64_t>({1, 2, 4, 8, 8, 16, 16, 32, 48, 64, 64, 96, 128});
+  const int64_t other = random.chance(0.5) ? per_group : random.pick<int64_t>({1, 3, 8, 16, 24, 64, 128});
+  p.g = random.chance(0.7) ? 1 : random.pick<int64_t>({2, 4, 8, 16});
+  p.c = p.g * per_group, p.k = p.g * other;
+  if (p.g > 1 && p.c * p.k > 256 * 256) p.c = p.k = p.g * 8;
+}
+
+bool fits(const ConvProblem& p) { return validate(p).ok() && p.flops() / 2 <= kMost; }
+
+ConvProblem base_problem(Random& random) {
+  while (true) {
+    ConvProblem p = random_problem(random, {.max_multiply_adds = int64_t{1} << 18, .epilogues = random.chance(0.6)});
+    if (random.chance(0.75)) round_channels(random, p);
+    if (random.chance(0.2)) {  // depthwise
+      p.g = p.c = p.k = random.pick<int64_t>({3, 8, 16, 32, 64, 72});
+    }
+    widen(random, p);
+    if (fits(p)) return p;
+  }
+}
+
+// Whether the simulator has it in some milliseconds. Kernels of the GEMM family multiply whole tiles, which small
+// groups, few channels and few pixels do not fill.
+bool affordable(const KernelConfig& config, const ConvProblem& p) {
+  if (config.family() == Family::kDirect) return p.flops() / 2 <= kMost;
+  const auto tiles = [](int64_t count) { return static_cast<double>((count + 63) / 64); };
+  int64_t taps = 1, pixels = p.n;
+  for (int i = kMaxDims - p.dims; i < kMaxDims; ++i) {
+    taps *= p.filter[i];
+    pixels *= p.direction == Direction::kBackwardData ? p.in[i] : p.out()[i];
+  }
+  return tiles(p.c / p.g) * tiles(p.k / p.g) * tiles(pixels) * static_cast<double>(p.g * taps) <= kTiles;
+}
+
+// The problem that a kernel of this config sees: a channels-last kernel serves others between transpositions.
+ConvProblem seen_by(const KernelConfig& config, const ConvProblem& problem) {
+  const ConvProblem own = kernel_problem(problem);
+  return own.layout != config.layout && config.layout == Layout::kChannelsLast ? channels_last(own) : own;
+}
+
+bool serves(const KernelConfig& config, const ConvProblem& problem, bool deterministic) {
+  const ConvProblem seen = seen_by(config, problem);
+  return signature_difference(config, seen).empty() && accepts(config, seen, {.deterministic = deterministic});
+}
+
+// One of the kernels that take the problem, every kind as often as the others; nothing where none does.
+const KernelConfig* kernel_of(Random& random, const ConvProblem& problem, Target target) {
+  PlanOptions options;
+  options.deterministic = false;
+  options.tuning = Tuning::kOff;
+  ConvProblem seen = kernel_problem(problem);
+  if (seen.layout == Layout::kChannelsFirst && random.chance(0.4)) seen = channels_last(seen);
+  std::map<Kind, std::vector<const KernelConfig*>> kinds;
+  for (const RankedConfig& ranked : rank(seen, usual_rates(target), options))
+    kinds[ranked.config->kind].push_back(ranked.config);
+  if (kinds.size() > 1 && random.chance(0.8)) kinds.erase(Kind::kBasic);  // which takes everything
+  if (kinds.empty()) return nullptr;
+  const auto& some = std::next(kinds.begin(), random.between(0, static_cast<int64_t>(kinds.size()) - 1))->second;
+  return some[static_cast<size_t>(random.between(0, static_cast<int64_t>(some.size()) - 1))];
+}
+
+// The same signature with other sizes.
+ConvProblem varied(Random& random, const ConvProblem& base) {
+  ConvProblem p = base;
+  if (random.chance(0.5)) p.n = random.between(1, 4);
+  const int64_t step = std::max<int64_t>(1, random.pick<int64_t>({1, 8, 16}));
+  if (random.chance(0.4)) p.c = std::max<int64_t>(1, p.c / p.g + step * random.between(-3, 4)) * p.g;
+  if (random.chance(0.4)) p.k = std::max<int64_t>(1, p.k / p.g + step * random.between(-3, 4)) * p.g;
+  if (base.c == base.g && base.k % base.g == 0) p.c = p.g, p.k = p.g * (base.k / base.g);
+  if (random.chance(0.1) && p.g > 1) {
+    const int64_t groups = random.between(1, 2 * p.g);
+    p.c = p.c / p.g * groups, p.k = p.k / p.g * groups, p.g = groups;
+  }
+  for (int i = kMaxDims - p.dims; i < kMaxDims; ++i) {
+    if (random.chance(0.6)) p.in[i] = random.chance(0.1) ? random.between(1, 70) : random.between(1, 20);
+    if (random.chance(0.15)) p.filter[i] = random.between(1, 7);
+    if (random.chance(0.15)) p.stride[i] = random.between(1, 4);
+    if (random.chance(0.15)) p.dilation[i] = random.between(1, 3);
+    const int64_t reach = p.dilation[i] * (p.filter[i] - 1) + 1;
+    if (random.chance(0.3)) p.pad_lower[i] = random.between(0, reach);
+    if (random.chance(0.3)) p.pad_upper[i] = random.chance(0.5) ? p.pad_lower[i] : random.between(0, reach);
+  }
+  return p;
+}
+
+std::optional<KernelConfig> kernel_called(const std::string& name, const ConvProblem& problem, Target target) {
+  PlanOptions options;
+  options.deterministic = false;
+  for (const ConvProblem& seen : {kernel_problem(problem), channels_last(kernel_problem(problem))})
+    for (const RankedConfig& ranked : rank(seen, usual_rates(target), options))
+      if (name_of(*ranked.config) == name) return *ranked.config;
+  return std::nullopt;
+}
+
+// WHY not always by its name through make_plan: that looks at every other kernel too, which takes longer than the
+// simulation.
+TrialResult trial(const std::shared_ptr<Device>& device, const ConvProblem& problem, const KernelConfig& config,
+                  const TrialOptions& options) {
+  const bool turned = problem.layout != config.layout;
+  if (!serves(config, problem, false) || turned || problem.bias_gradient != BiasGradient::kNone || problem.history)
+    return run_trial(device, problem, options);
+  TrialResult result;
+  const auto plan = make_kernel_plan(device, problem, config, "fuzzed");
+  const auto tensors = TrialTensors::make(device, problem, options.exact, options.seed);
+  if (plan.ok() && tensors.ok()) return run_trial(**tensors, **plan, options);
+  result.status = plan.ok() ? tensors.status() : plan.status();
+  return result;
+}
+
+struct Header {
+  std::string device, completion, data, kind, kernel;
+  uint64_t seed = 0;
+  int same = 1;
+};
+
+std::optional<Header> parse_header(const std::string& line) {
+  std::istringstream words(line);
+  Header h;
+  std::string seed, same, by;
+  words >> h.device >> seed >> h.seed >> h.completion >> h.data >> same >> h.same >> by >> h.kind >> h.kernel;
+  if (!words || seed != "seed" || same != "same" || by != "by" || !h.device.starts_with("sim:")) return std::nullopt;
+  return h;
+}
+
+}  // namespace
+
+Simulated::Simulated() {
+  std::string name = (fs::temp_directory_path() / "wavetile_fuzz_cache.XXXXXX").string();
+  WT_CHECK(::mkdtemp(name.data()) != nullptr, "no folder can be made in {}", fs::temp_directory_path().string());
+  cache_ = name;
+  ::setenv("WAVETILE_CACHE_DIR", name.c_str(), 1);
+  ::setenv("WAVETILE_CACHE_LIMIT_MB", "64", 1);
+  ::setenv("WAVETILE_CXX_FLAGS", "-O1", 0);
+}
+
+Simulated::~Simulated() {
+  std::error_code error;
+  fs::remove_all(cache_, error);
+}
+
+std::string Simulated::generate(Random& random) const {
+  const std::vector<DeviceInfo> devices = list_sim_devices();
+  while (true) {
+    const DeviceInfo& device =
+        devices[static_cast<size_t>(random.between(0, static_cast<int64_t>(devices.size()) - 1))];
+    const ConvProblem base = base_problem(random);
+    const KernelConfig* config = kernel_of(random, base, device.target);
+    if (!config) continue;
+    bool deterministic = true;
+    std::vector<std::string> problems;
+    for (int i = 0; i < kAttempts && static_cast<int>(problems.size()) < kProblems; ++i) {
+      const ConvProblem p = i == 0 ? base : varied(random, base);
+      if (!fits(p) || !affordable(*config, p) || !serves(*config, p, false)) continue;
+      const std::string text = to_text(p);
+      if (std::ranges::find(problems, text) != problems.end()) continue;
+      problems.push_back(text);
+      deterministic = deterministic && serves(*config, p, true);
+    }
+    if (problems.empty()) continue;
+    std::string input =
+        fmt::format("{} seed {} {} {} same {} by {} {}\n", device.id, random.between(1, 1 << 30),
+                    kCompletions[random.between(0, 2)], random.chance(0.7) ? "exact" : "random",
+                    deterministic && random.chance(0.25) ? 2 : 1, text_of(config->kind), name_of(*config));
+    for (const std::string& text : problems) input += text + "\n";
+    return input;
+  }
+}
+
+std::string Simulated::run(const std::string& input) const {
+  account_.clear();
+  std::istringstream lines(input);
+  std::string line;
+  std::getline(lines, line);
+  const std::optional<Header> header = parse_header(line);
+  if (!header) return "";  // shrinking goes through such
+  const auto target = from_text<Target>(header->device.substr(4));
+  if (!target) return "";
+  sim::Options simulation;
+  simulation.seed = header->seed;
+  const auto completion = std::ranges::find(kCompletions, header->completion);
+  if (completion == std::end(kCompletions)) return "";
+  simulation.completion = static_cast<sim::Completion>(completion - std::begin(kCompletions));
+  simulation.threads = 1;  // the same run again
+  const auto device = open_sim_device(*target, simulation);
+  if (!device.ok()) return "";
+  TrialOptions options;
+  options.exact = header->data == "exact";
+  options.seed = header->seed;
+  options.time = false;
+  options.same = header->same;
+  options.plan.deterministic = false;
+  options.plan.tuning = Tuning::kOff;
+  options.plan.kernel = header->kernel;
+  int right = 0, declined = 0;
+  std::optional<KernelConfig> config;
+  while (std::getline(lines, line)) {
+    const Result<ConvProblem> problem = parse_problem(line);
+    if (!problem.ok() || problem->flops() / 2 > kBeyond) continue;
+    if (!config) config = kernel_called(header->kernel, *problem, *target);
+    if (!config) break;
+    const TrialResult result = trial(*device, *problem, *config, options);
+    if (result.status.code() == Code::kUnsupported || result.status.code() == Code::kBadInput) {
+      ++declined;
+    } else if (!result.status.ok() || !result.verified) {
+      return fmt::format("{} on '{}': {}", header->kernel, line, result.status.message());
+    } else {
+      ++right;
+    }
+  }
+  uint64_t hash = 0;
+  for (const char c : header->kernel) hash = mix64(hash ^ static_cast<unsigned char>(c));
+  account_ = fmt::format("{} {} {:08x} {} {}", text_of(*target), header->kind, hash >> 32, right, declined);
+  return "";
+}
+
+}  // namespace wt::fuzz

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/scarce_memory.h - a host whose memory runs out at a chosen allocation. Include it in one source of a test
+// program: it replaces the program's operator new.
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace wt::scarce {
+
+inline std::atomic<long> left{-1};  // allocations until one fails; negative: none does
+
+// The nth allocation (from 1) of any thread fails while the object lives.
+class Memory {
+ public:
+  explicit Memory(long nth) { left = nth; }
+  ~Memory() { left = -1; }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  bool ran_out() const { return left <= 0; }
+};
+
+inline void* allocate(std::size_t bytes, std::size_t alignment) {
+  if (left > 0 && --left == 0) throw std::bad_alloc();
+  const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, size == 0 ? alignment : size);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace wt::scarce
+
+void* operator new(std::size_t bytes) { return wt::scarce::allocate(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return wt::scarce::allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }

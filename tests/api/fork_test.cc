@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "handles.h"
+#include "tests/address_sanitizer.h"
 
 namespace wavetile_test {
 namespace {
@@ -53,6 +54,7 @@ TEST(Fork, PlansOfTheParentRunInItsChildren) {
 }
 
 TEST(Fork, ChildrenPlanWhileAnotherThreadOfTheParentDoes) {
+  if (wt::kAddressSanitizer) GTEST_SKIP() << wt::kNoForkBesideThreads;
   const Device device = open_device();
   ASSERT_TRUE(compute(device, make_plan(device, parse(kProblem)), 2));
   std::atomic<bool> done{false};

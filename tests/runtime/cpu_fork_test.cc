@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/fork_gate.h"
+#include "tests/address_sanitizer.h"
 #include "tests/runtime/cpu_run.h"
 
 namespace wt {
@@ -61,6 +62,7 @@ TEST_P(CpuFork, PlansOfTheParentRunInChildrenAndTheirs) {
 }
 
 TEST_P(CpuFork, ChildrenPlanWhileAnotherThreadOfTheParentDoes) {
+  if (kAddressSanitizer) GTEST_SKIP() << kNoForkBesideThreads;
   const ConvProblem problem = *parse_problem(kProblem);
   ASSERT_TRUE(right(problem, **prepare_cpu(problem, options()), 1));
   std::atomic<bool> done = false;

@@ -125,6 +125,11 @@ class Wavetile:
         self.check(self.lib.wavetile_plan_create(device, problem, ctypes.byref(options), ctypes.byref(handle)))
         return handle
 
+    def execute(self, plan, stream, tensors, workspace, workspace_bytes):
+        """`workspace`: an address; a plan that needs none gets none, whatever is there."""
+        self.check(self.lib.wavetile_plan_execute(plan, stream, ctypes.byref(tensors),
+                                                  workspace if workspace_bytes else None, workspace_bytes))
+
     def tensor(self, problem, role):
         """Shape (in memory order), type and bytes of x, w or y."""
         info = TensorInfo(struct_size=ctypes.sizeof(TensorInfo))

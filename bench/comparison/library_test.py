@@ -6,7 +6,8 @@ of a measurement.
 """
 import ctypes
 
-from comparison.api import PlanInfo, PlanOptions, ProblemDesc, TensorInfo, Tensors, VerifyReport, WavetileError
+from comparison.api import (PlanInfo, PlanOptions, ProblemDesc, TensorInfo, Tensors, VerifyReport, Wavetile,
+                            WavetileError)
 from comparison.rows import DIRECTIONS, LAYOUTS, OUTPUT, TYPE_BYTES, TYPES, Row
 from comparison.sides import TorchSide, memory_order, pointers_of
 
@@ -44,7 +45,7 @@ class Memory:
         size = self.api.plan_info(plan).workspace_bytes
         workspace = ctypes.create_string_buffer(size + 256)
         at = (ctypes.addressof(workspace) + 255) // 256 * 256
-        self.api.check(self.api.lib.wavetile_plan_execute(plan, None, ctypes.byref(self.tensors), at, size))
+        self.api.execute(plan, None, self.tensors, at, size)
 
 
 def structs_test(api):
@@ -80,6 +81,19 @@ def known_result_test(api):
     memory.set_floats("w", (ctypes.c_float * 1)(2))
     memory.execute(plan)
     assert list(memory.floats("y")) == [2, 4, 6, 8], list(memory.floats("y"))
+
+
+def workspace_test():
+    """Plans without a workspace are executed without one: the library refuses an address of 0 bytes."""
+    calls = []
+
+    class Recorder:
+        lib = type("Lib", (), {"wavetile_plan_execute": lambda *call: calls.append(call[-2:])})()
+        check = staticmethod(lambda status: None)
+
+    for size in (0, 256):
+        Wavetile.execute(Recorder, None, None, Tensors(), 4096, size)
+    assert calls == [(None, 0), (4096, 256)], calls
 
 
 def row_test(api, device, row):
@@ -155,6 +169,7 @@ def torch_test(api, device):
 def library_test(api):
     structs_test(api)
     known_result_test(api)
+    workspace_test()
     device, count = api.open("cpu"), 0
     for types in [*TYPES, "e4m3>bf16", "e4m3*e5m2>fp16"]:
         for direction in DIRECTIONS:

@@ -97,8 +97,7 @@ class WavetileSide:
         self.stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
 
     def run(self):
-        self.api.check(self.api.lib.wavetile_plan_execute(
-            self.plan, self.stream, ctypes.byref(self.tensors), self.workspace.data_ptr(), self.workspace_bytes))
+        self.api.execute(self.plan, self.stream, self.tensors, self.workspace.data_ptr(), self.workspace_bytes)
 
     def verify(self, device):
         """What is wrong with the output, or "", and how many elements were compared."""

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/tuning/same_code.h"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -40,9 +41,11 @@ Seen& seen() {
 void keep(const KernelCode& code) {
   const Result<std::filesystem::path> path = Database::default_path();
   if (!path.ok()) return;
-  const Result<std::unique_ptr<Database>> database = Database::open(*path, Access::kWrite);
+  const Result<std::unique_ptr<Database>> database = Database::open(*path, Access::kCreate);
   const Status kept = database.ok() ? (*database)->keep_machine_code(code) : database.status();
-  if (!kept.ok()) log::warn("the machine code of a tuned kernel is compared again next time: {}", kept.message());
+  static std::atomic<bool> said = false;
+  if (!kept.ok() && !said.exchange(true))
+    log::warn("the machine code of tuned kernels is compared again next time: {}", kept.message());
 }
 
 // Empty: unknown, and it must not be compiled.
@@ -68,11 +71,12 @@ Result<Comparison> compare_code(const DeviceInfo& device, const KernelConfig& co
   WT_TRY_ASSIGN(const KernelCode now, code_to_load(device, config));
   if (now.content_key == measured.content_key) return Comparison::kSame;
   if (measured.compiler.empty()) return Comparison::kChanged;  // of a database that did not keep it
-  if (now.compiler != measured.compiler) return Comparison::kOtherCompiler;
-  if (measured.machine_code.empty()) return Comparison::kChanged;
+  const bool other_compiler = now.compiler != measured.compiler;
+  const Comparison otherwise = other_compiler ? Comparison::kOtherCompiler : Comparison::kChanged;
+  if (measured.machine_code.empty()) return otherwise;
   WT_TRY_ASSIGN(const std::string code, machine_code(device, config, now, check));
-  if (code.empty()) return Comparison::kUnknown;
-  return code == measured.machine_code ? Comparison::kSame : Comparison::kChanged;
+  if (code.empty()) return other_compiler ? Comparison::kOtherCompiler : Comparison::kUnknown;
+  return code == measured.machine_code ? Comparison::kSame : otherwise;
 }
 
 }  // namespace wt::tuning

@@ -2,9 +2,8 @@
 // dispatch/tuning/same_code.h - whether a kernel is still the machine code that was measured.
 //
 //   content key as measured ------------------------------------------> same
-//   another compiler -------------------------------------------------> other compiler
 //   machine code of the kernel as it is now: known to this process, the database, a pack or the cache, else
-//   by compiling it, once; then it is kept in the database ----------> same or changed
+//   by compiling it, once; then it is kept in the database ----------> same, or changed (by another compiler perhaps)
 #pragma once
 
 #include "config/kernel_config.h"

@@ -139,6 +139,17 @@ TEST_F(TuningTuner, AnEntryOfAnotherCompilerRanksFirstAndSaysSo) {
   EXPECT_TRUE(find_tuned(device_->info(), problem_, {}, CodeCheck::kKnown).mark.empty());
 }
 
+TEST_F(TuningTuner, TheSameCodeOfAnotherCompilerIsWhatWasMeasured) {
+  times_[names_[5]] = 20;
+  tune();
+  compiler_ = "NVRTC 12.8";
+  write_pack("of another compiler", {}, "1");
+  const auto later = plan();
+  EXPECT_EQ((*later)->description().kernel, names_[5]);
+  EXPECT_THAT((*later)->description().reason, Not(HasSubstr("compiled it")));
+  EXPECT_TRUE(find_tuned(device_->info(), problem_, {}, CodeCheck::kKnown).mark.empty());
+}
+
 // What another compiler made need not be known: it would differ anyway. The code of this one must be known.
 TEST_F(TuningTuner, CodeThatIsNotKnownCountsOnlyForAnotherCompiler) {
   times_[names_[5]] = 20;

@@ -84,8 +84,9 @@ struct RowsWeightGemm {
   };
   WT_DEVICE static Shared layout(const Params& p) {
     const SharedAddress slots = aligned_shared_base();
-    const SharedAddress rows = slots + p.slots_bytes;
-    return {slots, rows, {rows + (kConfig.dims == 3 ? p.filter_planes : 1) * p.plane_bytes}};
+    const i32 ring = (kConfig.dims == 3 ? p.filter_planes : 1) * p.plane_bytes;
+    const auto at = rows_weight_layout::places(kConfig, p.slots_bytes, ring);
+    return {slots, slots + at.rows, {slots + at.barriers}};
   }
 
   struct Place {

@@ -63,9 +63,19 @@ constexpr long long slots_bytes(const KernelConfig& config, long long block) {
   const long long sums = groups_k(config) > 1 ? 16LL * tile_vectors(config) : 0;
   return slots > sums ? slots : sums;
 }
-// `block`: bytes of a unit's 64 channels; `ring`: of image rows.
+// Where the parts begin, counted from an address aligned for bulk copies. `slots`: bytes of dy's slots; `ring`: of image
+// rows.
+template <class Int>
+struct Places {
+  Int rows, barriers, end;
+};
+template <class Int>
+constexpr Places<Int> places(const KernelConfig& config, Int slots, Int ring) {
+  return {slots, slots + ring, slots + ring + config.gemm.stages * 16};
+}
+// `block`: bytes of a unit's 64 channels. 1024: to align the first part.
 constexpr long long shared_bytes(const KernelConfig& config, long long block, long long ring) {
-  return 1024 + slots_bytes(config, block) + ring + config.gemm.stages * 16;
+  return 1024 + places(config, slots_bytes(config, block), ring).end;
 }
 
 }  // namespace wt::rows_weight_layout

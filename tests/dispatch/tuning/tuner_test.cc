@@ -143,7 +143,7 @@ TEST_F(TuningTuner, TheSameCodeOfAnotherCompilerIsWhatWasMeasured) {
   times_[names_[5]] = 20;
   tune();
   compiler_ = "NVRTC 12.8";
-  write_pack("of another compiler", {}, "1");
+  write_pack("the same, of another compiler", {}, "1");
   const auto later = plan();
   EXPECT_EQ((*later)->description().kernel, names_[5]);
   EXPECT_THAT((*later)->description().reason, Not(HasSubstr("compiled it")));

@@ -56,7 +56,8 @@ void send(int pipe, const std::string& line) {
     std::string reason = tally.failure->reason.substr(0, 1500);
     for (char& c : reason)
       if (c == '\n') c = ' ';
-    send(pipe, fmt::format("failed {} {}: {}\n", worker.seed, file.ok() ? file->string() : file.status().message(), reason));
+    send(pipe,
+         fmt::format("failed {} {}: {}\n", worker.seed, file.ok() ? file->string() : file.status().message(), reason));
   }
   ::_exit(0);
 }
@@ -188,7 +189,8 @@ Result<fs::path> keep_input(const fs::path& folder, const Subject& subject, cons
 int run_team(const std::vector<Worker>& workers, const TeamOptions& options, Record& record) {
   interrupted = 0;
   const auto noted = [](int) { interrupted = 1; };
-  struct sigaction action {}, old_interrupt {}, old_end {};
+  struct sigaction action {
+  }, old_interrupt{}, old_end{};
   action.sa_handler = noted;
   ::sigaction(SIGINT, &action, &old_interrupt);
   ::sigaction(SIGTERM, &action, &old_end);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/team.h - several processes that fuzz at a time, each with a seed of its own, and one record of what they did.
+// tests/fuzz/team.h - several processes that fuzz at a time, each with a seed of its own, and one record of what they
+// did.
 //
 //   team: fork --> worker (subject, seed): fuzz() --lines through a pipe--> team: Record, saved every few seconds
 //
-// Only the team's own process writes the record, each time as a whole. So it may be killed at any moment: its workers end
-// with it, the file has what was saved last, and the next run goes on there.
+// Only the team's own process writes the record, each time as a whole. So it may be killed at any moment: its workers
+// end with it, the file has what was saved last, and the next run goes on there.
 #pragma once
 
 #include <filesystem>
@@ -41,7 +42,8 @@ class Scratch {
   std::filesystem::path folder_;
 };
 
-// Runs all workers for so long and adds what they did to the record. How many cases failed; -1 where something else did.
+// Runs all workers for so long and adds what they did to the record. How many cases failed; -1 where something else
+// did.
 int run_team(const std::vector<Worker>& workers, const TeamOptions& options, Record& record);
 
 // Writes the input of a failure into the folder, under a name that says the subject and a hash of the input.

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <thread>
 
 #include "base/check.h"
+#include "base/format.h"
 
 namespace wt::fuzz {
 namespace {
@@ -21,8 +23,17 @@ namespace {
 constexpr int kWrong = 3;        // exit code of a child that found something wrong
 constexpr int64_t kBatch = 500;  // cases per child: a fork each would cost more than the cases
 constexpr size_t kAccount = 201;
+constexpr double kToldEvery = 2;  // seconds
+constexpr double kSlow = 0.2;     // of a subject's patience: worth a line
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// 0 where the clock's process has ended.
+double processor_seconds(clockid_t clock) {
+  timespec time{};
+  if (::clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
 
 // WHY not mix64(seed) ^ mix64(index): then seed 1 and seed 3 would share cases.
 Random random_of(uint64_t seed, int64_t index) { return Random(mix64(mix64(seed) + static_cast<uint64_t>(index))); }
@@ -38,9 +49,7 @@ class Patience {
  private:
   double processor() const {
     clockid_t clock;
-    timespec time;
-    if (::clock_getcpuclockid(child_, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return processor_;
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+    return ::clock_getcpuclockid(child_, &clock) == 0 ? processor_seconds(clock) : processor_;
   }
 
   pid_t child_;
@@ -50,7 +59,6 @@ class Patience {
 // What a child shares with its parent.
 struct Shared {
   std::atomic<int64_t> index{0};  // of the case at hand
-  std::atomic<bool> done{false};
   char reason[2048] = "";
   char accounts[kBatch][kAccount] = {};
 };
@@ -68,6 +76,18 @@ class SharedMemory {
  private:
   Shared* shared_;
 };
+
+// A child, which ends with its parent, however that one ends.
+pid_t fork_child() {
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  WT_CHECK(child >= 0, "fork failed");
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(0);
+  }
+  return child;
+}
 
 void keep_reason(Shared& shared, const std::string& reason) {
   const size_t length = std::min(reason.size(), sizeof shared.reason - 1);
@@ -103,8 +123,7 @@ std::optional<std::string> wait_for(pid_t child, const SharedMemory& shared, con
 
 std::optional<std::string> judge(const Subject& subject, const std::string& input) {
   const SharedMemory shared;
-  const pid_t child = ::fork();
-  WT_CHECK(child >= 0, "fork failed");
+  const pid_t child = fork_child();
   if (child == 0) {
     const std::string reason = subject.run(input);
     keep_reason(*shared.operator->(), reason);
@@ -112,6 +131,25 @@ std::optional<std::string> judge(const Subject& subject, const std::string& inpu
   }
   const Patience patience(child, subject.patience());
   return wait_for(child, shared, [&] { return patience.lasts(); });
+}
+
+// Cases of `seed` from `first` on, in a child, until `end`.
+[[noreturn]] static void run_batch(const Subject& subject, uint64_t seed, int64_t first, double end, Shared& shared) {
+  for (int64_t i = first; i < first + kBatch && (i == first || now() < end); ++i) {
+    Random random = random_of(seed, i);
+    const double before = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    const std::string reason = subject.run(subject.generate(random));
+    const double took = processor_seconds(CLOCK_PROCESS_CPUTIME_ID) - before;
+    if (took > kSlow * subject.patience())
+      fmt::print(stderr, "slow: case {} of {} with seed {} took {:.1f} s\n", i, subject.name(), seed, took);
+    if (!reason.empty()) {
+      keep_reason(shared, reason);
+      ::_exit(kWrong);
+    }
+    subject.account().copy(shared.accounts[i - first], kAccount - 1);
+    shared.index = i + 1;
+  }
+  ::_exit(0);
 }
 
 Tally fuzz(const Subject& subject, uint64_t seed, double seconds, int64_t from, const Told& told) {
@@ -122,40 +160,32 @@ Tally fuzz(const Subject& subject, uint64_t seed, double seconds, int64_t from, 
     const int64_t first = from + tally.cases;
     const double begun = now(), end = std::min(start + seconds, begun + subject.batch_seconds());
     shared->index = first;
-    const pid_t child = ::fork();
-    WT_CHECK(child >= 0, "fork failed");
-    if (child == 0) {
-      for (int64_t i = first; i < first + kBatch && (i == first || now() < end); ++i) {
-        shared->index = i;
-        Random random = random_of(seed, i);
-        const std::string reason = subject.run(subject.generate(random));
-        if (!reason.empty()) {
-          keep_reason(*shared.operator->(), reason);
-          ::_exit(kWrong);
-        }
-        subject.account().copy(shared->accounts[i - first], kAccount - 1);
-      }
-      shared->index = shared->index + 1;
-      ::_exit(0);
-    }
+    const pid_t child = fork_child();
+    if (child == 0) run_batch(subject, seed, first, end, *shared.operator->());
+    // What is done is told while the child goes on, so that little is lost where this process is killed.
+    int64_t counted = first;
+    double counted_at = begun;
+    const auto count = [&](int64_t next) {
+      std::vector<std::string> accounts;
+      for (int64_t i = counted; i < std::min(next, first + kBatch); ++i)
+        if (shared->accounts[i - first][0] != 0) accounts.emplace_back(shared->accounts[i - first]);
+      if (told && next > counted) told(next - counted, now() - counted_at, accounts);
+      counted = next, counted_at = now();
+    };
     int64_t last = -1;
     Patience patience(child, subject.patience());
     const auto alive = [&] {
       if (shared->index != last) last = shared->index, patience.moved();
+      if (now() - counted_at > kToldEvery) count(last);
       return patience.lasts();
     };
     const std::optional<std::string> reason = wait_for(child, shared, alive);
-    const int64_t done = shared->index - first + (reason ? 1 : 0);
     if (reason) {
       Random random = random_of(seed, shared->index);
       tally.failure = Failure{subject.generate(random), *reason};
     }
-    tally.cases += done;
-    if (!told) continue;
-    std::vector<std::string> accounts;
-    for (int64_t i = 0; i < std::min(done, kBatch); ++i)
-      if (shared->accounts[i][0] != 0) accounts.emplace_back(shared->accounts[i]);
-    told(done, now() - begun, accounts);
+    count(shared->index + (reason ? 1 : 0));
+    tally.cases = counted - from;
   }
   tally.seconds = now() - start;
   return tally;

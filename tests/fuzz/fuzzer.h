@@ -24,6 +24,9 @@ class Subject {
   // What is wrong with how the case was handled; empty: nothing. Crashes and sanitizer reports are noticed outside.
   virtual std::string run(const std::string& input) const = 0;
 
+  // From now on, a case of which nothing could be run is wrong: for replays, which would else pass for ever once what
+  // they name is gone.
+  virtual void demand() {}
   virtual bool only_by_name() const { return false; }   // left out where no subject is named
   virtual double patience() const { return 20; }        // seconds of one case before it hangs, as Patience counts
   virtual double batch_seconds() const { return 600; }  // of a child, at most
@@ -42,7 +45,7 @@ struct Tally {
   std::optional<Failure> failure;
 };
 
-// Who is told what a child did: how many cases it ran, how long that took, and their accounts.
+// Who is told, every few seconds, how many further cases a child ran, how long that took, and their accounts.
 using Told = std::function<void(int64_t cases, double seconds, const std::vector<std::string>& accounts)>;
 
 // Cases of `seed` from number `first` on, for so many seconds, or until one fails.

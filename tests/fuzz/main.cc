@@ -4,6 +4,10 @@
 //   fuzz [--only NAME] [--seconds S] [--seed N] [--record FILE] [--regressions FOLDER]
 //        new cases; a failure is shrunk into a file of the folder. With --record, it goes on where the last run of
 //        that seed ended, and the file adds up what was done.
+//   fuzz --team NAME=PROCESSES,... [--seconds S] [--seed N] [--record FILE] [--regressions FOLDER]
+//        the same by several processes (team.h), with seeds from N on; what fails is kept as it is, and the others go
+//        on
+//   fuzz --shrink FILE          what failed, made small, as another file of the folder
 //   fuzz --replay FILE|FOLDER   what failed once
 //   fuzz --self-test            planted faults must be found and made small
 //
@@ -15,6 +19,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -22,6 +27,7 @@
 #include "tests/fuzz/record.h"
 #include "tests/fuzz/simulated.h"
 #include "tests/fuzz/subjects.h"
+#include "tests/fuzz/team.h"
 
 namespace wt::fuzz {
 namespace {
@@ -29,7 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string only, replay, record;
+  std::string only, replay, record, team, shrink;
   fs::path regressions = "tests/fuzz/regressions";
   double seconds = 60;
   uint64_t seed = 1;
@@ -45,20 +51,15 @@ std::string printable(const std::string& text) {
   return text.size() > 300 ? out + "..." : out;
 }
 
-// The file's name holds the subject and a hash of the input, so that the same failure is kept once.
 int keep(const Options& options, const Subject& subject, const Failure& failure) {
-  uint64_t hash = 0;
-  for (const char c : failure.input) hash = mix64(hash ^ static_cast<unsigned char>(c));
-  const fs::path file = options.regressions / fmt::format("{}-{:016x}", subject.name(), hash);
-  const Status status = write_file(file, failure.input);
+  const Result<fs::path> file = keep_input(options.regressions, subject, failure.input);
   fmt::print("FAILED {}: {}\n  seed {}, {} bytes: {}\n  {}\n", subject.name(), failure.reason, options.seed,
              failure.input.size(), printable(failure.input),
-             status.ok() ? "repeat with: fuzz --replay " + file.string() : status.message());
+             file.ok() ? "repeat with: fuzz --replay " + file->string() : file.status().message());
   return 1;
 }
 
-void save(const Options& options, const Record& record) {
-  if (options.record.empty()) return;
+void save(const Record& record) {
   const Status status = record.save();
   if (!status.ok()) fmt::print(stderr, "fuzz: {}\n", status.message());
 }
@@ -82,7 +83,7 @@ int run_new(const Options& options, const std::vector<std::unique_ptr<Subject>>&
     const std::string name = subject->name();
     const auto told = [&](int64_t cases, double seconds, const std::vector<std::string>& accounts) {
       record->add(name, options.seed, cases, seconds, accounts);
-      save(options, *record);
+      save(*record);
     };
     const Tally tally = fuzz(*subject, options.seed, options.seconds / static_cast<double>(chosen.size()),
                              record->next(name, options.seed), told);
@@ -91,14 +92,59 @@ int run_new(const Options& options, const std::vector<std::unique_ptr<Subject>>&
     std::fflush(stdout);
     if (!tally.failure) continue;
     record->add_failure(name, options.seed);
-    save(options, *record);
+    save(*record);
     code = keep(options, *subject, shrink(*subject, *tally.failure));
   }
   if (const std::string summary = record->summary(); !summary.empty()) fmt::print("{}\n", summary);
   return code;
 }
 
+const Subject* find_subject(const std::vector<std::unique_ptr<Subject>>& all, const std::string& name) {
+  const auto found = std::ranges::find_if(all, [&](const auto& subject) { return subject->name() == name; });
+  return found == all.end() ? nullptr : found->get();
+}
+
+// "simulated=10,text=2": ten processes with the seeds from options.seed on, and two.
+int run_many(const Options& options, const std::vector<std::unique_ptr<Subject>>& all) {
+  std::vector<Worker> workers;
+  std::istringstream parts(options.team);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const size_t equal = part.find('=');
+    const Subject* subject = find_subject(all, part.substr(0, equal));
+    const int count = equal == std::string::npos ? 1 : std::atoi(part.c_str() + equal + 1);
+    if (!subject || count < 1 || count > 1000) {
+      fmt::print(stderr, "fuzz: --team wants SUBJECT=PROCESSES,...; '{}' is none\n", part);
+      return 2;
+    }
+    for (int i = 0; i < count; ++i) workers.push_back({subject, options.seed + static_cast<uint64_t>(i)});
+  }
+  Result<Record> record = Record::open(options.record);
+  const Result<Scratch> scratch = Scratch::make();
+  if (!record.ok() || !scratch.ok()) {
+    fmt::print(stderr, "fuzz: {}\n", record.ok() ? scratch.status().message() : record.status().message());
+    return 2;
+  }
+  const int failed = run_team(workers, {options.seconds, scratch->folder(), options.regressions}, *record);
+  fmt::print("{}\n{}\n", record->runs(), record->summary());
+  if (failed > 0) fmt::print("{} cases failed; fuzz --shrink FILE makes one small\n", failed);
+  return failed == 0 ? 0 : 1;
+}
+
+int shrink_file(const Options& options, const std::vector<std::unique_ptr<Subject>>& all) {
+  const std::string file = fs::path(options.shrink).filename().string();
+  const Subject* subject = find_subject(all, file.substr(0, file.find('-')));
+  const Result<std::string> input = read_file(options.shrink);
+  if (!subject || !input.ok()) {
+    fmt::print(stderr, "fuzz: {} names no subject, or cannot be read\n", options.shrink);
+    return 2;
+  }
+  const std::optional<std::string> reason = judge(*subject, *input);
+  if (!reason) return fmt::print("{} passes\n", options.shrink), 0;
+  return keep(options, *subject, shrink(*subject, {*input, *reason}));
+}
+
 int replay(const Options& options, const std::vector<std::unique_ptr<Subject>>& all) {
+  for (const auto& subject : all) subject->demand();
   std::vector<fs::path> files;
   if (fs::is_directory(options.replay)) {
     for (const auto& item : fs::directory_iterator(options.replay))
@@ -110,13 +156,13 @@ int replay(const Options& options, const std::vector<std::unique_ptr<Subject>>& 
   int failed = 0;
   for (const fs::path& file : files) {
     const std::string name = file.filename().string().substr(0, file.filename().string().find('-'));
-    const auto subject = std::ranges::find_if(all, [&](const auto& s) { return s->name() == name; });
+    const Subject* subject = find_subject(all, name);
     const Result<std::string> input = read_file(file);
-    if (subject == all.end() || !input.ok()) {
+    if (!subject || !input.ok()) {
       fmt::print(stderr, "fuzz: {} names no subject, or cannot be read\n", file.string());
       return 2;
     }
-    if (const std::optional<std::string> reason = judge(**subject, *input)) {
+    if (const std::optional<std::string> reason = judge(*subject, *input)) {
       fmt::print("FAILED {}: {}\n", file.string(), *reason);
       ++failed;
     }
@@ -140,6 +186,7 @@ class Planted : public Subject {
     if (q == std::string::npos || input.find('z', q) == std::string::npos) return "";
     if (way_ == 1) ::abort();
     if (way_ == 2) ::_exit(7);
+    if (way_ == 3) return "";
     return "q before z";
   }
 
@@ -202,6 +249,30 @@ int record_self_test() {
   return code;
 }
 
+// Two processes, one of whose cases fail: the others go on, failures are kept and counted, and a second run goes on
+// where the first one ended.
+int team_self_test() {
+  std::string folder = (fs::temp_directory_path() / "wavetile_fuzz_team_test.XXXXXX").string();
+  if (!::mkdtemp(folder.data())) return fmt::print("no folder can be made\n"), 1;
+  const fs::path file = fs::path(folder) / "record.json", kept = fs::path(folder) / "kept";
+  const Planted wrong(0), right(3);
+  const std::vector<Worker> workers = {{&wrong, 1}, {&right, 2}, {&right, 3}};
+  int64_t first = 0, second = 0;
+  int failed = 0;
+  for (int64_t* next : {&first, &second}) {
+    Result<Record> record = Record::open(file);
+    if (record.ok()) failed = run_team(workers, {0.5, fs::path(folder) / "scratch", kept}, *record);
+    const Result<Record> again = Record::open(file);
+    if (again.ok()) *next = std::min(again->next("planted", 2), again->next("planted", 3));
+  }
+  size_t files = 0;
+  std::error_code error;
+  for (const auto& item : fs::directory_iterator(kept, error)) files += item.is_regular_file();
+  fs::remove_all(folder, error);
+  if (failed > 0 && files > 0 && first > 0 && second > first) return 0;
+  return fmt::print("a team: {} failures, {} files, {} and then {} cases\n", failed, files, first, second), 1;
+}
+
 int self_test() {
   const char* const expected[] = {"q before z", "signal 6", "exit code 7"};
   for (int way = 0; way < 3; ++way) {
@@ -213,7 +284,7 @@ int self_test() {
       return fmt::print("shrunk to '{}', {}\n", small.input, small.reason), 1;
   }
   fmt::print("planted faults were found after some cases and shrunk to two bytes\n");
-  return record_self_test() | simulated_self_test();
+  return record_self_test() | team_self_test() | simulated_self_test();
 }
 
 int run(int argc, char** argv) {
@@ -231,20 +302,26 @@ int run(int argc, char** argv) {
       options.regressions = value();
     } else if (word == "--record") {
       options.record = value();
+    } else if (word == "--team") {
+      options.team = value();
+    } else if (word == "--shrink") {
+      options.shrink = value();
     } else if (word == "--replay") {
       options.replay = value();
     } else if (word == "--self-test") {
       options.self_test = true;
     } else {
       fmt::print(stderr,
-                 "usage: fuzz [--only NAME] [--seconds S] [--seed N] [--record FILE] [--regressions FOLDER]"
-                 " | --replay FILE|FOLDER | --self-test\n");
+                 "usage: fuzz [--only NAME | --team NAME=PROCESSES,...] [--seconds S] [--seed N] [--record FILE]"
+                 " [--regressions FOLDER] | --shrink FILE | --replay FILE|FOLDER | --self-test\n");
       return 2;
     }
   }
   ::setenv("WAVETILE_LOG", "error", 0);  // the provider that is left out on purpose is no news
   if (options.self_test) return self_test();
   const std::vector<std::unique_ptr<Subject>> all = subjects();
+  if (!options.team.empty()) return run_many(options, all);
+  if (!options.shrink.empty()) return shrink_file(options, all);
   return options.replay.empty() ? run_new(options, all) : replay(options, all);
 }
 

@@ -18,7 +18,7 @@ constexpr size_t kDigits = 8;  // of a hash
 Result<Record> Record::open(const std::filesystem::path& file) {
   Record record;
   record.file_ = file;
-  if (!std::filesystem::exists(file)) return record;
+  if (file.empty() || !std::filesystem::exists(file)) return record;
   WT_TRY_ASSIGN(const std::string text, read_file(file));
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || json.value("schema", 0) != 1) return bad_input("{} is no record of fuzzing", file.string());
@@ -60,6 +60,7 @@ void Record::add(const std::string& subject, uint64_t seed, int64_t cases, doubl
 void Record::add_failure(const std::string& subject, uint64_t seed) { ++runs_[{subject, seed}].failed; }
 
 Status Record::save() const {
+  if (file_.empty()) return {};
   std::map<std::string, std::pair<int64_t, int64_t>> targets;
   for (const auto& [key, part] : parts_) {
     auto& [problems, kernels] = targets[key.first];
@@ -86,6 +87,19 @@ Status Record::save() const {
                              {"seen", seen}});
   }
   return write_file(file_, json_rows(json), FileKind::kDurable);
+}
+
+std::string Record::runs() const {
+  std::map<std::string, Run> subjects;
+  for (const auto& [key, run] : runs_) {
+    Run& sum = subjects[key.first];
+    sum.next += run.next, sum.failed += run.failed, sum.seconds += run.seconds;
+  }
+  std::string text;
+  for (const auto& [name, run] : subjects)
+    text += fmt::format("{}{:10} {:>9} cases so far, {} failed, {:.0f} s", text.empty() ? "" : "\n", name, run.next,
+                        run.failed, run.seconds);
+  return text;
 }
 
 std::string Record::summary() const {

@@ -19,7 +19,7 @@ namespace wt::fuzz {
 
 class Record {
  public:
-  // The file's content, or nothing yet where there is no file.
+  // The file's content, or nothing yet where there is no file. An empty name: a record that is never saved.
   static Result<Record> open(const std::filesystem::path& file);
 
   int64_t next(const std::string& subject, uint64_t seed) const;
@@ -28,6 +28,7 @@ class Record {
   void add_failure(const std::string& subject, uint64_t seed);
   Status save() const;
   std::string summary() const;  // of the simulated targets; empty: none was run
+  std::string runs() const;     // a line per subject, over all seeds
 
  private:
   struct Run {

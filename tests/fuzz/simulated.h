@@ -21,15 +21,17 @@ class Simulated : public Subject {
   std::string name() const override { return "simulated"; }
   bool only_by_name() const override { return true; }
   double patience() const override { return 120; }
-  double batch_seconds() const override { return 30; }
+  double batch_seconds() const override { return 100; }
   std::string generate(Random& random) const override;
   std::string run(const std::string& input) const override;
+  void demand() override { demanding_ = true; }
   // "sm_90a tma 1a2b3c4d 24 0": target, kind, hash of the kernel's name, problems that were right, and declined ones.
   std::string account() const override { return account_; }
 
  private:
   std::filesystem::path cache_;
   mutable std::string account_;
+  bool demanding_ = false;
 };
 
 }  // namespace wt::fuzz

@@ -54,7 +54,7 @@ inline bool took(std::string_view& line, std::string_view word) {
 }
 
 inline Expectation parse_expectation(std::string_view line) {
-  const size_t at = line.find(" at kernels/"), colon = line.find(": ", at);
+  const size_t at = std::min(line.find(" at kernels/"), line.find(" at target/")), colon = line.find(": ", at);
   if (at == std::string_view::npos || colon == std::string_view::npos) return {std::string(line), "", ""};
   return {std::string(line.substr(0, at)), std::string(line.substr(at + 4, colon - at - 4)),
           with_lines(line.substr(colon + 2))};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/planted/bugs_slow_test.cc - the planted bugs that the quick tests leave out.
+// tests/planted/bugs_slow_test.cc - one of the planted bugs that the quick tests leave out for each kernel, or all.
 #include "tests/planted/harness.h"
 
 namespace wt::planted {

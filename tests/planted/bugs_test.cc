@@ -21,7 +21,8 @@ TEST(PlantedBugsTable, HasEveryKindAndTargetAndEnoughBugs) {
   EXPECT_GE(named, bugs * 3 / 4);
   for (const KernelKind* kind : kernel_kinds())
     EXPECT_GT(kinds[std::string(text_of(kind->id))], 0) << "no bug is planted in " << text_of(kind->id);
-  for (const char* target : {"sm_80", "sm_90a", "sm_100a", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"})
+  for (const char* target :
+       {"sm_80", "sm_90a", "sm_100a", "sm_120a", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"})
     EXPECT_GT(targets[target], 0) << "no bug is planted on " << target;
 }
 

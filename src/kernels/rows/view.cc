@@ -158,8 +158,9 @@ struct Divisions {
 std::vector<int64_t> strips_of(const ConvProblem& forward, const RowsRuns& runs) {
   std::vector<int64_t> all(std::begin(kStrips), std::end(kStrips));
   if (forward.dims > 1) return all;
+  // Backward data of a stride, which is declined, may leave no output: strips are counted from one also there.
   for (const int64_t fragments : kStripFragments)
-    all.push_back(ceil_div(forward.out()[2], 64 * runs.classes * fragments));
+    all.push_back(std::max<int64_t>(1, ceil_div(forward.out()[2], 64 * runs.classes * fragments)));
   std::ranges::sort(all);
   all.erase(std::ranges::unique(all).begin(), all.end());
   return all;

@@ -178,8 +178,11 @@ struct StripWeights {
     }
     device::sync_block();
     lane = base + 4 * (at.lane * pitch * kWidth);
+    // Lanes beyond the last channel have no weights in shared memory.
     if constexpr (kConfig.direct.register_weights) {
-      WT_UNROLL for (int tap = 0; tap < kKept; ++tap) read_weights(lane + 4 * tap * kWidth, kept[tap]);
+      if (at.useful) {
+        WT_UNROLL for (int tap = 0; tap < kKept; ++tap) read_weights(lane + 4 * tap * kWidth, kept[tap]);
+      }
     }
   }
   // Weights of the filter's plane `plane`, which is 0 where the thread keeps its weights.

@@ -9,7 +9,7 @@ tools=build/site-tools
   python3 -m venv "$tools"
   "$tools/bin/pip" install -q --disable-pip-version-check 'mkdocs-material>=9,<10'
 }
-"$tools/bin/mkdocs" build --quiet
+NO_MKDOCS_2_WARNING=1 "$tools/bin/mkdocs" build --quiet --strict
 for page in api.html command-line.html search/search_index.json; do
   [ -s "build/site/$page" ] || { echo "the site has no $page" >&2; exit 1; }
 done

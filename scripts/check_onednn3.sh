@@ -3,7 +3,8 @@
 # scripts/check_onednn3.sh - builds the oneDNN provider against oneDNN 3, beside the system's version 2, and runs the CPU's
 # tests with it. Needs a build of runtime_tests (build/dev) and PyPI; what is fetched stays in .cache/onednn3.
 #
-# The provider is also compiled, not run, with the newest headers of version 3.
+# The provider is also compiled, not run, with the newest headers of version 3; and a build is configured with a oneDNN
+# that the provider does not compile with, which must leave it out with a message.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
@@ -32,3 +33,12 @@ compile -isystem "${include[0]}" -shared -o build/onednn3/libwavetile_onednn.so 
 export WAVETILE_ONEDNN_PROVIDER=$PWD/build/onednn3/libwavetile_onednn.so
 build/dev/bin/wavetile devices | grep -F 'oneDNN 3.'
 build/dev/tests/runtime_tests --gtest_brief=1 --gtest_filter='Cpu*:*Onednn*:*OneDnn*'
+
+foreign=build/onednn3/foreign
+rm -rf "$foreign" && mkdir -p "$foreign/include/oneapi/dnnl"
+echo '#error "version 4"' >"$foreign/include/oneapi/dnnl/dnnl.hpp"
+cmake -S . -B "$foreign/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWAVETILE_TESTS=OFF -DWAVETILE_DNNL_INCLUDE="$PWD/$foreign/include" \
+  >"$foreign/configure.log" 2>&1 || { tail -n 20 "$foreign/configure.log"; exit 1; }
+tr -s '[:space:]' ' ' <"$foreign/configure.log" | grep -o 'oneDNN provider: not built, since it does not compile with'
+grep -q libwavetile_onednn "$foreign/build/build.ninja" && { echo "the provider would be built all the same" >&2; exit 1; }
+echo "a oneDNN that does not compile is left out"

@@ -1,82 +1,162 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/newcomer.sh - a newcomer's path, from the packages of a build to a result: packages the build, installs the .deb
-# in a clean Debian 12 root, compiles and runs the README's C++ and C programs there, reads the man page, completes a
-# subcommand, and makes a report.
+# scripts/newcomer.sh - a newcomer's path as a test: in a clean Debian 12 root, the README's commands; then the .deb of a
+# build installed there, the README's C++ and C programs compiled and run, the man page read, a subcommand completed, and
+# a report opened in a browser on a wide and a narrow screen.
 #
-#   scripts/newcomer.sh [BUILD]      default build/dev; needs root, debootstrap and a Debian archive
+#   scripts/newcomer.sh [--commands WHAT] [BUILD]      of BUILD (default build/dev) come the packages
 #
-# Where no clean root can be made the script says so, and takes the same path from the tarball, unpacked beside. The
-# README's own commands, which set up, build and test, are the step readme_tests of .ci/run.
+#   --commands setup   the README's commands up to where they compile: set-up, and a configured build (the default)
+#   --commands demo    scripts/demo.sh, whole: 15 minutes or so on two cores
+#   --commands quick   that, and scripts/test.sh --quick
+#   --commands all     that, and scripts/test.sh, as the README has them
+#
+# Needs root, a Debian system whose apt reaches an archive, and chromium, which it installs with mmdebstrap where they are
+# missing. Nothing is passed over: what cannot be done here is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source scripts/environment.sh
+commands=setup
+if [ "${1:-}" = --commands ]; then
+  commands=${2:-}
+  shift 2
+fi
+case "$commands" in setup | demo | quick | all) ;; *) echo "usage: scripts/newcomer.sh [--commands setup|demo|quick|all] [BUILD]" >&2; exit 2 ;; esac
 build=${1:-build/dev}
-work=build/newcomer
+work=$PWD/build/newcomer
+base=$work/base root=$work/root
+[ "$(id -u)" -eq 0 ] || { echo "newcomer: a clean root is made by root" >&2; exit 1; }
 rm -rf "$work" && mkdir -p "$work"
 
-echo "== Packages"
-cmake --build "$build" --target wavetile wavetile_command wavetile_compile wavetile_forms wavetile_system_tuning >"$work/build.log" 2>&1 ||
-  { tail -n 20 "$work/build.log"; exit 1; }
-(cd "$build" && rm -f wavetile_*.deb wavetile-*.tar.gz && cpack -G DEB && cpack -G TGZ) >"$work/cpack.log" 2>&1 ||
-  { tail -n 20 "$work/cpack.log"; exit 1; }
-deb=$(ls "$build"/wavetile_*.deb) tarball=$(ls "$build"/wavetile-*.tar.gz)
-ls -sh "$deb" "$tarball"
-for file in 'lib.*/libwavetile\.so\.0\.[0-9]+$\|libwavetile\.so\.0\.[0-9]* ' include/wavetile/wavetile.h include/wavetile/wavetile.hpp bin/wavetile \
-  bash-completion/completions/wavetile zsh/vendor-completions/_wavetile fish/vendor_completions.d/wavetile.fish \
-  man/man1/wavetile.1 wavetile/suites/quick.txt wavetile/tuning.db cmake/wavetile/wavetile-config.cmake \
-  pkgconfig/wavetile.pc doc/wavetile/docs/api.md doc/wavetile/examples/forward.cpp; do
-  dpkg-deb --contents "$deb" | grep -q -- "$file" || { echo "the .deb has no $file"; exit 1; }
-done
-
-# The README's blocks, as tests/api/readme_programs.cmake makes programs of them.
-cp "$build"/tests/api/readme.cpp "$build"/tests/api/readme.c "$work"/
-
-cat >"$work/path.sh" <<'INNER'
-set -eu
-cd /newcomer 2>/dev/null || cd "$(dirname "$0")"
-echo "-- $(wavetile --version), $(wavetile suites | wc -l) suites"
-c++ -std=c++20 readme.cpp $(pkg-config --cflags --libs wavetile) -o readme_cpp && ./readme_cpp && echo "-- the C++ program ran"
-cc -std=c99 readme.c $(pkg-config --cflags --libs wavetile) -o readme_c && ./readme_c && echo "-- the C program ran"
-page=$(man -w wavetile 2>/dev/null || ls "${WAVETILE_PREFIX:-/usr}"/share/man/man1/wavetile.1*)
-{ zcat "$page" 2>/dev/null || cat "$page"; } | grep -q 'wavetile bench' && echo "-- the man page is $page"
-bash -c 'source "${WAVETILE_PREFIX:-/usr}"/share/bash-completion/completions/wavetile
-         COMP_WORDS=(wavetile expl); COMP_CWORD=1; _wavetile; [ "${COMPREPLY[*]}" = explain ]' && echo "-- expl completes to explain"
-wavetile bench 'fwd fp32 n1 c8 k8 i9x9 f3x3 p1' --device cpu --no-target --repeat 3 --json results.json --quiet
-wavetile report results.json -o report.html
-INNER
-
-base=.cache/clean-root
-make_root() {
-  command -v debootstrap >/dev/null || apt-get install -y -qq --no-install-recommends debootstrap >"$work/apt.log" 2>&1 || return 1
-  [ -e "$base/whole" ] || { rm -rf "$base" && mkdir -p "$base" &&
-    debootstrap --variant=minbase --include=g++,pkg-config,libdnnl2,libgomp1 bookworm "$base" >"$work/debootstrap.log" 2>&1 &&
-    touch "$base/whole"; } || return 1
-  cp -a "$base" "$work/root" && chroot "$work/root" true
+# quiet LOG command...: its output goes to a file, whose end is shown where it fails.
+quiet() {
+  local log=$work/$1
+  shift
+  "$@" >"$log" 2>&1 || { echo "newcomer: failed: $*" >&2; tail -n 30 "$log" >&2; return 1; }
 }
 
-if [ "$(id -u)" -eq 0 ] && make_root; then
-  echo "== In a clean Debian 12 root"
-  mkdir -p "$work/root/newcomer"
-  cp "$work"/readme.* "$work/path.sh" "$deb" "$work/root/newcomer/"
-  chroot "$work/root" sh -c 'dpkg -i /newcomer/*.deb >/newcomer/dpkg.log 2>&1 || { cat /newcomer/dpkg.log; exit 1; }; ldconfig; HOME=/root sh /newcomer/path.sh'
-  cp "$work/root/newcomer/report.html" "$work/"
-else
-  echo "== NO CLEAN ROOT here (root rights, debootstrap and a Debian archive are needed): from the tarball instead"
-  tail -n 3 "$work"/*.log 2>/dev/null || true
-  mkdir -p "$work/prefix" && tar -xzf "$tarball" -C "$work/prefix" --strip-components=1
-  prefix=$PWD/$work/prefix
-  [ -d "$prefix/usr" ] && prefix=$prefix/usr
-  libs=$(dirname "$(find "$prefix" -name 'libwavetile.so' | head -n 1)")
-  PATH="$prefix/bin:$PATH" PKG_CONFIG_PATH="$libs/pkgconfig" LD_LIBRARY_PATH="$libs" WAVETILE_PREFIX=$prefix sh "$work/path.sh"
-fi
+tools() {
+  local missing=() tool
+  for tool in mmdebstrap chromium; do command -v "$tool" >/dev/null || missing+=("$tool"); done
+  if [ ${#missing[@]} -eq 0 ]; then return; fi
+  echo "newcomer: installing ${missing[*]}"
+  quiet apt.log apt-get update -qq && quiet apt.log env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+}
 
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
-if [ -n "$browser" ]; then
-  "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$PWD/$work/profile" \
-    --virtual-time-budget=5000 --dump-dom "file://$PWD/$work/report.html" 2>/dev/null | grep -q 'data-ready="yes"' &&
-    echo "-- the report draws itself in $browser"
-else
-  echo "-- no browser here: the report was not looked at"
-fi
-rm -rf "$work/root"
-echo "== The newcomer got there"
+packages() {
+  quiet build.log cmake --build "$build" --target wavetile wavetile_command wavetile_compile wavetile_onednn wavetile_forms wavetile_system_tuning
+  rm -f "$build"/wavetile_*.deb "$build"/wavetile-*.tar.gz
+  (cd "$build" && quiet deb.log cpack -G DEB && quiet tgz.log cpack -G TGZ)
+  ls -sh "$build"/wavetile_*.deb "$build"/wavetile-*.tar.gz
+  dpkg-deb --contents "$build"/wavetile_*.deb | awk '{print $6}' >"$work/deb.files"
+  tar -tzf "$build"/wavetile-*.tar.gz >"$work/tgz.files"
+  local list file
+  for list in deb tgz; do
+    for file in 'lib[^ ]*/libwavetile\.so\.0\.[0-9]+$' 'lib[^ ]*/wavetile/tuning\.db$' 'lib[^ ]*/wavetile/wavetile-compile$' \
+      include/wavetile/wavetile.h include/wavetile/wavetile.hpp 'bin/wavetile$' share/bash-completion/completions/wavetile \
+      share/zsh/vendor-completions/_wavetile share/fish/vendor_completions.d/wavetile.fish share/man/man1/wavetile.1 \
+      share/wavetile/suites/quick.txt cmake/wavetile/wavetile-config.cmake pkgconfig/wavetile.pc share/doc/wavetile/docs/api.md \
+      share/doc/wavetile/examples/README.md share/doc/wavetile/examples/forward.cpp; do
+      grep -qE -- "$file" "$work/$list.files" || { echo "newcomer: the $list has no $file" >&2; return 1; }
+    done
+  done
+}
+
+# A Debian 12 with nothing but apt, from the archives that apt has here, through what apt goes through here.
+clean_root() {
+  local sources options=()
+  sources=$(apt-get indextargets --format "deb \$(REPO_URI) \$(RELEASE) \$(COMPONENT)" 'Created-By: Packages' | sort -u | grep -E ' bookworm(-|/| )') ||
+    { echo "newcomer: apt has no archive of Debian 12 here" >&2; return 1; }
+  while read -r option; do options+=(--aptopt="$option"); done < <(apt-config dump | grep -E '^Acquire::(http|https|Check-Valid-Until)' || true)
+  quiet root.log mmdebstrap --mode=root --variant=apt --include=ca-certificates --dpkgopt=force-unsafe-io "${options[@]}" bookworm "$base" - <<<"$sources"
+  du -sh "$base" | cut -f1
+}
+
+mounted=no
+leave() {
+  if [ "$mounted" = yes ]; then umount "$root/dev/shm" "$root/proc" || umount -l "$root/dev/shm" "$root/proc"; fi
+  mounted=no
+  rm -rf --one-file-system "$root"
+}
+trap 'leave; rm -rf "$base"' EXIT
+
+# inside command...: in the clean root, with nothing of this environment.
+inside() { chroot "$root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "$@"; }
+
+# A fresh copy of the clean root, with the packages that another one has fetched.
+enter() {
+  leave
+  cp -a "$base" "$root"
+  mount -t proc proc "$root/proc"
+  mkdir -p "$root/dev/shm" && mount -t tmpfs tmpfs "$root/dev/shm"
+  mounted=yes
+  cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+  inside apt-get update -qq
+  if [ -n "$(inside sh -c 'command -v g++ cmake python3 wavetile' || true)" ]; then echo "newcomer: the root is not clean" >&2; return 1; fi
+}
+
+# What git has of this checkout, as a clone would.
+readme_commands() {
+  enter
+  mkdir -p "$root/wavetile"
+  git ls-files -z --cached --others --exclude-standard | tar -cf - --null -T - | tar -xf - -C "$root/wavetile"
+  local step
+  case "$commands" in
+    setup)
+      inside sh -ec 'cd /wavetile && scripts/setup.sh && cmake --preset release >build/configure.log 2>&1 ||
+        { cat build/configure.log; exit 1; }; grep -E "^-- (oneDNN|Tests)" build/configure.log || true
+        cmake --build --preset release --target wt_base'  # the first of the libraries: compiler and headers are there
+      ;;
+    demo) set -- scripts/demo.sh ;;
+    quick) set -- scripts/demo.sh 'scripts/test.sh --quick' ;;
+    all) set -- scripts/demo.sh scripts/test.sh ;;
+  esac
+  for step in "$@"; do inside sh -ec "cd /wavetile && $step"; done
+  mv "$root"/var/cache/apt/archives/*.deb "$base/var/cache/apt/archives/"
+}
+
+install_deb() {
+  enter
+  mkdir -p "$root/newcomer"
+  cp "$build"/wavetile_*.deb "$build"/tests/api/readme.cpp "$build"/tests/api/readme.c "$root/newcomer/"
+  # It recommends oneDNN and a compiler; the rest is what a person has beside it.
+  inside sh -ec 'cd /newcomer && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq ./wavetile_*.deb pkg-config man-db \
+    bash-completion bsdextrautils >apt.log 2>&1 || { tail -n 20 apt.log; exit 1; }'
+}
+
+# The README's blocks as tests/api/readme_programs.cmake makes programs of them; nothing here knows the checkout.
+programs() {
+  inside sh -ec 'cd /newcomer
+    c++ -std=c++20 readme.cpp $(pkg-config --cflags --libs wavetile) -o readme_cpp && ./readme_cpp && echo "the C++ program ran"
+    cc -std=c99 readme.c $(pkg-config --cflags --libs wavetile) -o readme_c && ./readme_c && echo "the C program ran"'
+}
+
+command_line() {
+  inside bash -ec 'cd /newcomer
+    wavetile --version
+    wavetile devices | grep -F "oneDNN"
+    [ "$(wavetile suites | wc -l)" -gt 10 ]
+    man wavetile | col -b >page.txt
+    grep -q "wavetile bench" page.txt && echo "the man page has $(wc -l <page.txt) lines"
+    source /usr/share/bash-completion/bash_completion
+    _completion_loader wavetile || [ $? -eq 124 ]  # its way to say that it found one
+    COMP_WORDS=(wavetile expl) COMP_CWORD=1 COMP_LINE="wavetile expl" COMP_POINT=13
+    "$(complete -p wavetile | sed "s/.*-F \([^ ]*\) .*/\1/")"
+    [ "${COMPREPLY[*]}" = explain ] && echo "expl completes to explain"
+    wavetile run "fwd fp32 n1 c8 k8 i9x9 f3x3 p1" --device cpu --exact | tail -n 2
+    wavetile bench quick --filter "*conv*" --direction fwd --device cpu --no-target --repeat 3 --json results.json --quiet
+    wavetile report results.json -o report.html'
+  cp "$root/newcomer/report.html" "$work/"
+}
+
+browser() { python3 -B tests/cli/report_in_browser.py --browser "$(command -v chromium)" --page "$work/report.html" --keep "$work/screens"; }
+
+tools
+step "Packages of $build" packages
+step "A clean Debian 12 root" clean_root
+step "The README's commands there ($commands)" readme_commands
+step "The .deb, installed there" install_deb
+step "The README's programs" programs
+step "The command, its man page, a completion, a report" command_line
+step "The report in a browser" browser
+printf '\nThe newcomer got there in %d s.\n' "$SECONDS"

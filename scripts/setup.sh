@@ -23,6 +23,7 @@ base_packages=(
 full_packages=(
   libamdhip64-5 libamdhip64-dev                     # a real HIP, without a GPU, and its header
   clang-format-14 git                               # style check
+  chromium                                          # the report page in a real browser
   python3 python3-pip                               # to fetch NVRTC
 )
 

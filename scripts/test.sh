@@ -18,7 +18,7 @@ case "${1:-}" in
   --quick) selection=(-L quick) title="Quick tests" ;;
   --full)
     setup=(--full)
-    export WAVETILE_REQUIRE="${WAVETILE_REQUIRE:-nvrtc clang gfx950 host onednn libamdhip64}"
+    export WAVETILE_REQUIRE="${WAVETILE_REQUIRE:-nvrtc clang gfx950 host onednn libamdhip64 browser}"
     ;;
   *) echo "usage: scripts/test.sh [--quick|--full]" >&2; exit 2 ;;
 esac

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "problem/suite.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "base/environment.h"
 #include "base/files.h"
@@ -31,8 +34,37 @@ Status parse_line(std::string_view line, Suite& suite) {
   if (suite.find(name)) return bad_input("the name '{}' is used twice; names are unique in a suite", name);
   const Result<ConvProblem> problem = parse_problem(trimmed(line.substr(colon + 1)));
   if (!problem.ok()) return problem.status().with_context(name);
-  suite.entries.push_back({std::string(name), *problem});
+  suite.entries.push_back({std::string(name), *problem, ""});
   return {};
+}
+
+using Models = std::vector<std::pair<std::string, std::string>>;  // a glob over names and a network, in order
+
+// The comment "models: GLOB NAME, GLOB NAME"; other comments are the reader's own.
+Status parse_comment(std::string_view comment, Models& models) {
+  constexpr std::string_view kStart = "models:";
+  comment = trimmed(comment);
+  if (!comment.starts_with(kStart)) return {};
+  comment.remove_prefix(kStart.size());
+  while (!comment.empty()) {
+    const std::string_view item = trimmed(comment.substr(0, comment.find(',')));
+    comment.remove_prefix(
+        std::min(comment.size(), comment.find(',') == comment.npos ? comment.size() : comment.find(',') + 1));
+    const size_t space = item.find(' ');
+    if (space == item.npos)
+      return bad_input("'{}' does not say which names are of which model; write '# models: mbv2_* MobileNetV2'", item);
+    models.emplace_back(item.substr(0, space), trimmed(item.substr(space)));
+  }
+  return {};
+}
+
+void name_models(Suite& suite, const Models& models) {
+  for (SuiteEntry& entry : suite.entries) {
+    const auto found = std::find_if(models.begin(), models.end(), [&](const auto& model) {
+      return fnmatch(model.first.c_str(), entry.name.c_str(), 0) == 0;
+    });
+    if (found != models.end()) entry.model = found->second;
+  }
 }
 
 }  // namespace
@@ -45,17 +77,19 @@ const SuiteEntry* Suite::find(std::string_view entry) const {
 Result<Suite> parse_suite(std::string_view text, const std::string& source) {
   Suite suite;
   suite.name = fs::path(source).stem().string();
+  Models models;
   for (int number = 1; !text.empty(); ++number) {
     const size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end == text.npos ? text.size() : end + 1);
-    line = trimmed(line.substr(0, line.find('#')));
-    if (line.empty()) continue;
-    if (Status status = parse_line(line, suite); !status.ok()) {
-      return status.with_context(fmt::format("{}:{}", source, number));
-    }
+    const size_t comment = std::min(line.find('#'), line.size());
+    Status status = comment < line.size() ? parse_comment(line.substr(comment + 1), models) : Status();
+    line = trimmed(line.substr(0, comment));
+    if (status.ok() && !line.empty()) status = parse_line(line, suite);
+    if (!status.ok()) return status.with_context(fmt::format("{}:{}", source, number));
   }
   if (suite.entries.empty()) return bad_input("{}: the suite has no problems; add lines 'name: problem'", source);
+  name_models(suite, models);
   return suite;
 }
 

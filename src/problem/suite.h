@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // problem/suite.h - suite files: one "name: problem" a line, # starts a comment.
 //
-// A line gives a problem in one direction (forward in bench/suites); with_direction makes the other two.
+// A line gives a problem in one direction (forward in bench/suites); with_direction makes the other two. A comment
+// "# models: GLOB NAME, GLOB NAME" says which network the layers of such names belong to.
 #pragma once
 
 #include <filesystem>
@@ -16,6 +17,7 @@ namespace wt {
 struct SuiteEntry {
   std::string name;
   ConvProblem problem;
+  std::string model;  // the network it belongs to; empty: none is named
 };
 
 struct Suite {

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at `wavetile report` in a real browser: the page draws itself without a network, its console stays free of
-errors, and the screenshot is neither empty nor cut off.
+"""Looks at `wavetile report` in a real browser, on a wide screen and on a telephone's: the page draws itself without a
+network, its console stays free of errors, nothing lies beyond the screen, letters can be read, a keyboard can sort, the
+filter is kept in the address, and the screenshot is neither empty nor cut off.
 
     report_in_browser.py --binary build/dev/bin/wavetile --browser chromium --data bench/results/compare_h200.json
+    report_in_browser.py --browser chromium --page report.html       a page that was made elsewhere
 
---keep FOLDER leaves the page and the screenshots there to be looked at by a person.
+--keep FOLDER leaves the pages and the screenshots there to be looked at by a person.
 """
 import argparse
 import json
@@ -17,34 +19,37 @@ import tempfile
 import zlib
 from pathlib import Path
 
+from browser import Browser
 
-def start(command):
-    """What the browser printed. One that dies before it drew anything is started once more: that is its own fault."""
-    for last in (False, True):
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-            if done.returncode == 0 or last:
-                return done
-            print(f"the browser left with {done.returncode}:\n{done.stderr[-2000:]}")
-        except subprocess.TimeoutExpired:
-            if last:
-                raise
-            print("the browser hangs")
-    return None
+WIDTHS = (1400, 390)
 
-
-def browse(browser, page, screenshot, width, height):
-    """The page's DOM after its scripts ran, and what the console said."""
-    base = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-extensions",
-            # A profile of its own and no shared memory: nothing that another browser or a small /dev/shm could break.
-            f"--user-data-dir={page.parent / 'profile'}", "--disable-dev-shm-usage",
-            f"--window-size={width},{height}", "--virtual-time-budget=10000", "--enable-logging=stderr",
-            # A page that needs the network must fail here.
-            "--host-resolver-rules=MAP * ~NOTFOUND"]
-    dom = start(base + ["--dump-dom", page.as_uri()])
-    shot = start(base + [f"--screenshot={screenshot}", page.as_uri()])
-    console = [line for line in (dom.stderr + shot.stderr).splitlines() if ":CONSOLE" in line]
-    return dom.stdout, console
+# Everything that a person would notice: what is wider than the screen, letters too small to read, controls too small to
+# hit, texts of a drawing that lie on each other or outside of it. `wide` names the first element that is too wide.
+LOOK = """(() => {
+  const root = document.documentElement, width = root.clientWidth;
+  const shown = [...document.querySelectorAll('body *')].filter(e => e.getClientRects().length);
+  const inScroll = e => e.closest('.scroll, svg') !== null;
+  const wide = shown.filter(e => !inScroll(e) && e.getBoundingClientRect().right > width + 0.5);
+  const letters = shown.filter(e => e.closest('svg') === null && [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()))
+    .map(e => parseFloat(getComputedStyle(e).fontSize));
+  const texts = [...document.querySelectorAll('main svg text')].filter(t => t.ownerSVGElement.clientWidth > 0 && t.textContent);
+  const drawn = texts.map(t => parseFloat(getComputedStyle(t).fontSize) * t.ownerSVGElement.clientWidth / t.ownerSVGElement.viewBox.baseVal.width);
+  const cut = texts.filter(t => { const a = t.getBoundingClientRect(), b = t.ownerSVGElement.getBoundingClientRect();
+    return a.left < b.left - 2 || a.right > b.right + 2; }).map(t => t.textContent);
+  const touching = [];
+  for (const svg of new Set(texts.map(t => t.ownerSVGElement))) {
+    const boxes = texts.filter(t => t.ownerSVGElement === svg).map(t => [t.getBoundingClientRect(), t.textContent]);
+    boxes.forEach(([a, one], i) => boxes.slice(i + 1).forEach(([b, two]) => {
+      if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 5)
+        touching.push(one + ' / ' + two);
+    }));
+  }
+  const controls = [...document.querySelectorAll('#bar input, #bar select')].filter(e => e.getClientRects().length).map(e => e.getBoundingClientRect());
+  return {width, ready: document.body.dataset.ready, beyond: root.scrollWidth - width, wide: wide.slice(0, 3).map(e => e.tagName + '#' + e.id),
+    letters: Math.min(99, ...letters), drawn: Math.min(99, ...drawn), cut: cut.slice(0, 3), touching: touching.slice(0, 3),
+    controls: controls.length, lowest: Math.min(...controls.map(r => r.height)), outside: controls.filter(r => r.left < 0 || r.right > width).length,
+    tables: [...document.querySelectorAll('main table')].filter(t => t.closest('.scroll') === null && t.offsetWidth > t.parentElement.clientWidth).length};
+})()"""
 
 
 def pixels(path):
@@ -105,76 +110,143 @@ def check_screenshot(path):
         assert len(colours) > 8, f"{path}: part {part} has only {len(colours)} colours"
 
 
-def fact(dom, name):
-    return float(re.search(rf'data-{name}="([-0-9.]+)"', dom).group(1))
+def check_look(browser, page, screenshot, width):
+    """Layout facts of any report at this width; the page stays open."""
+    browser.open(page.as_uri(), width, 2600)
+    look = browser.evaluate(LOOK)
+    assert not browser.console, "the console is not empty:\n" + "\n".join(browser.console)
+    assert look["ready"] == "yes", "the page did not finish drawing itself"
+    assert look["width"] == width, f"drawn {look['width']} wide, not {width}"
+    assert look["beyond"] <= 0 and not look["wide"], f"{look['wide']} lie beyond the page's width of {width}"
+    assert look["letters"] >= 11, f"letters of {look['letters']} pixels at {width}"
+    assert look["drawn"] >= 9, f"letters of {look['drawn']} pixels in a drawing at {width}"
+    assert not look["cut"], f"texts of a drawing lie outside of it at {width}: {look['cut']}"
+    assert not look["touching"], f"texts of a drawing lie on each other at {width}: {look['touching']}"
+    assert look["controls"] >= 3 and look["lowest"] >= 24 and look["outside"] == 0, f"the filter bar at {width}: {look}"
+    assert look["tables"] == 0, f"{look['tables']} tables are wider than the page and do not scroll"
+    browser.screenshot(screenshot)
+    return look
 
 
-def check_facts(dom, width, rows, files):
-    """What the page says of itself, and what it must hold."""
-    assert 'data-ready="yes"' in dom, "the page did not finish drawing itself"
-    # A browser may have a least width of its own.
-    assert fact(dom, "width") <= max(width, 500), f"drawn {fact(dom, 'width')} wide"
-    assert fact(dom, "overflow") <= 0, f"{fact(dom, 'overflow')} pixels lie beyond the page's width of {width}"
-    assert fact(dom, "letters") >= 8, f"letters of {fact(dom, 'letters')} pixels"
+def count(browser, selector):
+    return browser.evaluate(f"document.querySelectorAll({json.dumps(selector)}).length")
+
+
+def check_keyboard(browser):
+    """A column's title has the focus by Tab, and Enter sorts by it, once up and once down."""
+    browser.evaluate("document.querySelector('#rows th button').focus()")
+    browser.press("Tab")  # to the second column
+    seen = []
+    for _ in range(2):
+        browser.press("Enter")
+        seen.append(browser.evaluate("[...document.querySelectorAll('#rows th')].map(th => th.getAttribute('aria-sort') || '')"))
+    assert [row[1] for row in seen] == ["ascending", "descending"] and not any(seen[1][:1] + seen[1][2:]), f"sorted as {seen}"
+
+
+def check_data(browser, rows, files):
+    """What the page must hold of a comparison with cuDNN."""
     good = [row for row in rows if not row.get("error") and row.get("cudnn_tuned") and row.get("wavetile")]
-    bars = len(re.findall(r'<rect [^>]*class="[a-z_]+ bar"', dom))
+    bars = count(browser, "rect.bar")
     assert bars == len(good), f"{bars} bars for {len(good)} compared rows"
     worst = min(good, key=lambda row: row["cudnn_tuned"]["us"] / row["wavetile"]["us"])
-    first = re.search(r'<rect [^>]*class="[a-z_]+ bar"[^>]*><title>([^<]*)', dom).group(1)
+    first = browser.evaluate("document.querySelector('rect.bar title').textContent")
     assert worst["problem"] in first, f"the first bar is {first}, the worst loss {worst['problem']}"
+    assert count(browser, "line.spread") == bars, "a bar has no error bar"
+    text = browser.evaluate("document.querySelector('main').textContent")
     if len(good) > 55:
-        assert f"{len(good) - 50} rows between" in dom, "the middle of the bars is not folded"
+        assert f"{len(good) - 50} rows between" in text, "the middle of the bars is not folded"
     # No row stands above the roof.
-    data = json.loads(re.search(r'id="data">(.*?)</script>', dom, re.S).group(1).replace("<\\/", "</"))
-    shown = data["runs"][-1]
+    shown = browser.evaluate("JSON.parse(document.getElementById('data').textContent).runs.at(-1)")
     roof = shown["ceilings"]["teraflops"]
     above = [row["name"] for row in shown["rows"] if row["us"] > 0 and not row["error"]
              and row["work"] / row["us"] * 1e-6 > roof[row["type"]] * 1.0001]
     assert not above, f"{len(above)} rows stand above the roof, the first {above[0]}"
     over = [row["name"] for row in shown["rows"] if row.get("share", 0) > 1.0001]
     assert not over, f"{len(over)} rows have more than all of the limit, the first {over[0]}"
-    for what, pattern in {"the roofline": r'class="roof"', "the histogram": r'class="fwd bin"', "a sorted column": "aria-sort=",
-                          "totals": "all suites", "an anchor": r'id="row-', "the CSV": r'href="data:text/csv',
-                          "shapes beside colours": r'class="bwd_weight mark"'}.items():
-        assert re.search(pattern, dom), f"{what} is missing"
-    assert dom.count("<tr") > len(rows), "the tables are not complete"
-    compare = re.search(r"\d+ rows are in both runs: \d+ faster", dom)
+    for what, selector in {"the roofline": "path.roof", "the histogram": "rect.bin", "a sorted column": "th[aria-sort]",
+                           "an anchor": "tr[id^=row-]", "the CSV": "a[href^='data:text/csv']", "the scatter": "#share circle",
+                           "shapes beside colours": "rect.bwd_weight.mark"}.items():
+        assert count(browser, selector) > 0, f"{what} is missing"
+    assert count(browser, "#rows tbody tr") == len(rows), "the table of rows is not complete"
+    assert text.count("wt_fwd") == 0 or browser.evaluate(
+        "[...document.querySelectorAll('td.name span')].every(e => e.textContent.length < e.title.length)"), "kernel names are not short"
+    check_totals(browser, shown["rows"])
+    compare = re.search(r"\d+ rows are in both runs: \d+ faster", text)
     assert (compare is not None) == (len(files) == 2), "the comparison of two runs is missing, or there where there is one run"
-    if compare:
-        assert compare.start() < dom.index("Speed-up over cuDNN"), "the comparison of two runs does not stand first"
+    order = browser.evaluate("[...document.querySelectorAll('main > section:not([hidden])')].map(s => s.id || s.querySelector('h2').textContent)")
+    wanted = ["compare-section", "tiles", "Totals"] if compare else ["tiles", "Totals"]
+    assert order[:len(wanted)] == wanted, f"the page has {order}"
     return bars
 
 
-def check(args, folder, files, name, width):
-    page, screenshot = folder / f"{name}.html", folder / f"{name}.png"
-    subprocess.run([args.binary, "report", *files, "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
-    text = page.read_text()
-    assert not re.search(r'(src|href)="(?!data:|#)', text), "the page refers to something outside itself"
-    dom, console = browse(args.browser, page, screenshot, width, 2600)
-    errors = [line for line in console if '"' in line]
-    assert not errors, "the console is not empty:\n" + "\n".join(errors)
+def check_totals(browser, rows):
+    """The totals by suite, by direction and by model, weighed by time, are those of the rows."""
+    def by_time(chosen):
+        chosen = [row for row in chosen if row["us"] > 0 and row["cudnn_us"] > 0 and not row["error"]]
+        return sum(row["cudnn_us"] for row in chosen) / sum(row["us"] for row in chosen) if chosen else None
+
+    def table(place):
+        cells = browser.evaluate(f"[...document.querySelectorAll('#{place} tr')].map(tr => [...tr.children].map(td => td.textContent))")
+        return [dict(zip(cells[0], line)) for line in cells[1:]]
+
+    totals = {(line["suite"], line["direction"]): line for line in table("totals")}
+    models = {line["model"]: line for line in table("models")}
+    for suite in {row["suite"] for row in rows}:
+        for direction in ("fwd", "bwd_data", "bwd_weight", "all"):
+            wanted = by_time(row for row in rows if row["suite"] == suite and direction in (row["direction"], "all"))
+            assert abs(float(totals[suite, direction]["by time"]) / wanted - 1) < 0.01, f"{suite} {direction}: {totals[suite, direction]}"
+    assert set(models) == {row["model"] for row in rows if row["model"]} and len(models) > 10, f"models: {sorted(models)}"
+    for model, line in models.items():
+        for title, direction in (("by time", "all"), ("fwd by time", "fwd"), ("bwd_weight by time", "bwd_weight")):
+            wanted = by_time(row for row in rows if row["model"] == model and direction in (row["direction"], "all"))
+            assert abs(float(line[title]) / wanted - 1) < 0.01, f"{model} {title}: {line}"
+
+
+def check_filter(browser, page, width, bars):
+    """The filter is kept in the address, and is for the whole page."""
+    browser.open(page.as_uri() + "#?direction=fwd&only=losses", width, 2600)
+    fewer = count(browser, "rect.bar")
+    assert 0 < fewer < bars and count(browser, ".bwd_weight.bar") == 0, f"{fewer} bars of {bars} with a filter in the address"
+    assert count(browser, "#rows tbody tr") == fewer, "the rows are not filtered as the bars are"
+    browser.evaluate("(() => { const f = document.getElementById('model'); f.value = 'ResNet-50'; "
+                     "f.dispatchEvent(new Event('input', {bubbles: true})); })()")
+    assert "model=ResNet-50" in browser.evaluate("location.hash"), browser.evaluate("location.hash")
+    assert count(browser, "#models tbody tr") <= 1 and count(browser, "rect.bar") < fewer, "the model's filter filters nothing"
+
+
+def check(browser, binary, folder, files, name, widths):
+    page = folder / f"{name}.html"
+    subprocess.run([binary, "report", *files, "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
+    assert not re.search(r'(src|href)="(?!data:|#)', page.read_text()), "the page refers to something outside itself"
     rows = json.loads(Path(files[-1]).read_text())["rows"]
-    bars = check_facts(dom, width, rows, files)
-    check_screenshot(screenshot)
-    # The filter is kept in the address, and is for the whole page.
-    filtered = start([args.browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000",
-                      f"--user-data-dir={page.parent / 'profile'}", "--disable-dev-shm-usage", "--dump-dom",
-                      page.as_uri() + "#?direction=fwd&only=losses"]).stdout
-    fewer = len(re.findall(r'<rect [^>]*class="[a-z_]+ bar"', filtered))
-    assert fewer < bars and 'class="bwd_weight bar"' not in filtered, f"{fewer} bars of {bars} with a filter in the address"
-    print(f"{name}: {len(rows)} rows, {bars} bars, {width} wide, console empty, screenshot complete")
+    for width in widths:
+        screenshot = folder / f"{name}_{width}.png"
+        check_look(browser, page, screenshot, width)
+        check_screenshot(screenshot)
+        bars = check_data(browser, rows, files)
+        check_keyboard(browser)
+        check_filter(browser, page, width, bars)
+        print(f"{name}: {len(rows)} rows, {bars} bars, {width} wide, console empty, screenshot complete", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", required=True)
+    parser.add_argument("--binary")
     parser.add_argument("--browser", required=True)
-    parser.add_argument("--data", required=True)
+    parser.add_argument("--data")
+    parser.add_argument("--page", type=Path)
     parser.add_argument("--keep", type=Path)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = args.keep or Path(scratch)
+    if not args.page and not (args.binary and args.data):
+        parser.error("--page FILE, or --binary and --data")
+    with tempfile.TemporaryDirectory() as scratch, Browser(args.browser) as browser:
+        folder = (args.keep or Path(scratch)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
+        if args.page:
+            for width in WIDTHS:
+                look = check_look(browser, args.page.resolve(), folder / f"page_{width}.png", width)
+                print(f"{args.page.name}: {width} wide, letters of {look['letters']:.0f} and {look['drawn']:.0f} pixels, nothing beyond")
+            return 0
         document = json.loads(Path(args.data).read_text())
         for index, row in enumerate(document["rows"]):  # an older run, a little different everywhere
             for key in ("us", "low_us", "high_us"):
@@ -182,9 +254,8 @@ def main():
                     row["wavetile"][key] *= 0.8 + 0.01 * (index % 50)
         older = folder / "older.json"
         older.write_text(json.dumps(document))
-        check(args, folder, [args.data], "one", 1400)
-        check(args, folder, [args.data], "narrow", 390)
-        check(args, folder, [str(older), args.data], "two", 1400)
+        check(browser, args.binary, folder, [args.data], "one", WIDTHS)
+        check(browser, args.binary, folder, [str(older), args.data], "two", WIDTHS[:1])
     return 0
 
 

@@ -174,6 +174,33 @@ TEST(Report, ReadsACompareFile) {
   EXPECT_EQ((*run)["ceilings"]["teraflops"]["bf16"], 800);
 }
 
+// By the file's own word, and by the suite of that name for files that have none.
+TEST(Report, RowsHaveTheirModel) {
+  const auto row = [](const std::string& words) {
+    return "{" + words + R"(, "direction": "fwd", "problem": "fwd bf16 n2 c16 k24 i9x9 f3x3"})";
+  };
+  const auto run = read_run("{\"rows\": [" + row(R"("suite": "s", "name": "s/a", "model": "Net")") + "," +
+                                row(R"("suite": "depthwise", "name": "mbv2_960_7")") + "," +
+                                row(R"("suite": "../x", "name": "b")") + "]}",
+                            "f.json");
+  ASSERT_TRUE(run.ok()) << run.status().message();
+  EXPECT_EQ((*run)["rows"][0]["model"], "Net");
+  EXPECT_EQ((*run)["rows"][0]["name"], "a");
+  EXPECT_EQ((*run)["rows"][2]["model"], "");
+  ::setenv("WAVETILE_SUITES", (std::filesystem::path(places::kSourceTree) / "bench/suites").c_str(), 1);
+  EXPECT_EQ(read_run("{\"rows\": [" + row(R"("suite": "conv1d", "name": "whisper_768_s2")") + "]}", "f.json")
+                .value()["rows"][0]["model"],
+            "Whisper");
+  const Outcome bench =
+      wt::cli::testing::wavetile({"bench", "quick", "--filter", "resnet50.l3.conv3", "--direction", "fwd", "--device",
+                                  "cpu", "--no-target", "--no-roof", "--repeat", "1", "--json", "-"});
+  ::unsetenv("WAVETILE_SUITES");
+  ASSERT_EQ(bench.exit_code, 0) << bench.err;
+  const Json written = Json::parse(bench.out)["rows"][0];
+  EXPECT_EQ(written["suite"], "quick");
+  EXPECT_EQ(written["model"], "ResNet-50");
+}
+
 TEST(Report, ReadsABenchFile) {
   const Outcome bench = wt::cli::testing::wavetile(
       {"bench", "fwd fp32 n1 c3 k5 i4x4 f3x3 p1", "--device", "cpu", "--no-target", "--repeat", "2", "--json", "-"});

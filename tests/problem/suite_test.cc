@@ -38,6 +38,36 @@ TEST(Suite, FaultsNameFileAndLine) {
   EXPECT_THAT(message("# nothing\n"), testing::StartsWith("s.txt: the suite has no problems"));
 }
 
+TEST(Suite, CommentsNameTheModelsOfLayers) {
+  const Result<Suite> suite = parse_suite(
+      "# models: a_b_* B Net, a_* A, other* C\na_1: fwd bf16 n1 c8 k8 i8 f1\na_b_1: fwd bf16 n1 c8 k8 i8 f1\n"
+      "z: fwd bf16 n1 c8 k8 i8 f1  # models are named above\n# models: z Z\n",
+      "s.txt");
+  ASSERT_TRUE(suite.ok()) << suite.status().message();
+  EXPECT_EQ(suite->find("a_1")->model, "A");
+  EXPECT_EQ(suite->find("a_b_1")->model, "B Net");
+  EXPECT_EQ(suite->find("z")->model, "Z");
+  EXPECT_THAT(parse_suite("# models: mbv2_*\na: fwd bf16 n1 c8 k8 i8 f1\n", "s.txt").status().message(),
+              testing::StartsWith("s.txt:1: 'mbv2_*' does not say which names are of which model"));
+}
+
+// Every layer of the suites that are compared in public has its network, but for those that were made up.
+TEST(Suite, LayersOfNetworksHaveTheirModel) {
+  for (const char* name : {"resnet50", "retinanet37", "flux_vae", "depthwise", "conv1d", "conv3d", "small"}) {
+    const Result<Suite> suite = read_suite(suites() / (std::string(name) + ".txt"));
+    ASSERT_TRUE(suite.ok()) << suite.status().message();
+    for (const SuiteEntry& entry : suite->entries) EXPECT_FALSE(entry.model.empty()) << name << " " << entry.name;
+  }
+  const Result<Suite> wide = read_suite(suites() / "wide.txt");
+  ASSERT_TRUE(wide.ok());
+  for (const SuiteEntry& entry : wide->entries) {
+    const bool made_up = entry.name.starts_with("odd_") || entry.name.find("depth_multiplier") != std::string::npos ||
+                         entry.name.starts_with("blur_");
+    EXPECT_EQ(entry.model.empty(), made_up) << entry.name;
+  }
+  EXPECT_EQ(wide->find("cifar_wrn_160")->model, "Wide ResNet");
+}
+
 TEST(Suite, EveryFileOfTheProjectReads) {
   const std::pair<const char*, size_t> sizes[] = {
       {"awkward", 12},  {"conv1d", 6},       {"conv3d", 9}, {"depthwise", 14}, {"flux_vae", 9},

@@ -162,8 +162,9 @@ Status bench(const BenchOptions& options, int& code) {
   if (options.roof) roof = measured_roof(device, rows, progress);
   for (const Row& row : rows) {
     progress.show(static_cast<int>(results.size()), fmt::format("{} {}", row.name, name_of(row.problem.direction)));
-    BenchRow result = options.compare.empty() ? BenchRow{row.name, run_trial(device, row.problem, trial), {}, {}, {}}
+    BenchRow result = options.compare.empty() ? BenchRow{row.name, run_trial(device, row.problem, trial)}
                                               : compare_row(device, row, trial);
+    result.suite = row.suite, result.model = row.model;
     if (!interrupted()) result.strict = strict_trial(device, result, trial);
     if (previewer && !interrupted()) result.preview = previewer->preview(row.problem, trial);
     progress.clear();

@@ -3,12 +3,15 @@
 
 #include <cmath>
 #include <cstdio>
+#include <map>
+#include <optional>
 
 #include "base/files.h"
 #include "base/json.h"
 #include "cli/exit_code.h"
 #include "compile/sha256.h"
 #include "problem/problem.h"
+#include "problem/suite.h"
 #include "problem/tensor_data.h"
 #include "problem/traffic.h"
 
@@ -68,10 +71,30 @@ void add_time(Json& row, double us, double low, double high) {
   row["high_us"] = high > 0 ? high : us;
 }
 
+// The network of a layer: as the file says, else as the suite of that name does, for files that were written before.
+std::string model_of(const Json& source, const std::string& suite, const std::string& name) {
+  if (std::string model = text_at(source, "model"); !model.empty()) return model;
+  static auto& known = *new std::map<std::string, std::optional<Suite>>;
+  const auto [found, is_new] = known.try_emplace(suite);
+  // WHY only a plain name: a suite's name in a stranger's file is no path to be opened.
+  const bool plain = !suite.empty() && suite.find_first_of("/.") == std::string::npos;
+  if (is_new && plain)
+    if (Result<Suite> read = find_suite(suite); read.ok()) found->second = std::move(*read);
+  const SuiteEntry* entry = found->second ? found->second->find(name) : nullptr;
+  return entry ? entry->model : "";
+}
+
 Json common_row(const Json& source) {
-  return {{"suite", text_at(source, "suite")},         {"name", text_at(source, "name")},
-          {"direction", text_at(source, "direction")}, {"problem", text_at(source, "problem")},
-          {"kernel", text_at(source, "kernel")},       {"error", text_at(source, "error")}};
+  const std::string suite = text_at(source, "suite");
+  std::string name = text_at(source, "name");
+  if (!suite.empty() && name.starts_with(suite + "/")) name.erase(0, suite.size() + 1);  // of a run of several suites
+  return {{"suite", suite},
+          {"name", name},
+          {"model", model_of(source, suite, name)},
+          {"direction", text_at(source, "direction")},
+          {"problem", text_at(source, "problem")},
+          {"kernel", text_at(source, "kernel")},
+          {"error", text_at(source, "error")}};
 }
 
 Json compare_row(const Json& source) {

@@ -33,7 +33,7 @@ Result<std::vector<Row>> rows_of_log(const std::string& file, SuiteCode code) {
           "{} has a problem with C++ that would be compiled and run: {}; if you trust the file repeat with "
           "--allow-code",
           file, words);
-    rows.push_back({fmt::format("{} x{}", rows.size() + 1, counts[words]), std::move(*problem)});
+    rows.push_back({fmt::format("{} x{}", rows.size() + 1, counts[words]), std::move(*problem), "", ""});
   }
   return rows;
 }

@@ -47,13 +47,15 @@ Result<std::vector<Written>> written_rows(const std::vector<std::string>& what) 
     const size_t space = word.find(' ');
     if (space != std::string::npos && !std::filesystem::exists(word)) {
       WT_TRY_ASSIGN(ConvProblem problem, parse_problem(word));
-      rows.push_back({{fmt::format("problem{}", ++problems), problem}, false});
+      rows.push_back({{fmt::format("problem{}", ++problems), problem, "", ""}, false});
       continue;
     }
     WT_TRY_ASSIGN(const Suite suite, suite_of(word));
     for (const SuiteEntry& entry : suite.entries) {
       const std::string name = printable(entry.name);  // a stranger's, and shown in tables and messages
-      rows.push_back({{what.size() == 1 ? name : suite.name + "/" + name, entry.problem}, true});
+      rows.push_back({{what.size() == 1 ? name : suite.name + "/" + name, entry.problem, printable(suite.name),
+                       printable(entry.model)},
+                      true});
     }
   }
   return rows;
@@ -106,7 +108,8 @@ Result<std::vector<Row>> select_rows(const std::vector<std::string>& what, const
     if (names.empty() || names.back() != row.name) names.push_back(row.name);
     if (!filter.empty() && fnmatch(filter.c_str(), row.name.c_str(), 0) != 0) continue;
     for (const Direction wanted : directions_of(direction, entry)) {
-      Row next{row.name, wanted == row.problem.direction ? row.problem : with_direction(row.problem, wanted)};
+      Row next = row;
+      if (wanted != row.problem.direction) next.problem = with_direction(row.problem, wanted);
       if (seen.emplace(next.name, to_text(next.problem)).second) rows.push_back(std::move(next));
     }
   }

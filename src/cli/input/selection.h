@@ -12,6 +12,8 @@ namespace wt::cli {
 struct Row {
   std::string name;
   ConvProblem problem;
+  std::string suite;  // it comes from, and the network it belongs to; empty: none
+  std::string model;
 };
 
 // C++ in a suite file (+f="..." and +store="...") would be compiled and run: a stranger's file must not do that

@@ -278,6 +278,8 @@ nlohmann::ordered_json bench_json(const std::vector<BenchRow>& rows, const Roof&
   int verified = 0;
   for (const BenchRow& row : rows) {
     nlohmann::ordered_json entry = {{"name", row.name}};
+    if (!row.suite.empty()) entry["suite"] = row.suite;
+    if (!row.model.empty()) entry["model"] = row.model;
     entry.update(trial_json(row.trial));
     if (share(row.trial, roof) > 0) {
       entry["limit_us"] = roof.limit_us(row.trial.problem);

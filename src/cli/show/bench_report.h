@@ -22,6 +22,7 @@ struct BenchRow {
   std::optional<Preview> preview;
   std::optional<CudnnResult> cudnn;   // where a comparison was asked for
   std::optional<TrialResult> strict;  // of strict non-finite behaviour, where the kernel above cannot promise it
+  std::string suite, model;           // empty: none
 
   double speedup() const;  // of the trial over cuDNN's best; 0: one of them has no time
 };

@@ -33,7 +33,7 @@
   const anchor = row => 'row-' + label(row).replace(/[^A-Za-z0-9.]+/g, '-') + '-' + row.direction;
 
   // The filter of the whole page, kept in the address behind '#?'.
-  const fields = ['filter', 'suite', 'direction', 'only'];
+  const fields = ['filter', 'suite', 'model', 'direction', 'only'];
   function readAddress() {
     const words = location.hash.startsWith('#?') ? new URLSearchParams(location.hash.slice(2)) : new URLSearchParams();
     for (const field of fields) at(field).value = words.get(field) || '';
@@ -45,9 +45,8 @@
   }
   function wanted(row) {
     const text = at('filter').value.toLowerCase();
-    if (text && !`${label(row)} ${row.problem} ${row.kernel}`.toLowerCase().includes(text)) return false;
-    if (at('suite').value && row.suite !== at('suite').value) return false;
-    if (at('direction').value && row.direction !== at('direction').value) return false;
+    if (text && !`${label(row)} ${row.model} ${row.problem} ${row.kernel}`.toLowerCase().includes(text)) return false;
+    for (const field of ['suite', 'model', 'direction']) if (at(field).value && row[field] !== at(field).value) return false;
     switch (at('only').value) {
       case 'losses': return speedup(row) !== null && speedup(row) < 1;
       case 'failed': return !good(row);
@@ -57,7 +56,11 @@
   }
   function fillBar() {
     const options = (id, all, list) => at(id).append(make('option', {value: ''}, all), ...list.map(v => make('option', {value: v}, v)));
-    options('suite', 'all suites', [...new Set(shown.rows.map(row => row.suite).filter(Boolean))].sort());
+    for (const field of ['suite', 'model']) {
+      const names = [...new Set(shown.rows.map(row => row[field]).filter(Boolean))].sort();
+      options(field, `all ${field}s`, names);
+      at(field).hidden = !names.length;
+    }
     options('direction', 'all directions', directions.filter(d => shown.rows.some(row => row.direction === d)));
     readAddress();
     at('bar').addEventListener('submit', event => event.preventDefault());
@@ -104,9 +107,9 @@
 
   // Horizontal bars on a logarithmic axis around 1, with the spread as a line.
   function barChart(list, all) {
-    const small = narrow(), height = small ? 22 : 18, width = small ? 380 : 1140, left = small ? 132 : 330, right = 56, top = 24;
+    const small = narrow(), height = small ? 22 : 18, width = small ? 380 : 1140, left = small ? 146 : 330, right = 56, top = 24;
     const values = all.map(speedup).concat([0.9, 1.1]);
-    const low = Math.log10(Math.min(...values)) - (small ? 0.5 : 0.25), high = Math.log10(Math.max(...values));
+    const low = Math.log10(Math.min(...values)) - (small ? 0.85 : 0.25), high = Math.log10(Math.max(...values));
     const x = value => left + Math.max(0, (Math.log10(value) - low) / (high - low)) * (width - left - right);
     const total = top + list.length * height + 6;
     const svg = make('svg', {viewBox: `0 0 ${width} ${total}`, role: 'img', 'aria-label': `Speed-up of ${list.length} rows`});
@@ -118,8 +121,9 @@
     list.forEach((row, index) => {
       const y = top + index * height, value = speedup(row), from = Math.min(x(1), x(value));
       const size = Math.max(1, Math.abs(x(value) - x(1)));
-      const text = small ? row.name : `${label(row)} ${row.direction}`, room = small ? 18 : 46;
+      const text = small ? row.name : `${label(row)} ${row.direction}`, room = small ? 17 : 46;
       svg.append(make('text', {x: left - 8, y: y + 13, 'text-anchor': 'end'}, text.length > room ? '…' + text.slice(1 - room) : text),
+        ...(small ? [mark(row.direction, 7, y + 9, 4)] : []),
         make('rect', {x: from, y: y + 3, width: size, height: height - 6, rx: 2, class: row.direction + ' bar'}, title(row)),
         make('line', {x1: x(row.cudnn_us / row.high_us), x2: x(row.cudnn_us / row.low_us), y1: y + height / 2, y2: y + height / 2, class: 'spread'}),
         make('text', {x: value < 1 ? from - 4 : from + size + 4, y: y + 13, 'text-anchor': value < 1 ? 'end' : 'start', class: 'soft'}, `${number(value)}×`));
@@ -150,7 +154,7 @@
     const svg = make('svg', {viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': name});
     for (let tick = x0; tick <= x1; ++tick) svg.append(
       make('line', {x1: x(10 ** tick), x2: x(10 ** tick), y1: top, y2: height - bottom, class: 'grid'}),
-      make('text', {x: x(10 ** tick), y: height - bottom + 18, 'text-anchor': 'middle', class: 'soft'}, number(10 ** tick)));
+      make('text', {x: x(10 ** tick), y: height - bottom + 18, 'text-anchor': tick === x1 ? 'end' : 'middle', class: 'soft'}, number(10 ** tick)));
     const yTicks = log ? Array.from({length: y1 - y0 + 1}, (_, i) => 10 ** (y0 + i)) : [0, 0.2, 0.4, 0.6, 0.8, 1];
     for (const tick of yTicks) svg.append(make('line', {x1: left, x2: width - right, y1: y(tick), y2: y(tick), class: tick === 1 && !log ? 'one' : 'grid'}),
       make('text', {x: left - 6, y: y(tick) + 4, 'text-anchor': 'end', class: 'soft'}, number(tick)));
@@ -236,15 +240,23 @@
       add(row.suite || 'all', 'all', row);
       if (row.suite) { add('all suites', row.direction, row); add('all suites', 'all', row); }
     }
-    const of = (group, value) => group.rows.map(value).filter(v => v !== null);
-    const timed = group => { const list = group.rows.filter(row => speedup(row)); return list.length ? sum(list.map(r => r.cudnn_us)) / sum(list.map(r => r.us)) : null; };
-    table(at('totals'), [...groups.values()], [
-      ['suite', g => g.suite], ['direction', g => g.direction], ['rows', g => g.rows.length, null, 'num'],
-      ['time, us', g => sum(g.rows.filter(good).map(r => r.us)), v => number(v), 'num'],
-      ['speed-up', g => geomean(of(g, speedup)), v => number(v), 'num'], ['by time', timed, v => number(v), 'num'],
-      ['slower', g => of(g, speedup).filter(v => v < 1).length, null, 'num'],
-      ['share', g => geomean(of(g, share)), v => number(v), 'num'],
-      ['failed', g => g.rows.filter(row => !good(row)).length, null, 'num']], 0, true);
+    table(at('totals'), [...groups.values()], [['suite', g => g.suite], ['direction', g => g.direction], ...totalColumns], 0, true);
+  }
+  // Of a group of rows: its geometric mean, and its speed-up weighed by time.
+  const of = (group, value) => group.rows.map(value).filter(v => v !== null);
+  const byTime = rows => { const list = rows.filter(row => speedup(row)); return list.length ? sum(list.map(r => r.cudnn_us)) / sum(list.map(r => r.us)) : null; };
+  const totalColumns = [
+    ['rows', g => g.rows.length, null, 'num'], ['time, us', g => sum(g.rows.filter(good).map(r => r.us)), v => number(v), 'num'],
+    ['speed-up', g => geomean(of(g, speedup)), v => number(v), 'num'], ['by time', g => byTime(g.rows), v => number(v), 'num'],
+    ['slower', g => of(g, speedup).filter(v => v < 1).length, null, 'num'], ['share', g => geomean(of(g, share)), v => number(v), 'num'],
+    ['failed', g => g.rows.filter(row => !good(row)).length, null, 'num']];
+  // The network with the most time first.
+  function models(rows) {
+    const groups = new Map();
+    for (const row of rows.filter(r => r.model)) groups.set(row.model, [...(groups.get(row.model) || []), row]);
+    const used = directions.filter(d => rows.some(row => row.direction === d));
+    if (groups.size) table(at('models'), [...groups].map(([model, members]) => ({model, rows: members})), [['model', g => g.model], ...totalColumns,
+      ...used.map(d => [d + ' by time', g => byTime(g.rows.filter(row => row.direction === d)), v => number(v), 'num'])], 2, false);
   }
   function kernels(rows) {
     const groups = new Map();
@@ -262,7 +274,7 @@
       ['share', g => geomean(g.timed.map(share).filter(v => v !== null)), v => number(v), 'num']], 1, false);
   }
   const rowColumns = [
-    ['row', label, (v, row) => make('a', {href: '#' + anchor(row)}, v)], ['direction', row => row.direction],
+    ['row', label, (v, row) => make('a', {href: '#' + anchor(row)}, v)], ['model', row => row.model || null], ['direction', row => row.direction],
     ['problem', row => row.problem, null, 'name'], ['us', row => good(row) ? row.us : null, v => number(v, 4), 'num'],
     ['spread', spread, v => v === null ? '-' : v.toFixed(2) + '×', 'num'],
     ['cuDNN us', row => row.cudnn_us || null, v => number(v, 4), 'num'], ['speed-up', speedup, v => number(v), 'num'],
@@ -314,16 +326,17 @@
 
   function draw() {
     const rows = shown.rows.filter(wanted);
-    for (const id of ['tiles', 'totals', 'bars', 'share', 'roofline', 'kernels', 'rows', 'compare']) at(id).replaceChildren();
+    for (const id of ['tiles', 'totals', 'models', 'bars', 'share', 'roofline', 'kernels', 'rows', 'compare']) at(id).replaceChildren();
     at('count').textContent = `${rows.length} of ${shown.rows.length} rows`;
     compare(rows);
     tiles(rows);
     totals(rows);
+    models(rows);
     bars(rows);
     shares(rows);
     roofline(rows);
     kernels(rows);
-    table(at('rows'), rows, rowColumns, rows.some(row => speedup(row)) ? 6 : 9, true, anchor);
+    table(at('rows'), rows, rowColumns, rows.some(row => speedup(row)) ? 7 : 10, true, anchor);
     csv(rows);
     // For the test in a browser: how wide the page is, how much of it lies beyond, and the least of its letters.
     const root = document.documentElement, texts = [...document.querySelectorAll('svg:not(.legend svg) text')];

@@ -177,7 +177,8 @@ WT_FIELDS(wavetile_device_info, WT_FIELD(kind), WT_FIELD(id), WT_FIELD(name), WT
 WT_FIELDS(wavetile_tensor_info, WT_FIELD(use), WT_FIELD(type), WT_FIELD(rank), WT_FIELD(reserved), WT_FIELD(shape),
           WT_FIELD(elements), WT_FIELD(bytes))
 WT_FIELDS(wavetile_tensors, WT_FIELD(x), WT_FIELD(w), WT_FIELD(y), WT_FIELD(scale), WT_FIELD(bias), WT_FIELD(residual),
-          WT_FIELD(amax), WT_FIELD(bias_gradient), WT_FIELD(history), WT_FIELD(new_history), WT_FIELD(aux), WT_FIELD(read_only))
+          WT_FIELD(amax), WT_FIELD(bias_gradient), WT_FIELD(history), WT_FIELD(new_history), WT_FIELD(aux),
+          WT_FIELD(read_only))
 WT_FIELDS(wavetile_verify_options, WT_FIELD(exact), WT_FIELD(exhaustive), WT_FIELD(splits), WT_FIELD(reserved),
           WT_FIELD(seed))
 WT_FIELDS(wavetile_verify_report, WT_FIELD(elements), WT_FIELD(compared), WT_FIELD(wrong), WT_FIELD(unwritten),

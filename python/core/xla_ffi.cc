@@ -52,7 +52,8 @@ void* execute(CallFrame* frame) {
   const int64_t results = frame->results.size - (scratch ? 1 : 0);
   for (int64_t i = 0; i < frame->arguments.size + results; ++i, roles >>= 4) {
     const bool input = i < frame->arguments.size;
-    at[static_cast<size_t>(roles & 7)] = input ? data(frame->arguments, i) : data(frame->results, i - frame->arguments.size);
+    at[static_cast<size_t>(roles & 7)] =
+        input ? data(frame->arguments, i) : data(frame->results, i - frame->arguments.size);
   }
   void* workspace = nullptr;
   if (scratch) {

@@ -2,13 +2,15 @@
 """Whole models in PyTorch: training steps and inference, stock and served by Wavetile, in one process and in turns.
 
     python bench/models.py --model resnet50 --json bench/results/models_h200.json
+    python bench/models.py --all --limit 540 --json bench/results/models_h200.json
     python bench/models.py --table bench/results/models_h200.json
 
-One model per command, under eight minutes with everything that compiles. Each side is what a user would run: stock with
+One model per command, under eight minutes with everything that compiles; or several (bench/all_models.py): all compile
+beside each other first, then each is timed alone, and none may take longer than its share. Each side is what a user would run: stock with
 cudnn.benchmark, and the same model under wavetile.torch; each as it is and through torch.compile; on a GPU every step is
 replayed as one CUDA graph. The two sides alternate, block by block, so that clocks and temperature are the same for both.
 Training is bf16 autocast over fp32 weights with SGD; inference is bf16 with batch norm folded on both sides, and for
-Wavetile also fused. Results of a model replace those that the file had. --small runs everything on the CPU, as a check.
+Wavetile also fused. What was measured replaces what the file had of that model and part. --small runs everything on the CPU, as a check.
 """
 import argparse
 import copy
@@ -35,13 +37,13 @@ BLOCKS = 5
 class Run:
     """One side's step: warmed up, and on a GPU captured."""
 
-    def __init__(self, step, cuda):
+    def __init__(self, step, cuda, warm):
         self.cuda = cuda
         begin = time.time()
-        for _ in range(3 if cuda else 1):
+        for _ in range(3 if cuda and not warm else 1):
             step()
         self.call = step
-        if cuda:
+        if cuda and not warm:
             self.call = self._captured(step)
         self.ready_s = time.time() - begin
 
@@ -82,7 +84,7 @@ def in_turns(runs, seconds):
 
 class Bench:
     def __init__(self, arguments):
-        self.arguments, self.name = arguments, arguments.model
+        self.arguments, self.name, self.begin = arguments, arguments.model, time.time()
         self.cuda = torch.cuda.is_available() and not arguments.small
         self.device = torch.device("cuda", 0) if self.cuda else torch.device("cpu")
         self.format = networks.memory_format(self.name)
@@ -104,6 +106,9 @@ class Bench:
     def trainer(self, compiled, served=False):
         model = copy.deepcopy(self.model).train()
         optimizer = torch.optim.SGD(model.parameters(), lr=1e-4, momentum=0.9)
+        if served:
+            with self.autocast():
+                self.plans(model, self.x)
         run = self.compiled(model, served) if compiled else model
 
         def step():
@@ -123,6 +128,8 @@ class Bench:
             model = fold(model)
         model = model.to(torch.bfloat16).to(memory_format=self.format)
         x = self.x.to(torch.bfloat16)
+        if served:
+            self.plans(model, x)
         run = self.compiled(model, served) if compiled else model
 
         def step():
@@ -130,25 +137,37 @@ class Bench:
                 return run(x)
         return step
 
+    def plans(self, model, x):
+        """Every plan of a step, compiled on all cores; the steps would make them one after the other."""
+        import wavetile.torch as wtt
+        done = wtt.prepare(model, (x,))
+        if done["failed"]:
+            print("not prepared:", done["failed"][:3], flush=True)
+
     def measure(self, what, makers):
         """Makes, warms and times the sides of one comparison; a side that fails is noted, not hidden."""
         import wavetile.torch as wtt
         runs, facts = {}, {}
         for side, (maker, served) in makers.items():
-            if self.cuda:
-                torch.cuda.reset_peak_memory_stats()
-                base = torch.cuda.memory_allocated()
+            base = torch.cuda.memory_allocated() if self.cuda else 0
             try:
                 # WHY not for ours: cudnn.benchmark asks us to measure on first use, which the tuning database replaces.
                 torch.backends.cudnn.benchmark = self.cuda and not served
                 with (wtt.enabled() if served else without()):
-                    runs[side] = Run(maker(), self.cuda)
+                    step = maker()
+                    if self.cuda:
+                        torch.cuda.reset_peak_memory_stats()  # here: preparing plans takes memory of its own
+                    runs[side] = Run(step, self.cuda, self.arguments.warm)
             except Exception as error:  # noqa: BLE001 - the table says which one failed
                 facts[side] = {"error": f"{type(error).__name__}: {error}"[:500]}
                 continue
             facts[side] = {"ready_s": runs[side].ready_s}
             if self.cuda:
                 facts[side]["peak_mb"] = (torch.cuda.max_memory_allocated() - base) >> 20
+        if self.arguments.warm:
+            print(what, json.dumps(facts), flush=True)
+            runs.clear()
+            return self.free()
         # Captured steps hold their kernels; uncaptured ones (CPU) need the switch while they run.
         if not self.cuda:
             for side, run in runs.items():
@@ -157,9 +176,19 @@ class Bench:
         for side, times in in_turns(runs, self.arguments.seconds).items():
             facts[side].update(times)
         self.facts[what] = facts
+        self.keep()
         print(what, json.dumps(facts), flush=True)
         runs.clear()
         self.free()
+
+    def keep(self):
+        """What is known so far goes into the file: a later part may hang."""
+        import wavetile.torch as wtt
+        report = wtt.report()
+        self.facts.update(plans=len(report.plans), tuned=sum(row["measured_us"] > 0 for row in report.plans),
+                          fallbacks=report.fallbacks, gains=gains(self.facts), wall_s=time.time() - self.begin)
+        if self.arguments.json:
+            save(self.arguments.json, self.facts)
 
     def free(self):
         gc.collect()
@@ -234,11 +263,8 @@ class Bench:
                                             "fused": (lambda: self.inferer(True, True, True), True)})
         if self.cuda and "share" in parts:
             self.share()
-        report = wtt.report()
-        self.facts["plans"] = len(report.plans)
-        self.facts["tuned"] = sum(row["measured_us"] > 0 for row in report.plans)
-        self.facts["fallbacks"] = report.fallbacks
-        return self.facts
+        if not self.arguments.warm:
+            self.keep()
 
 
 def fold(model):
@@ -303,10 +329,13 @@ def table(path):
 
 
 def save(path, facts):
-    """Replaces the model's row, written beside and renamed, so that a stopped run leaves the old file."""
+    """Replaces the parts of the model's row, written beside and renamed, so that a stopped run leaves the old file."""
     path = pathlib.Path(path)
     content = json.loads(path.read_text()) if path.exists() else {"models": []}
-    content["models"] = [row for row in content["models"] if row["model"] != facts["model"]] + [facts]
+    known = [row for row in content["models"] if row["model"] == facts["model"] and row["device"] == facts["device"]]
+    row = {**(known[0] if known else {}), **facts}
+    row["gains"] = gains(row)
+    content["models"] = [other for other in content["models"] if other["model"] != facts["model"]] + [row]
     order = {name: i for i, name in enumerate(networks.NAMES)}
     content["models"].sort(key=lambda row: order.get(row["model"], len(order)))
     beside = path.with_suffix(".new")
@@ -321,21 +350,26 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0, help="of timing, for each side of each part")
     parser.add_argument("--tune", type=float, default=0.0, help="seconds of tuning first")
     parser.add_argument("--json", help="file to merge the results into")
+    parser.add_argument("--warm", action="store_true", help="compile everything into the caches, and time nothing")
+    parser.add_argument("--all", nargs="*", metavar="MODEL", help="several models, or all of them")
+    parser.add_argument("--limit", type=float, default=540.0, help="seconds that --all may take")
+    parser.add_argument("--jobs", type=int, default=5, help="models that --all compiles at a time")
     parser.add_argument("--small", action="store_true", help="small sizes on the CPU")
     parser.add_argument("--table", help="show a file as a table, and stop")
     arguments = parser.parse_args()
     if arguments.table:
-        return table(arguments.table)
+        table(arguments.table)
+        return 0
+    if arguments.all is not None:
+        import all_models
+        return all_models.run(arguments)
     if not arguments.model:
-        parser.error("--model or --table is needed")
-    begin = time.time()
-    facts = Bench(arguments).run()
-    facts["wall_s"] = time.time() - begin
-    facts["gains"] = gains(facts)
-    print(json.dumps(facts["gains"]))
-    if arguments.json:
-        save(arguments.json, facts)
+        parser.error("--model, --all or --table is needed")
+    bench = Bench(arguments)
+    bench.run()
+    print(json.dumps(bench.facts.get("gains", "warm")))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -51,7 +51,8 @@ class VerifyReport(ctypes.Structure):
                 + [("amax_wrong", ctypes.c_int32), ("reserved", ctypes.c_int32), ("worst", ctypes.c_double),
                    ("index", ctypes.c_int64)]
                 + [(f, ctypes.c_double) for f in ("expected", "got", "bound")]
-                + [(f, ctypes.c_int32) for f in ("bias_gradient_wrong", "new_history_wrong", "store_wrong", "reserved2")])
+                + [(f, ctypes.c_int32) for f in ("bias_gradient_wrong", "new_history_wrong", "store_wrong", "reserved2")]
+                + [("rounded_otherwise", ctypes.c_int64)])
 
 
 class TensorInfo(ctypes.Structure):

@@ -125,13 +125,7 @@ PyObject* execute(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   }
   Workspace workspace;
   if (!take_workspace(*plan, arguments[3], stream, workspace)) return nullptr;
-  wavetile_tensors tensors{};
-  tensors.struct_size = sizeof tensors;
-  void** slots[kRoles] = {&tensors.x,       &tensors.w,           &tensors.y,      &tensors.scale,
-                          &tensors.bias,    &tensors.residual,    &tensors.amax,   &tensors.bias_gradient,
-                          &tensors.history, &tensors.new_history, &tensors.aux[0], &tensors.aux[1],
-                          &tensors.aux[2],  &tensors.aux[3]};
-  for (size_t i = 0; i < kRoles; ++i) *slots[i] = at[i];
+  const wavetile_tensors tensors = tensors_at(at);
   wavetile_status status = WAVETILE_OK;
   {
     const WithoutGil others_run;

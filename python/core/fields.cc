@@ -138,12 +138,20 @@ PyObject* layout_of(std::span<const Field> fields) {
   return list.release();
 }
 
+// The list goes on to the struct's end: one that has grown is found when this is compiled.
+template <size_t kCount>
+constexpr bool ends_with(const Field (&fields)[kCount], size_t bytes) {
+  const Field& last = fields[kCount - 1];
+  return last.offset + last.size * last.count == bytes;
+}
+
 #define WT_FIELD(f) make_field<decltype(Struct::f)>(#f, offsetof(Struct, f))
 #define WT_FIELDS(S, ...)                             \
   template <>                                         \
   std::span<const Field> fields_of<S>() {             \
     using Struct = S;                                 \
     static constexpr Field kFields[] = {__VA_ARGS__}; \
+    static_assert(ends_with(kFields, sizeof(S)));     \
     return kFields;                                   \
   }
 
@@ -158,7 +166,8 @@ WT_FIELDS(wavetile_problem_desc, WT_FIELD(direction), WT_FIELD(dims), WT_FIELD(l
           WT_FIELD(bias_type))
 WT_FIELDS(wavetile_plan_options, WT_FIELD(deterministic), WT_FIELD(strict_nonfinite), WT_FIELD(tuning),
           WT_FIELD(reserved), WT_FIELD(workspace_limit), WT_FIELD(kernel), WT_FIELD(tuning_seconds), WT_FIELD(stream),
-          WT_FIELD(fallback), WT_FIELD(reserved2), WT_FIELD(splits), WT_FIELD(reserved3))
+          WT_FIELD(fallback), WT_FIELD(reserved2), WT_FIELD(splits), WT_FIELD(reserved3), WT_FIELD(config),
+          WT_FIELD(registry), WT_FIELD(select), WT_FIELD(select_user))
 WT_FIELDS(wavetile_plan_info, WT_FIELD(kernel), WT_FIELD(reason), WT_FIELD(registers), WT_FIELD(spill_bytes),
           WT_FIELD(launches), WT_FIELD(from_cache), WT_FIELD(compile_seconds), WT_FIELD(workspace_bytes),
           WT_FIELD(predicted_us), WT_FIELD(measured_us))
@@ -168,12 +177,13 @@ WT_FIELDS(wavetile_device_info, WT_FIELD(kind), WT_FIELD(id), WT_FIELD(name), WT
 WT_FIELDS(wavetile_tensor_info, WT_FIELD(use), WT_FIELD(type), WT_FIELD(rank), WT_FIELD(reserved), WT_FIELD(shape),
           WT_FIELD(elements), WT_FIELD(bytes))
 WT_FIELDS(wavetile_tensors, WT_FIELD(x), WT_FIELD(w), WT_FIELD(y), WT_FIELD(scale), WT_FIELD(bias), WT_FIELD(residual),
-          WT_FIELD(amax), WT_FIELD(bias_gradient), WT_FIELD(history), WT_FIELD(new_history), WT_FIELD(aux))
+          WT_FIELD(amax), WT_FIELD(bias_gradient), WT_FIELD(history), WT_FIELD(new_history), WT_FIELD(aux),
+          WT_FIELD(read_only))
 WT_FIELDS(wavetile_verify_options, WT_FIELD(exact), WT_FIELD(exhaustive), WT_FIELD(splits), WT_FIELD(reserved),
           WT_FIELD(seed))
 WT_FIELDS(wavetile_verify_report, WT_FIELD(elements), WT_FIELD(compared), WT_FIELD(wrong), WT_FIELD(unwritten),
           WT_FIELD(nan), WT_FIELD(amax_wrong), WT_FIELD(reserved), WT_FIELD(worst), WT_FIELD(index), WT_FIELD(expected),
           WT_FIELD(got), WT_FIELD(bound), WT_FIELD(bias_gradient_wrong), WT_FIELD(new_history_wrong),
-          WT_FIELD(store_wrong), WT_FIELD(reserved2))
+          WT_FIELD(store_wrong), WT_FIELD(reserved2), WT_FIELD(rounded_otherwise))
 
 }  // namespace wt::python

@@ -55,4 +55,21 @@ wavetile_device* device_of(PyObject* capsule) { return handle_of<wavetile_device
 wavetile_problem* problem_of(PyObject* capsule) { return handle_of<wavetile_problem>(capsule, kProblem); }
 PlanHandle* plan_of(PyObject* capsule) { return handle_of<PlanHandle>(capsule, kPlan); }
 
+wavetile_tensors tensors_at(const std::array<void*, kRoles>& at) {
+  wavetile_tensors tensors;
+  wavetile_tensors_init(&tensors);
+  tensors.x = at[WAVETILE_ROLE_X];
+  tensors.w = at[WAVETILE_ROLE_W];
+  tensors.y = at[WAVETILE_ROLE_Y];
+  tensors.scale = at[WAVETILE_ROLE_SCALE];
+  tensors.bias = at[WAVETILE_ROLE_BIAS];
+  tensors.residual = at[WAVETILE_ROLE_RESIDUAL];
+  tensors.amax = at[WAVETILE_ROLE_AMAX];
+  tensors.bias_gradient = at[WAVETILE_ROLE_BIAS_GRADIENT];
+  tensors.history = at[WAVETILE_ROLE_HISTORY];
+  tensors.new_history = at[WAVETILE_ROLE_NEW_HISTORY];
+  for (size_t i = 0; i < std::size(tensors.aux); ++i) tensors.aux[i] = at[WAVETILE_ROLE_AUX0 + i];
+  return tensors;
+}
+
 }  // namespace wt::python

@@ -37,6 +37,9 @@ wavetile_device* device_of(PyObject* capsule);
 wavetile_problem* problem_of(PyObject* capsule);
 PlanHandle* plan_of(PyObject* capsule);
 
+// The arrays of a call, by role.
+wavetile_tensors tensors_at(const std::array<void*, kRoles>& at);
+
 constexpr const char* kRoleNames[kRoles] = {
     "x",       "w",           "y",    "scale", "bias", "residual", "amax", "bias_gradient",
     "history", "new_history", "aux0", "aux1",  "aux2", "aux3"};

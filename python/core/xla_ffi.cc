@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/core/xla_ffi.h"
 
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -46,25 +47,24 @@ void* execute(CallFrame* frame) {
     return failure(*frame, kInvalidArgument, "wavetile's custom call has no plan");
   }
   const auto& plan = *reinterpret_cast<const PlanHandle*>(address);
-  wavetile_tensors tensors;
-  wavetile_tensors_init(&tensors);
-  void** slots[] = {&tensors.x,    &tensors.w,        &tensors.y,    &tensors.scale,
-                    &tensors.bias, &tensors.residual, &tensors.amax, &tensors.bias_gradient};
+  std::array<void*, kRoles> at{};
   const bool scratch = plan.workspace_bytes > 0;
   const int64_t results = frame->results.size - (scratch ? 1 : 0);
   for (int64_t i = 0; i < frame->arguments.size + results; ++i, roles >>= 4) {
     const bool input = i < frame->arguments.size;
-    *slots[roles & 7] = input ? data(frame->arguments, i) : data(frame->results, i - frame->arguments.size);
+    at[static_cast<size_t>(roles & 7)] =
+        input ? data(frame->arguments, i) : data(frame->results, i - frame->arguments.size);
   }
   void* workspace = nullptr;
   if (scratch) {
-    const auto at = reinterpret_cast<uintptr_t>(data(frame->results, results));
-    workspace = reinterpret_cast<void*>((at + kWorkspaceAlignment - 1) & ~(kWorkspaceAlignment - 1));
+    const auto begin = reinterpret_cast<uintptr_t>(data(frame->results, results));
+    workspace = reinterpret_cast<void*>((begin + kWorkspaceAlignment - 1) & ~(kWorkspaceAlignment - 1));
   }
   StreamGet stream{.struct_size = sizeof stream, .extensions = nullptr, .context = frame->context, .stream = nullptr};
   if (plan.device_kind == WAVETILE_DEVICE_GPU) {
     if (void* error = frame->api->stream_get(&stream)) return error;
   }
+  const wavetile_tensors tensors = tensors_at(at);
   const wavetile_status status =
       wavetile_plan_execute(plan.plan, stream.stream, &tensors, workspace, static_cast<size_t>(plan.workspace_bytes));
   return status == WAVETILE_OK ? nullptr : failure(*frame, kInternal, wavetile_last_error());

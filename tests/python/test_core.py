@@ -29,8 +29,8 @@ def test_what_the_library_looks_for_lies_beside_it():
     import os
     import pathlib
     package = pathlib.Path(wt.__file__).parent
-    beside = package if (package / "wavetile-compile").exists() else \
-        (package / "libwavetile.so.0").resolve().parent / "wavetile"  # a build tree
+    (library,) = package.glob("libwavetile.so.*")
+    beside = package if (package / "wavetile-compile").exists() else library.resolve().parent / "wavetile"  # a build tree
     assert os.access(beside / "wavetile-compile", os.X_OK)
 
 
@@ -330,7 +330,7 @@ def test_bench_declares_the_same_structs():
         theirs = {field[0].rstrip("_"): getattr(struct, field[0]) for field in struct._fields_}
         for field, offset, size in layouts[name]:
             if field == "aux":
-                assert theirs["aux0"].offset == offset and ctypes.sizeof(struct) == offset + size
+                assert theirs["aux0"].offset == offset and theirs["aux3"].offset + theirs["aux3"].size == offset + size
                 continue
             assert (theirs[field].offset, theirs[field].size) == (offset, size), (name, field)
         last = layouts[name][-1]

@@ -120,7 +120,8 @@ def test_other_types_go_to_torch(dtype):
     stock = F.conv2d(x, w)
     wtt.clear_report()
     with wtt.enabled():
-        assert torch.equal(F.conv2d(x, w), stock)
+        # Complex ones come back as convolutions of their parts, whose sums have another order without oneDNN.
+        torch.testing.assert_close(F.conv2d(x, w), stock, **({} if dtype.is_complex else {"rtol": 0, "atol": 0}))
         if dtype == torch.float64:
             assert torch.autograd.gradcheck(F.conv2d, (x[:1, :, :4, :4].clone().requires_grad_(), w.requires_grad_()))
             assert "a type that Wavetile does not have" in str(wtt.report())

@@ -42,7 +42,9 @@ class Run:
         begin = time.time()
         for _ in range(3 if cuda and not warm else 1):
             step()
-        self.call = step
+        # WHY kept beside a graph of it: the graph reads the model's parameters, and capturing another one gives memory that
+        # nobody holds back to the driver.
+        self.step = self.call = step
         if cuda and not warm:
             self.call = self._captured(step)
         self.ready_s = time.time() - begin

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -18,15 +19,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-enum Kind { kAlloc, kOpen, kRead, kWrite, kRename, kSync, kSpawn, kLoad, kFolder, kKinds };
-static const char* const names[kKinds] = {"alloc", "open",  "read",   "write", "rename",
-                                          "fsync", "spawn", "dlopen", "mkdir"};
-static const int errors[kKinds] = {ENOMEM, EMFILE, EIO, ENOSPC, EIO, EIO, EAGAIN, 0, ENOSPC};
+enum Kind { kAlloc, kOpen, kRead, kWrite, kRename, kSync, kSpawn, kLoad, kFolder, kMap, kThread, kKinds };
+static const char* const names[kKinds] = {"alloc", "open",   "read",  "write", "rename", "fsync",
+                                          "spawn", "dlopen", "mkdir", "map",   "thread"};
+static const int errors[kKinds] = {ENOMEM, EMFILE, EIO, ENOSPC, EIO, EIO, EAGAIN, 0, ENOSPC, ENOMEM, EAGAIN};
 
 static atomic_long counts[kKinds];
 static atomic_int begun;
@@ -68,6 +71,14 @@ static int fails(enum Kind kind) {
   return 1;
 }
 
+/* Whether a call comes from oneDNN or its threads, which do not look whether memory for code and threads were given. */
+static int foreign(const void* caller) {
+  Dl_info object;
+  if (!dladdr(caller, &object) || !object.dli_fname) return 0;
+  return strstr(object.dli_fname, "libdnnl") || strstr(object.dli_fname, "libgomp");
+}
+#define FAILS_OURS(kind) (!foreign(__builtin_return_address(0)) && fails(kind))
+
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 extern void* __libc_malloc(size_t);
@@ -103,6 +114,17 @@ int open64(const char* path, int flags, ...) {
   return fails(kOpen) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_LARGEFILE, mode);
 }
 
+int openat(int folder, const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = mode_of(flags, more);
+  va_end(more);
+  return fails(kOpen) ? -1 : (int)syscall(SYS_openat, folder, path, flags, mode);
+}
+int memfd_create(const char* name, unsigned flags) {
+  return fails(kOpen) ? -1 : (int)syscall(SYS_memfd_create, name, flags);
+}
+
 ssize_t read(int file, void* data, size_t size) { return fails(kRead) ? -1 : syscall(SYS_read, file, data, size); }
 ssize_t pread(int file, void* data, size_t size, off_t at) {
   return fails(kRead) ? -1 : syscall(SYS_pread64, file, data, size, at);
@@ -114,6 +136,11 @@ ssize_t write(int file, const void* data, size_t size) {
   /* What is said to the user is no data. */
   return file > 2 && fails(kWrite) ? -1 : syscall(SYS_write, file, data, size);
 }
+ssize_t writev(int file, const struct iovec* parts, int count) {
+  return file > 2 && fails(kWrite) ? -1 : syscall(SYS_writev, file, parts, count);
+}
+int ftruncate(int file, off_t size) { return fails(kWrite) ? -1 : (int)syscall(SYS_ftruncate, file, size); }
+int ftruncate64(int file, off64_t size) { return fails(kWrite) ? -1 : (int)syscall(SYS_ftruncate, file, size); }
 ssize_t pwrite(int file, const void* data, size_t size, off_t at) {
   return fails(kWrite) ? -1 : syscall(SYS_pwrite64, file, data, size, at);
 }
@@ -133,6 +160,23 @@ int mkdir(const char* path, mode_t mode) {
 int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
                  const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
   return fails(kSpawn) ? EAGAIN : NEXT(posix_spawnp)(child, file, actions, attributes, argv, envp);
+}
+
+int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
+  return fails(kSpawn) ? EAGAIN : NEXT(posix_spawn)(child, path, actions, attributes, argv, envp);
+}
+pid_t fork(void) { return fails(kSpawn) ? -1 : NEXT(fork)(); }
+
+/* Those of the C library itself, as for a large allocation or a thread's stack, do not come here. */
+void* mmap(void* at, size_t size, int protection, int flags, int file, off_t offset) {
+  return FAILS_OURS(kMap) ? MAP_FAILED : (void*)syscall(SYS_mmap, at, size, protection, flags, file, offset);
+}
+void* mmap64(void* at, size_t size, int protection, int flags, int file, off64_t offset) {
+  return FAILS_OURS(kMap) ? MAP_FAILED : (void*)syscall(SYS_mmap, at, size, protection, flags, file, offset);
+}
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* argument) {
+  return FAILS_OURS(kThread) ? EAGAIN : NEXT(pthread_create)(thread, attributes, body, argument);
 }
 
 void* dlopen(const char* path, int flags) { return fails(kLoad) ? NULL : NEXT(dlopen)(path, flags); }

@@ -3,12 +3,13 @@
 """Fault injection: a script of commands, in which one call of the system fails at a time.
 
     run.py --binary build/dev/bin/wavetile --injector build/dev/tests/faults/libinjector.so --driver libfake_cuda.so
-           [--each 3] [--only NAME] [--kinds alloc,write]
+           --hip libfake_hip.so [--each 3] [--only NAME] [--kinds alloc,write]
 
 Each command of SCRIPT is run once to count its calls of each kind (allocations, open, read, write, rename, fsync, spawn,
-dlopen, mkdir), and then again and again from the same state with one of them failing: --each of every kind, spread over
-the run (0: every single one). The commands of DRIVER run on the fake GPU driver, with each of its functions failing in
-the same way: --each of its calls, one at a time, and then all of them.
+dlopen, mkdir, mmap, threads), and then again and again from the same state with one of them failing: --each of every
+kind, spread over the run (0: every single one). The commands of DRIVER run on the fake GPU drivers, with each of their
+functions failing in the same way: --each of its calls, one at a time, and then all of them. A kind of call that a
+command must make, and does not, is a fault too: what is never called never fails.
 
 Required each time: the command ends by itself with an exit code of the manual and, unless it is 0, a message; nothing is
 half written (the cache verifies, the database is sound, what stood there before still does); and the same command without a
@@ -23,10 +24,22 @@ import sys
 import tempfile
 from pathlib import Path
 
-KINDS = ["alloc", "open", "read", "write", "rename", "fsync", "spawn", "dlopen", "mkdir"]
+KINDS = ["alloc", "open", "read", "write", "rename", "fsync", "spawn", "dlopen", "mkdir", "map", "thread"]
 EXIT_CODES = {0, 1, 2, 3, 4}
 SIMULATED = "fwd bf16 n1 c8 k8 i5x5 f3x3 p1"
 EXPORT = "tuning.json"
+
+# What must be among the calls of a command; whoever stores something does so durably and in one piece.
+MUST = {
+    "plan_cpu": {"alloc", "dlopen"},
+    "plan_sim": {"open", "read", "write", "rename", "fsync", "spawn", "dlopen", "map"},
+    "tune_sim": {"rename", "fsync", "spawn", "dlopen"},
+    "pack_build": {"write", "rename", "fsync", "spawn"},
+    "tuning_import": {"read", "write"},
+    "tuning_export": {"write", "rename"},
+    "bench_json": {"write", "rename"},
+    "report": {"read", "write", "rename"},
+}
 
 # name, words, and what must succeed afterwards; @ is the state's folder.
 SCRIPT = [
@@ -51,6 +64,7 @@ DRIVER = [
     ("run", ["run", "fwd bf16 n1 c8 k8 i6x6 f3x3 p1", "--device", "gpu"]),
     ("split", ["run", "bwd_weight bf16 n8 c64 k64 i28x28 f3x3 p1", "--device", "gpu"]),
     ("devices", ["devices"]),
+    ("hip", ["run", "fwd bf16 n1 c8 k8 i6x6 f3x3 p1", "--device", "hip:0"]),
 ]
 
 
@@ -91,7 +105,7 @@ class Runner:
             assert done.returncode == 0, f"{words}: {done.stderr}"
         for name, words in DRIVER:  # so that no case waits for a compiler
             if self.options.only in ("", "driver"):
-                self.run(words, WAVETILE_CUDA_DRIVER=self.options.driver)
+                self.run(words, **self.drivers())
         shutil.copytree(self.state, self.start)
         self.kept = self.entries()
 
@@ -136,6 +150,9 @@ class Runner:
         done = self.run(words, LD_PRELOAD=self.options.injector, WT_FAULT_COUNTS=str(self.counts))
         assert done.returncode == 0, f"{name}: {done.stderr}"
         counts = dict(line.split() for line in self.counts.read_text().splitlines())
+        for kind in sorted(MUST.get(name, set())):
+            if int(counts[kind]) == 0:
+                self.complain(name, kind, "it makes no such call, which it must", done)
         for kind in self.options.kinds:
             for number in self.numbers(int(counts[kind])):
                 self.restore()
@@ -143,14 +160,18 @@ class Runner:
                 done = self.run(words, LD_PRELOAD=self.options.injector, WT_FAULT=fault)
                 self.judge(name, words, checks, f"{fault} of {counts[kind]}", done)
 
+    def drivers(self):
+        return {"WAVETILE_CUDA_DRIVER": self.options.driver, "WAVETILE_HIP_DRIVER": self.options.hip}
+
     def driver(self, name, words):
         """Calls of the GPU's driver fail, one at a time, and then every call of a function."""
         log = self.state / "driver.log"
         self.restore()
-        driver = {"WAVETILE_CUDA_DRIVER": self.options.driver}
+        driver = self.drivers()
         whole = self.run(words, WAVETILE_FAKE_LOG=str(log), **driver)
         assert whole.returncode in (0, 1), f"driver {name}: {whole.stderr}"
         counts = collections.Counter(line.split()[0] for line in log.read_text().splitlines() if line.split())
+        assert counts, f"driver {name}: no call of the driver"
         for call in sorted(counts):
             for number in [0, *self.numbers(counts[call])]:
                 self.restore()
@@ -169,7 +190,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True)
     parser.add_argument("--injector", required=True)
-    parser.add_argument("--driver", required=True)
+    parser.add_argument("--driver", required=True, help="the fake CUDA driver")
+    parser.add_argument("--hip", required=True, help="the fake HIP")
     parser.add_argument("--export", required=True, help="an export of a tuning database")
     parser.add_argument("--each", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)

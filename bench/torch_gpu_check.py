@@ -3,8 +3,8 @@
 
     python3 bench/torch_gpu_check.py
 
-Types and formats against stock torch, side streams, graph capture and replay, capture without a plan, memory, tf32 flags,
-autocast, torch.compile, DLPack and streams of plans.
+Types and formats against stock torch, side streams, graph capture and replay, capture without a plan, memory, tensors
+beyond 32-bit indices, tf32 flags, autocast, torch.compile, DLPack and streams of plans.
 """
 import gc
 import sys
@@ -115,6 +115,33 @@ def memory():
         assert torch.cuda.memory_allocated() == before
 
 
+def large_tensors():
+    """More elements than 32 bits count, forward and backward, in two and three dimensions: as PyTorch's own tests have them.
+    What lies at the far end is compared with a convolution of that end alone."""
+    def input_gradient(dy, x, w, groups):
+        one = [1] * (w.dim() - 2)
+        return torch.ops.aten.convolution_backward(dy, x, w, None, one, one, one, False, [0] * len(one), groups,
+                                                   [True, False, False])[0]
+
+    def far_end(function, x, w, rows, groups):
+        def end(t, count):
+            return t.narrow(2, t.shape[2] - count, count)
+        with wtt.enabled(strict=True):
+            y = function(x, w, padding=1, groups=groups)
+            assert x.numel() >= 2**31 and y.numel() >= 2**31
+            compare([end(y, rows)], [end(function(end(x, rows + 1), w, padding=1, groups=groups), rows)], torch.bfloat16)
+            dx = input_gradient(y, x, w, groups)
+            compare([end(dx, rows)], [end(input_gradient(end(y, rows + 1), end(x, rows + 1), w, groups), rows)], torch.bfloat16)
+    x = torch.randn(1, 32, 8300, 8192, device=CUDA, dtype=torch.bfloat16).contiguous(memory_format=torch.channels_last)
+    w = torch.randn(32, 1, 3, 3, device=CUDA).bfloat16().contiguous(memory_format=torch.channels_last)
+    far_end(F.conv2d, x, w, 16, 32)
+    del x
+    torch.cuda.empty_cache()
+    x = torch.randn(1, 32, 512, 512, 264, device=CUDA, dtype=torch.bfloat16).contiguous(memory_format=torch.channels_last_3d)
+    w = torch.randn(32, 32, 3, 3, 3, device=CUDA).bfloat16().contiguous(memory_format=torch.channels_last_3d) * 0.1
+    far_end(F.conv3d, x, w, 8, 1)
+
+
 def tf32():
     x, w = torch.randn(4, 256, 28, 28, device=CUDA), torch.randn(64, 256, 3, 3, device=CUDA)
     reference = F.conv2d(x.double(), w.double(), padding=1)
@@ -166,7 +193,7 @@ def plans_and_dlpack():
 
 def main():
     failed = 0
-    for check in (types_and_formats, side_streams, graph_capture, memory, tf32, compiled, plans_and_dlpack):
+    for check in (types_and_formats, side_streams, graph_capture, memory, large_tensors, tf32, compiled, plans_and_dlpack):
         try:
             check()
             print(f"{check.__name__}: right", flush=True)

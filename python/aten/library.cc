@@ -83,6 +83,9 @@ WT_EXPORT void wavetile_torch_switch(int serving, int strict) {
   switches().strict = strict != 0;
 }
 
+// Calls `range` with a name before each convolution and with null after it; null: no more.
+WT_EXPORT void wavetile_torch_ranges(void (*range)(const char* name)) { switches().range = range; }
+
 // This thread's calls make plans and compute nothing; with tuning_seconds above 0 they measure for so long.
 WT_EXPORT void wavetile_torch_rehearse(int on, double tuning_seconds) {
   rehearsal() = {.on = on != 0, .tuning_seconds = on ? tuning_seconds : 0};

@@ -14,10 +14,14 @@ namespace wt::aten {
 enum Flag : int { kTf32 = 1, kBenchmark = 2, kCapturing = 4 };
 using FlagsCallback = int (*)(int device);
 
+// Begins a range of this thread in a profiler's time line, or with null ends it.
+using RangeCallback = void (*)(const char* name);
+
 struct Switches {
   std::atomic<bool> serving{false};  // aten's own convolutions
   std::atomic<bool> strict{false};   // a convolution that we decline is an error
   std::atomic<FlagsCallback> flags{nullptr};
+  std::atomic<RangeCallback> range{nullptr};  // null: no ranges are wanted
 };
 Switches& switches();
 int flags(int64_t device);

@@ -28,8 +28,25 @@ struct Workspace {
   void* memory = nullptr;
 };
 
+// The work of an entry, by its problem, in a profiler's time line.
+class Range {
+ public:
+  explicit Range(const Entry& entry) : call_(switches().range.load(std::memory_order_acquire)) {
+    if (call_) call_(("wavetile " + entry.text).c_str());
+  }
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+  ~Range() {
+    if (call_) call_(nullptr);
+  }
+
+ private:
+  RangeCallback call_;
+};
+
 void execute(const Entry& entry, const Tensor& like, void* stream, const wavetile_tensors& tensors) {
   if (rehearsal().on) return;
+  const Range range(entry);
   const Workspace workspace(entry, like);
   if (wavetile_plan_execute(entry.plan, stream, &tensors, workspace.memory, workspace.bytes) != WAVETILE_OK) {
     fail(wavetile_last_error());
@@ -130,6 +147,7 @@ Tensor bias_gradient(const Request& asked, const Tensor& dy) {
   const Dense dense_dy(dy, request.format(), dtype_of(request.y_type));
   Tensor db = Tensor::empty({request.k}, Format::kFirst, torch().aoti_torch_dtype_float32(), dy);
   if (rehearsal().on) return db;
+  const Range range(entry);
   const Workspace workspace(entry, dy);
   if (wavetile_bias_gradient_execute(entry.bias_gradient, stream, dense_dy.data(), static_cast<float*>(db.data()),
                                      workspace.memory, workspace.bytes) != WAVETILE_OK) {

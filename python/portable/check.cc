@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// python/portable/check.cc - a program that needs everything of glibc.c; scripts/portable_wheel.py links and runs it before
-// it links the package the same way. Its exit code says what is wrong.
+// python/portable/check.cc - a program that needs everything of glibc.c; scripts/portable_wheel.py links and runs it
+// before it links the package the same way. Its exit code says what is wrong.
 #include <chrono>
 #include <condition_variable>
 #include <mutex>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * python/portable/glibc.c - what GCC 12's C++ runtime asks of a C library newer than 2.28, for wheels that run on 2.28.
- * scripts/portable_wheel.py links it in; nothing else does. Every function is hidden, so that others keep the C library's. */
+ * scripts/portable_wheel.py links it in; nothing else does. Every function is hidden, so that others keep the C
+ * library's. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -64,8 +65,8 @@ static int visit(struct dl_phdr_info* info, size_t bytes, void* user) {
     high = end > high ? end : high;
   }
   if (!inside || !eh_frame) return inside ? -1 : 0;
-  *search->found = (struct dl_find_object){
-      .dlfo_map_start = (void*)low, .dlfo_map_end = (void*)high, .dlfo_eh_frame = eh_frame};
+  *search->found =
+      (struct dl_find_object){.dlfo_map_start = (void*)low, .dlfo_map_end = (void*)high, .dlfo_eh_frame = eh_frame};
   return 1;
 }
 

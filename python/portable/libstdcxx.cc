@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// python/portable/libstdcxx.cc - what GCC 12 asks of a libstdc++ newer than GCC 8's, for libwavetile_torch.so, which uses
-// the machine's. scripts/portable_wheel.py links it in; nothing else does.
+// python/portable/libstdcxx.cc - what GCC 12 asks of a libstdc++ newer than GCC 8's, for libwavetile_torch.so, which
+// uses the machine's. scripts/portable_wheel.py links it in; nothing else does.
 #include <new>
 
 namespace std {

@@ -314,6 +314,16 @@ def test_help_is_worth_reading():
     assert all(hasattr(wt, name) for name in wt.__all__)
 
 
+def test_stubs_name_every_function():
+    import ast
+    import pathlib
+    from wavetile import _core
+    stubs = ast.parse((pathlib.Path(wt.__file__).parent / "_core.pyi").read_text())
+    named = {node.name for node in stubs.body if isinstance(node, ast.FunctionDef)}
+    assert named == {name for name in dir(_core) if not name.startswith("_")}
+    assert (pathlib.Path(wt.__file__).parent / "py.typed").exists()
+
+
 def test_bench_declares_the_same_structs():
     import ctypes
     import importlib.util

@@ -208,6 +208,26 @@ def test_switches_and_report():
     wtt.disable()
 
 
+def test_ranges_name_every_convolution(monkeypatch):
+    seen, open_now = [], []
+
+    def push(name):
+        seen.append(name)
+        open_now.append(name)
+    monkeypatch.setattr(torch.cuda.nvtx, "range_push", push)
+    monkeypatch.setattr(torch.cuda.nvtx, "range_pop", lambda: open_now.pop())
+    x, w, b = (torch.randn(*size, requires_grad=True) for size in ((2, 3, 6, 6), (4, 3, 3, 3), (4,)))
+    with wtt.enabled(strict=True):
+        with wtt.ranges():
+            with wtt.ranges():
+                F.conv2d(x, w)
+            F.conv2d(x, w, b).sum().backward()
+        F.conv2d(x, w)
+        F.conv2d(x, w).sum().backward()
+    assert [name.split()[:2] for name in seen] == [["wavetile", each] for each in ("fwd", "fwd", "bwd_data", "bwd_weight")]
+    assert "n2 c3 k4 i6x6 f3x3" in seen[0] and "+bias" in seen[1] and not open_now
+
+
 def test_tf32_follows_torchs_flags():
     from wavetile.torch import library
     with torch.backends.cudnn.flags(enabled=True, benchmark=False, allow_tf32=False):

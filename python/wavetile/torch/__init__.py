@@ -24,9 +24,10 @@ from .functional import (causal_conv1d, conv1d, conv2d, conv3d, conv_transpose1d
 from .fusion import fuse
 from .library import libraries
 from .preparation import prepare, tune
+from .ranges import ranges
 from .reporting import Report, clear_report, report
 from .switches import disable, enable, enabled, is_enabled
 
 __all__ = ["Report", "backend", "causal_conv1d", "clear_report", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
-           "conv_transpose3d", "disable", "enable", "enabled", "fuse", "is_enabled", "libraries", "nn", "prepare", "report",
-           "tune"]
+           "conv_transpose3d", "disable", "enable", "enabled", "fuse", "is_enabled", "libraries", "nn", "prepare", "ranges",
+           "report", "tune"]

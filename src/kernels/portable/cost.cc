@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/portable/cost.cc - predicted times of the portable pipelines.
 //
-// Fitted to nothing: on an H200 medians were 0.57 to 0.89 of what this says (bench/results/model_suites_h200.json),
-// other targets were not timed. Rates are those of launch/rates.cc; what of them a pipeline reaches, and the price of a
-// k-block's barriers, are guesses that err on the slow side, so that on Hopper these kernels stand behind those that
-// were timed.
+// Fitted to nothing but CDNA's addresses, below: on an H200 medians were 0.57 to 0.89 of what this says
+// (bench/results/model_suites_h200.json), other targets were not timed. Rates are those of launch/rates.cc; what of
+// them a pipeline reaches, and the price of a k-block's barriers, are guesses that err on the slow side, so that on
+// Hopper these kernels stand behind those that were timed.
 #include <algorithm>
 #include <cmath>
 
@@ -19,6 +19,11 @@
 namespace wt {
 namespace {
 
+// What of the matrix units' rate a loop reaches, and the cycles of a k-block that nothing of its own block hides.
+struct LoopRates {
+  double share, exposed;
+};
+
 // Factors of the machine's rates; guesses.
 constexpr double kLaunch = 1.084, kFirstData = 1.064, kFill = 0.857;
 constexpr double kSharedShown = 0.5;           // of its time, what products do not hide
@@ -31,6 +36,20 @@ constexpr double kLanesPerCycle = 80;          // of 128 that can start an instr
 constexpr double kTileCycles = 1500;           // coordinates, first and last barriers; a guess
 constexpr double kMarginOnHopper = 1.6;
 
+// Weight gradients on CDNA, whose SIMDs start address and matrix instructions from the same slots. A wave that does
+// both waits for its addresses; where several blocks share a unit, part of that is filled by another's products. Load
+// waves (wavelet) keep them away from the products, for a ring of their own to start and barriers in every k-block.
+// Fitted to the uplifts that Composable Kernel published for 12 of RetinaNet's 37 weight gradients on gfx950
+// (tests/dispatch/choice/wavelet_choice_test.cc); clang's gfx942 code of compv4 has 73 more instructions per vector
+// with taps than without.
+constexpr double kTapAddresses = 85;         // instructions per vector of x under taps or padding
+constexpr double kPlainAddresses = 9;        // of a tensor that is read as it lies
+constexpr double kCdnaLanesPerCycle = 64;    // of vector instructions, of a unit's four SIMDs
+constexpr double kAddressesOfOne = 2;        // of their time, what a block without neighbours waits
+constexpr double kAddressesOfSeveral = 0.1;  // what of it blocks do not hide for each other
+constexpr LoopRates kCdnaWavelet = {0.5, 250};
+constexpr double kCdnaWaveletTileCycles = 6000;
+
 // What mma.sync and the older MFMA shapes have of the matrix units' rate: of gfx950 by its manual.
 double instruction_share(const KernelConfig& config) {
   if (multiply_type(config) == DataType::kF32) return 1;
@@ -38,10 +57,10 @@ double instruction_share(const KernelConfig& config) {
   return config.target == Target::kGfx950 && size_of(multiply_type(config)) == 2 ? 0.5 : 1;
 }
 
-// What of the matrix units' rate a loop reaches, and the cycles of a k-block that nothing of its own block hides.
-struct LoopRates {
-  double share, exposed;
-};
+bool is_cdna_weight(const KernelConfig& config) {
+  return config.direction == Direction::kBackwardWeight && portable_layout::warp_size(config.target) == 64;
+}
+
 LoopRates loop_of(const KernelConfig& config) {
   const bool deep = portable_layout::buffers(config) > 2;
   switch (config.gemm.pipeline) {
@@ -56,6 +75,7 @@ LoopRates loop_of(const KernelConfig& config) {
     case Pipeline::kCompV5:
       return {0.55, 250};
     case Pipeline::kWavelet:
+      if (is_cdna_weight(config)) return kCdnaWavelet;
       return {0.55, deep ? 150.0 : 250.0};
     case Pipeline::kMem:
       return {0.45, 350};
@@ -112,6 +132,29 @@ double vectors_cycles(double elements, int vector, double instructions = kInstru
   return elements / vector * instructions / kLanesPerCycle;
 }
 
+// The instructions that bring a k-block of operands to shared memory, in cycles of a multiprocessor, and what of them
+// the block's own products wait for: among blocks that share the multiprocessor, of one alone, and in any case.
+struct Loads {
+  double cycles, shared, alone, shown;
+};
+Loads loads_of(const KernelConfig& config, const ConvProblem& problem) {
+  const GemmConfig& gemm = config.gemm;
+  const double a = 1.0 * gemm.tile.m * gemm.tile.k, b = 1.0 * gemm.tile.n * gemm.tile.k;
+  if (!is_cdna_weight(config)) {
+    const double cycles =
+        vectors_cycles(a, gemm.vector_a) +
+        vectors_cycles(b, gemm.vector_b, gemm.explicit_gemm ? kInstructionsPlain : kInstructionsPerVector);
+    return {cycles, 0, 0, kLoadsShown * cycles};
+  }
+  const bool padded = problem.pad_lower != Spatial{} || problem.pad_upper != Spatial{};
+  const bool walks = !gemm.explicit_gemm && (problem.filter_taps() > 1 || padded);
+  const double cycles =
+      (a / gemm.vector_a * kPlainAddresses + b / gemm.vector_b * (walks ? kTapAddresses : kPlainAddresses)) /
+      kCdnaLanesPerCycle;
+  if (gemm.load_warps > 0) return {cycles, 0, 0, 0};
+  return {cycles, kAddressesOfSeveral * cycles, kAddressesOfOne * cycles, 0};
+}
+
 // Blocks that a multiprocessor holds at a time.
 double resident_blocks(const KernelConfig& config) {
   const TargetInfo& info = info_of(config.target);
@@ -134,14 +177,13 @@ double portable_kind::predict(const KernelConfig& config, const View& seen, int 
   const double rows = gemm.tile.m, columns = gemm.tile.n, deep = gemm.tile.k;
   const double products =
       rows * columns * deep / (rates.macs(multiply_type(config)) * instruction_share(config) * share_of(config, loop));
-  const double loads =
-      vectors_cycles(rows * deep, gemm.vector_a) +
-      vectors_cycles(columns * deep, gemm.vector_b, gemm.explicit_gemm ? kInstructionsPlain : kInstructionsPerVector);
+  const Loads loads = loads_of(config, problem);
   const double fill = (rows + columns) * deep * portable_layout::element_bytes(config) / (kFill * rates.fill);
   // Fragments that warps read and what loaders write; small tiles read the same data more often.
   const double shared = portable_layout::element_bytes(config) * deep *
                         (rows * gemm.warps.n + columns * gemm.warps.m + rows + columns) / rates.shared;
-  const double hidden = kSharedShown * shared + kLoadsShown * loads;
+  const double hidden = kSharedShown * shared + loads.shown;
+  const double start = is_cdna_weight(config) && gemm.load_warps > 0 ? kCdnaWaveletTileCycles : kTileCycles;
   const bool split = gemm.split_k == SplitK::kWorkspace;
   const double out = rows * columns * (split ? 4 : size_of(output_type(config))) / kStoreBytesPerCycle *
                      (gemm.staging == Staging::kDirect ? kScatteredStore : 1);
@@ -150,12 +192,12 @@ double portable_kind::predict(const KernelConfig& config, const View& seen, int 
   const double mean = work.blocks / work.tiles;
   const double waves = ceil_div(work.tiles, rates.units * resident);
   const double held = std::min(resident, ceil_div(work.tiles, rates.units));
-  const double shared_rate = held * (mean * (std::max({products, loads, fill}) + hidden) + out);
-  const double alone = mean * (std::max(products, loads) + hidden + loop.exposed) + out + kTileCycles;
+  const double shared_rate = held * (mean * (std::max({products + loads.shared, loads.cycles, fill}) + hidden) + out);
+  const double alone = mean * (std::max(products + loads.alone, loads.cycles) + hidden + loop.exposed) + out + start;
   const double launch = kLaunch * rates.launch_cycles();
   double cycles =
       launch + kFirstData * rates.first_data_cycles() +
-      std::max(waves * std::max(shared_rate + kTileCycles, alone), tensor_bytes(problem) / rates.memory_per_cycle());
+      std::max(waves * std::max(shared_rate + start, alone), tensor_bytes(problem) / rates.memory_per_cycle());
   if (split) {
     const double parts = work.tiles / std::max(1.0, static_cast<double>(portable_parts(config, seen, splits).tiles));
     cycles += launch / 2 + static_cast<double>(problem.w_elements()) * 4 * (parts + 1) / rates.memory_per_cycle();

@@ -223,6 +223,38 @@ void propose_loops(const KernelConfig& base, const TargetInfo& target, Breadth b
   if (base.direction == Direction::kBackwardWeight) propose_explicit(base, target, configs);
 }
 
+// CDNA's weight gradients, whose addresses cost most: four load waves with every tile of four and of two math waves,
+// each width of access, and as a plain product where a filter of one tap is one.
+constexpr Shape kCdnaRoleShapes[] = {{128, 128, 64, 2, 2}, {64, 64, 64, 2, 2}, {128, 64, 64, 2, 2},
+                                     {64, 128, 64, 2, 2},  {64, 64, 64, 2, 1}, {128, 64, 64, 2, 1},
+                                     {64, 128, 64, 1, 2}};
+void propose_cdna_roles(const KernelConfig& base, const TargetInfo& target, std::vector<KernelConfig>& configs) {
+  if (target.warp_size != 64 || base.direction != Direction::kBackwardWeight) return;
+  const Recipe& recipe = kRoleRecipes[0];
+  for (const Shape& shape : kCdnaRoleShapes) {
+    const bool known = shape.m == shape.n;  // divided, with the widest vectors: propose_roles
+    const KernelConfig wide = make(base, recipe, shape, {16, 16});
+    if (!known) propose_config(base, wide, target, false, false, configs);
+    for (const int bytes : {8, 4}) {
+      if (size_of(operand_a(base)) >= bytes) continue;
+      propose_config(base, make(base, recipe, shape, {bytes, bytes}), target, false, false, configs);
+    }
+    for (const MmaShape& mma : mma_shapes(target, multiply_type(base))) {
+      if (!mma.portable) break;
+      KernelConfig config = wide;
+      config.gemm.mma = mma.shape;
+      configs.push_back(config);
+      configs.push_back(config);
+      configs.back().gemm.stream_k = StreamK::kLinear;
+      configs.back().gemm.stream_k_persistent = true;
+    }
+    KernelConfig plain = wide;
+    plain.gemm.specialization = Specialization::kFilter1x1Stride1Pad0;
+    plain.gemm.explicit_gemm = true;
+    propose_config(base, plain, target, false, false, configs);
+  }
+}
+
 // Four load warps for four or eight math warps, or for two; two for four or eight. Hopper, which has warpgroups for
 // that, tries four and four, and four and two.
 void propose_roles(const KernelConfig& base, const TargetInfo& target, Breadth breadth,
@@ -240,6 +272,7 @@ void propose_roles(const KernelConfig& base, const TargetInfo& target, Breadth b
       if (!recipe.async) propose_config(base, make(base, recipe, shape, {0, 0}), target, false, false, configs);
     }
   }
+  propose_cdna_roles(base, target, configs);
 }
 
 }  // namespace

@@ -45,6 +45,28 @@ TEST(PortableForms, MergedGroupsStoreTheDiagonalAlone) {
   EXPECT_EQ(bind(config, problem, info).workspace_bytes, parts.splits * problem.w_elements() * 4);
 }
 
+// CDNA's weight gradients by load waves: tiles of two math waves, vectors of 4 and 2, whole and streamed sums, one tap.
+TEST(PortableForms, LoadWavesOfWeightGradientsAreExact) {
+  struct Form {
+    const char* text;
+    int rows, columns, vector;
+    bool plain, streamed;
+  };
+  for (const auto& [text, rows, columns, vector, plain, streamed] :
+       {Form{"bwd_weight bf16 n1 c24 k36 i5x6 f3x3 p1", 64, 128, 4, false, false},
+        Form{"bwd_weight fp16 n1 c6 k10 i9x6 f3x3 s2 p1", 128, 64, 2, false, false},
+        Form{"bwd_weight bf16 n1 c16 k72 i5x7 f3x3 p1", 128, 64, 8, false, true},
+        Form{"bwd_weight bf16 n2 c40 k24 i9x3 f1", 64, 128, 8, true, false}}) {
+    const ConvProblem problem = problem_of(text);
+    const KernelConfig config = best_with(problem, Target::kGfx942, [&](const KernelConfig& c) {
+      return c.gemm.pipeline == Pipeline::kWavelet && c.gemm.tile.m == rows && c.gemm.tile.n == columns &&
+             c.gemm.warps.m * c.gemm.warps.n == 2 && c.gemm.vector_a == vector && c.gemm.explicit_gemm == plain &&
+             (c.gemm.stream_k != StreamK::kOff) == streamed;
+    });
+    expect_exact(simulated(Target::kGfx942), problem, config);
+  }
+}
+
 // Four load warps with four math warps, or with two, which a warpgroup's instruction could not have.
 TEST(PortableForms, LoadAndMathWarpsAreExact) {
   struct Roles {

@@ -13,9 +13,9 @@ namespace wt {
 
 struct PipelineInfo {
   Pipeline pipeline;
-  int min_stages, max_stages;  // tiles in flight in shared memory; of mem, in registers
+  int min_stages, max_stages;  // tiles in flight in shared memory; of mem and compv6, in registers
   int prefetch;                // tiles ahead of the multiplication, the least
-  bool double_buffer;          // shared memory is doubled by definition
+  bool double_buffer;          // two shared buffers where nobody says otherwise
   bool async_copy;             // needs global-to-shared copies without registers
   bool bulk_tensor_copy;       // needs TMA
   int wave_groups;             // that alternate

@@ -177,7 +177,8 @@ class Builder {
     if (!knobs_.has("gemm.vector_a") && reads("gemm.vector_a")) gemm.vector_a = at_most(4, operand_a(config));
     if (!knobs_.has("gemm.vector_b") && reads("gemm.vector_b")) gemm.vector_b = at_most(8, operand_b(config));
     if (config.kind == Kind::kPortable) fill_portable(gemm, pipeline);
-    if (!knobs_.has("gemm.vector_c") && reads("gemm.vector_c")) gemm.vector_c = 8;
+    // The portable kernels store as wide as an output's rows allow where nobody says how wide.
+    if (!knobs_.has("gemm.vector_c") && reads("gemm.vector_c") && config.kind != Kind::kPortable) gemm.vector_c = 8;
     if (kind && !reads("gemm.staging"))
       note(config, fmt::format("kernel {} stores directly, an element at a time; cshuffle and vectors do not apply",
                                text_of(kind->id)));

@@ -106,7 +106,7 @@ TEST(Pipelines, EveryPipelineHasARow) {
     EXPECT_GE(info.min_k_iterations, 1);
     EXPECT_FALSE(info.meaning.empty());
   }
-  EXPECT_EQ(info_of(Pipeline::kCompV6).min_k_iterations, 4);
+  EXPECT_EQ(info_of(Pipeline::kCompV6).min_k_iterations, 3);
 }
 
 }  // namespace

@@ -104,6 +104,8 @@ inline std::vector<BuiltinRow> amd_builtin_rows() {
        release + "\"workgroup\", \"local\"); __builtin_amdgcn_s_barrier(); " + acquire + "\"workgroup\", \"local\")"},
       {"barrier.h", "sync_warp()",
        release + "\"wavefront\"); __builtin_amdgcn_wave_barrier(); " + acquire + "\"wavefront\")"},
+      // 0 to 3, the higher the sooner; waves begin with 0.
+      {"barrier.h", "prefer_warp()", "__builtin_amdgcn_s_setprio(kPreferred ? 1 : 0)"},
       // Base, stride, bytes, and word 3 of the descriptor: data format 32 (4 in bits 15 to 18).
       {"buffer.h", "buffer_view(const void* base, u32 bytes)",
        "__builtin_amdgcn_make_buffer_rsrc(const_cast<void*>(base), 0, static_cast<int>(bytes), 0x00020000)"},
@@ -133,7 +135,7 @@ inline std::vector<BuiltinRow> amd_builtin_rows() {
        "__builtin_amdgcn_workgroup_size_y(); __builtin_amdgcn_grid_size_z(); __builtin_amdgcn_workgroup_size_z()"},
       {"identity.h", "uniform(int value)", "__builtin_amdgcn_readfirstlane(value)"},
       {"memory.h", "atomic_add(float* address, float value)",
-       "__hip_atomic_fetch_add((GlobalPointer<float>)(u64)address, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)"},
+       "__builtin_amdgcn_global_atomic_fadd_f32((GlobalPointer<float>)(u64)address, value)"},
       {"memory.h", "atomic_add(u32* address, u32 value)",
        "__hip_atomic_fetch_add((GlobalPointer<u32>)(u64)address, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)"},
       {"memory.h", "atomic_max(u32* address, u32 value)",

@@ -90,7 +90,9 @@ void add_devices(CLI::App& app, Action& action) {
 void add_targets(CLI::App& app, Action& action) {
   static TargetsOptions options;
   CLI::App* command =
-      app.add_subcommand("targets", "Compile kernels for GPUs that need not be here, and check their machine code");
+      app.add_subcommand("targets",
+                         "Compile kernels for GPUs that need not be here, and check their machine code: instructions, "
+                         "spills, and that no two names are one kernel");
   command->add_option("--target", options.targets, "such as gfx942 (default: every target)")->type_name("NAME");
   command->add_option("--kernels", options.kernels, "only kernels whose name contains this")->type_name("TEXT");
   command->add_option("--rule-set", options.rule_set, "all kernels of this rule set, instead of the first of each sort")
@@ -102,6 +104,7 @@ void add_targets(CLI::App& app, Action& action) {
   command->footer(
       "Examples:\n"
       "  wavetile targets --target gfx942 --kernels four_wave\n"
+      "  wavetile targets --target gfx942 --rule-set tests\n"
       "  wavetile targets --target gfx950 --rule-set profiler --kernels fwd_e4m3 --loops\n"
       "  wavetile targets --update docs/targets.md\n");
   command->callback([&action] { action = [] { return run_targets(options); }; });

@@ -12,8 +12,10 @@
 #include "base/parallel.h"
 #include "compile/clang.h"
 #include "compile/disassembly.h"
+#include "compile/machine_code.h"
 #include "compile/nvrtc.h"
 #include "config/fields.h"
+#include "dispatch/trial/twins.h"
 #include "generate/source.h"
 #include "kernels/device/gemm/storage.h"
 #include "kernels/kind.h"
@@ -110,6 +112,7 @@ CodeCheck check_one(const KernelConfig& config) {
     check.faults.push_back(module.status().message());
     return check;
   }
+  check.machine_code = compile::machine_code_of(module->image);
   check.resources = module->resources;
   check.shared_bytes = shared_bytes_of(config) + std::max(0, module->resources.static_shared_bytes);
   if (!check.instruction.empty() || info_of(config.target).vendor == Vendor::kAmd) {
@@ -192,6 +195,7 @@ std::vector<CodeCheck> check_code(std::span<const KernelConfig> kernels,
   std::vector<CodeCheck> list;
   for (size_t i = 0; i < checks.size(); ++i)
     if (made[i]) list.push_back(std::move(checks[i]));
+  find_twins(list);
   return list;
 }
 

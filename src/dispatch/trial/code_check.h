@@ -2,6 +2,7 @@
 // dispatch/trial/code_check.h - what a kernel's machine code must be like, checked on machines without its GPU.
 //
 //   KernelConfig --source, compiler, disassembler--> matrix instructions, spills, registers, shared memory --> faults
+//   all of them --twins.h--> two names for one kernel --> faults
 #pragma once
 
 #include <functional>
@@ -18,9 +19,10 @@ namespace wt {
 
 struct CodeCheck {
   KernelConfig config;
-  std::string instruction;  // the matrix instruction as its lines begin; empty: the kernel has none
-  size_t instructions = 0;  // of them
-  std::string read_from;    // machine code, or where there is no disassembler PTX or assembly
+  std::string instruction;   // the matrix instruction as its lines begin; empty: the kernel has none
+  size_t instructions = 0;   // of them
+  std::string read_from;     // machine code, or where there is no disassembler PTX or assembly
+  std::string machine_code;  // as compile/machine_code.h has it; empty: nothing was compiled
   compile::Resources resources;
   int64_t shared_bytes = 0;                  // of a block, dynamic and static
   std::optional<compile::LoopReport> loops;  // AMD, where there is a disassembler

@@ -164,7 +164,12 @@ Launch bind_weight(Binding& binding, const KernelConfig& config, const View& see
   const WaveletWeightArguments arguments = divided_arguments(config, problem, *view, parts);
   Launch launch = launch_of(config, parts.tiles * parts.splits);
   bind_operands(launch, problem, offsetof(WaveletWeightArguments, walk));
-  if (config.gemm.split_k == SplitK::kWorkspace) {
+  if (config.gemm.split_k == SplitK::kAtomic) {  // one sum for the blocks of all launches
+    binding.workspace_bytes = problem.w_elements() * static_cast<int64_t>(sizeof(float));
+    binding.parts += parts.splits;
+    launch.zeros.push_back({Tensor::kWorkspace, 0, static_cast<uint64_t>(binding.workspace_bytes)});
+    launch.pointers.push_back({offsetof(WaveletWeightArguments, partials), Tensor::kWorkspace, 0});
+  } else if (config.gemm.split_k == SplitK::kWorkspace) {
     launch.pointers.push_back({offsetof(WaveletWeightArguments, partials), Tensor::kWorkspace,
                                static_cast<uint64_t>(binding.workspace_bytes)});
     binding.workspace_bytes += parts.splits * arguments.elements * static_cast<int64_t>(sizeof(float));
@@ -187,7 +192,7 @@ void move_to_image(Launch& launch, const ConvProblem& problem, int64_t first) {
                             pointer.tensor == Tensor::kResidual || pointer.tensor >= Tensor::kAux0;
     if (has_images) pointer.byte_offset += static_cast<uint64_t>(first * image_bytes(pointer.tensor));
   }
-  launch.zeros.clear();  // the launches before have left their amax already
+  launch.zeros.clear();  // the launches before have left their amax, or their part of the sum, already
 }
 
 }  // namespace
@@ -198,9 +203,11 @@ Binding bind_portable(const KernelConfig& config, const View& seen, const Device
   const ConvProblem& problem = seen.problem();
   const bool weight = problem.direction == Direction::kBackwardWeight;
   const int64_t images = images_a_launch(problem, index_limit);
-  WT_CHECK(!weight || images >= problem.n || config.gemm.split_k == SplitK::kWorkspace,
-           "{} cannot add the sums of several launches", name_of(config));
+  const SplitK split = config.gemm.split_k;
+  WT_CHECK(!weight || images >= problem.n || split != SplitK::kNone, "{} cannot add the sums of several launches",
+           name_of(config));
   Binding binding;
+  if (split == SplitK::kAtomic) binding.parts = 0;  // counted below
   for (int64_t first = 0; first == 0 || first < problem.n; first += images) {
     ConvProblem some = problem;
     some.n = std::min(images, problem.n - first);
@@ -213,7 +220,9 @@ Binding bind_portable(const KernelConfig& config, const View& seen, const Device
     if (first > 0) move_to_image(*launch, problem, first);
     binding.launches.push_back(std::move(*launch));
   }
-  if (weight && config.gemm.split_k == SplitK::kWorkspace) {
+  if (split == SplitK::kAtomic) {
+    binding.launches.push_back(split_sum_launch(config, problem, device, 1));
+  } else if (weight && split == SplitK::kWorkspace) {
     const int64_t part_bytes = problem.w_elements() * static_cast<int64_t>(sizeof(float));
     binding.parts = part_bytes == 0 ? 1 : binding.workspace_bytes / part_bytes;
     binding.launches.push_back(split_sum_launch(config, problem, device, static_cast<int>(binding.parts)));

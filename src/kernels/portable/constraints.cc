@@ -139,14 +139,33 @@ constexpr Constraint kTargetRows[] = {
        return fmt::format("stages={}: pipeline wavelet needs 2 shared buffers or more", at.config.gemm.stages);
      }},
 
-    {"portable-staging", "outputs leave directly or through shared memory, two sums through shared memory", nullptr,
+    {"portable-staging", "outputs leave directly or through shared memory, several sums and vectors through it",
+     nullptr,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
-       return gemm.staging == Staging::kShared || (gemm.staging == Staging::kDirect && gemm.wave_groups == 1);
+       return gemm.staging == Staging::kShared ||
+              (gemm.staging == Staging::kDirect && sums(at.config) == 1 && gemm.vector_c == 1);
      },
      [](const Case& at) {
-       return fmt::format("staging={} with wave_groups={}; use shared", text_of(at.config.gemm.staging),
-                          at.config.gemm.wave_groups);
+       return fmt::format("staging={} with wave_groups={} warps.k={} vector_c={}; use shared",
+                          text_of(at.config.gemm.staging), at.config.gemm.wave_groups, at.config.gemm.warps.k,
+                          at.config.gemm.vector_c);
+     }},
+
+    {"portable-output-vector", "vectors of the output are for rows of channels, which a weight gradient has not",
+     [](const Case& at) { return at.config.gemm.vector_c > 1; }, walks,
+     [](const Case& at) {
+       return fmt::format(
+           "vector_c={} with direction={}: rows of dw are stored by 16 bytes where they are whole, else one by one; "
+           "leave it at 1",
+           at.config.gemm.vector_c, text_of(at.config.direction));
+     }},
+
+    {"portable-shared-k", "warps share the k of a tile, or groups of warps take tiles in turns", is_sound,
+     [](const Case& at) { return at.config.gemm.warps.k == 1 || at.config.gemm.wave_groups == 1; },
+     [](const Case& at) {
+       return fmt::format("warps.k={} with wave_groups={} of pipeline {}: its groups divide k already; use warps.k=1",
+                          at.config.gemm.warps.k, at.config.gemm.wave_groups, text_of(at.config.gemm.pipeline));
      }},
 
     {"portable-stream", "parts of a streamed sum leave through shared memory",
@@ -173,10 +192,10 @@ constexpr Constraint kTargetRows[] = {
     {"portable-split", "the sum of a weight gradient may be divided, through a workspace", nullptr,
      [](const Case& at) {
        const SplitK split = at.config.gemm.split_k;
-       return split == SplitK::kNone || (split == SplitK::kWorkspace && is_weight(at));
+       return split == SplitK::kNone || (split != SplitK::kCluster && is_weight(at));
      },
      [](const Case& at) {
-       return fmt::format("split_k={} with direction={}: pipeline {} has split_k=workspace for bwd_weight",
+       return fmt::format("split_k={} with direction={}: pipeline {} has split_k=workspace and atomic for bwd_weight",
                           text_of(at.config.gemm.split_k), text_of(at.config.direction),
                           text_of(at.config.gemm.pipeline));
      }},
@@ -206,6 +225,17 @@ constexpr Constraint kProblemRows[] = {
            at.problem->filter_taps(), at.problem->c_per_group(), at.config.gemm.vector_b);
      }},
 
+    {"portable-output-rows", "rows of the output are whole vectors where the kernel stores no others",
+     [](const Case& at) { return at.config.gemm.vector_c > 1 && walks(at); },
+     [](const Case& at) {
+       const WaveletView* view = portable_view(at.config, *at.view);
+       return !view || view->columns % at.config.gemm.vector_c == 0;
+     },
+     [](const Case& at) {
+       return fmt::format("{} output channels are no multiple of vector_c={}; use a narrower vector, or 1 for any",
+                          portable_view(at.config, *at.view)->columns, at.config.gemm.vector_c);
+     }},
+
     {"portable-phases", "the phases of a stride fit the parameter block", walks,
      [](const Case& at) {
        const WaveletView* view = portable_view(at.config, *at.view);
@@ -231,7 +261,7 @@ constexpr Constraint kProblemRows[] = {
        const ConvProblem& p = *at.problem;
        const int64_t largest = std::max(p.x_elements(), p.y_elements());
        if (std::max(largest, p.w_elements()) < kIndexLimit) return true;
-       const bool divides = is_weight(at) ? at.config.gemm.split_k == SplitK::kWorkspace : !p.epilogue.has_text();
+       const bool divides = is_weight(at) ? at.config.gemm.split_k != SplitK::kNone : !p.epilogue.has_text();
        return p.w_elements() < kIndexLimit && largest / p.n < kIndexLimit && divides;
      },
      [](const Case& at) {

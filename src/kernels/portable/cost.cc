@@ -69,7 +69,7 @@ LoopRates loop_of(const KernelConfig& config) {
     case Pipeline::kCompV4:
       return {0.58, 200};
     case Pipeline::kCompV6:
-      return {0.58, 150};
+      return config.gemm.double_buffer ? LoopRates{0.58, 150} : LoopRates{0.55, 250};
     case Pipeline::kCompV3:
       return {0.55, 300};
     case Pipeline::kCompV5:
@@ -184,9 +184,9 @@ double portable_kind::predict(const KernelConfig& config, const View& seen, int 
                         (rows * gemm.warps.n + columns * gemm.warps.m + rows + columns) / rates.shared;
   const double hidden = kSharedShown * shared + loads.shown;
   const double start = is_cdna_weight(config) && gemm.load_warps > 0 ? kCdnaWaveletTileCycles : kTileCycles;
-  const bool split = gemm.split_k == SplitK::kWorkspace;
-  const double out = rows * columns * (split ? 4 : size_of(output_type(config))) / kStoreBytesPerCycle *
-                     (gemm.staging == Staging::kDirect ? kScatteredStore : 1);
+  const bool atomic = gemm.split_k == SplitK::kAtomic, split = gemm.split_k == SplitK::kWorkspace;
+  const double out = rows * columns * (split || atomic ? 4 : size_of(output_type(config))) / kStoreBytesPerCycle *
+                     (gemm.staging == Staging::kDirect || atomic ? kScatteredStore : 1);
   // Blocks of one multiprocessor share its rates and hide each other's waits.
   const double resident = resident_blocks(config);
   const double mean = work.blocks / work.tiles;
@@ -201,6 +201,9 @@ double portable_kind::predict(const KernelConfig& config, const View& seen, int 
   if (split) {
     const double parts = work.tiles / std::max(1.0, static_cast<double>(portable_parts(config, seen, splits).tiles));
     cycles += launch / 2 + static_cast<double>(problem.w_elements()) * 4 * (parts + 1) / rates.memory_per_cycle();
+  }
+  if (atomic) {  // the sum is zeroed before, added to in the L2 cache, and read
+    cycles += launch + static_cast<double>(problem.w_elements()) * 4 * 3 / rates.memory_per_cycle();
   }
   if (gemm.groups_per_tile > 1 && problem.direction != Direction::kBackwardWeight) {  // the merged filter is made first
     const double merged = static_cast<double>(problem.w_elements()) * size_of(problem.w) * gemm.groups_per_tile;

@@ -23,7 +23,8 @@ struct Recipe {
   Scheduler scheduler = Scheduler::kIntrawave;
   int load_warps = 0;
   Staging staging = Staging::kShared;
-  bool async = false;  // of wavelet, which may move data either way
+  bool async = false;    // of wavelet, which may move data either way
+  bool doubled = false;  // a second shared buffer where the loop does with one
 };
 constexpr Scheduler kIntra = Scheduler::kIntrawave, kInter = Scheduler::kInterwave;
 constexpr Recipe kRecipes[] = {
@@ -37,10 +38,12 @@ constexpr Recipe kRecipes[] = {
     {kMem, 4},
     {kMem, 2, false, kInter},
     {kCompV5, 2},
-    {kCompV6, 3},
+    {kCompV6, 2},
     {kBasicAsyncV1, 1},
     {kBasicV2, 1},
     {kBasicV2, 1, false, kIntra, 0, Staging::kDirect},
+    {kMem, 2, false, kIntra, 0, Staging::kShared, false, true},
+    {kCompV3, 1, false, kIntra, 0, Staging::kShared, false, true},
 };
 constexpr Recipe kRoleRecipes[] = {{kWavelet, 2, false, kIntra, 4},
                                    {kWavelet, 2, false, kIntra, 2},
@@ -87,7 +90,7 @@ KernelConfig make(const KernelConfig& base, const Recipe& recipe, const Shape& s
   gemm.scheduler = recipe.scheduler;
   gemm.load_warps = static_cast<unsigned char>(recipe.load_warps);
   gemm.staging = recipe.staging;
-  gemm.double_buffer = pipeline.double_buffer;
+  gemm.double_buffer = pipeline.double_buffer || recipe.doubled;
   gemm.wave_groups = static_cast<unsigned char>(pipeline.wave_groups);
   gemm.tile = {shape.m, shape.n, static_cast<short>(shape.span / size_of(operand_a(base)))};
   gemm.warps = {shape.warps_m, shape.warps_n, 1};
@@ -118,6 +121,10 @@ void propose_config(const KernelConfig& base, KernelConfig config, const TargetI
     configs.push_back(config);
     if (few) break;
     if (!weight || !whole) continue;
+    if (!has_wgmma(base.target)) {  // Hopper has such sums in its own weight gradients
+      config.gemm.split_k = SplitK::kAtomic;
+      configs.push_back(config);
+    }
     config.gemm.split_k = SplitK::kNone;
     configs.push_back(config);
     for (const auto& [order, all] : kStreams) {
@@ -178,7 +185,7 @@ bool is_best_guess(const Recipe& recipe, const Shape& shape, const Accesses& acc
 
 // Single numbers are loaded by the plain form of a loop alone: one kernel a pipeline that takes every problem.
 bool is_plain(const Recipe& recipe) {
-  return recipe.wide || (recipe.scheduler == kIntra && recipe.staging == Staging::kShared);
+  return recipe.wide || (recipe.scheduler == kIntra && recipe.staging == Staging::kShared && !recipe.doubled);
 }
 
 // Hopper multiplies 16-bit types better by its own pipelines, so a search there tries the two best recipes alone.

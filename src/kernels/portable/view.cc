@@ -44,7 +44,7 @@ PortableParts portable_parts(const KernelConfig& config, const View& seen, int a
   parts.tiles = parts.tiles_n * ceil_div(view->walk.columns, gemm.tile.m) * p.g;
   // An empty batch has one block of zeros.
   parts.pixel_blocks = std::max<int64_t>(1, ceil_div(p.n * pixels(p.out()), gemm.tile.k));
-  const int64_t wanted = gemm.split_k == SplitK::kWorkspace
+  const int64_t wanted = gemm.split_k != SplitK::kNone
                              ? split_count(seen, split_input(config, parts.tiles, parts.pixel_blocks,
                                                              seen.rates().units, problem.w_elements(), asked))
                              : 1;

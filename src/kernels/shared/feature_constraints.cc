@@ -6,6 +6,7 @@
 #include "config/enum_names.h"
 #include "config/pipelines.h"
 #include "kernels/device/gemm/storage.h"
+#include "kernels/portable/device/layout.h"
 #include "kernels/shared/constraint_rows.h"
 #include "kernels/tma/device/layout.h"
 #include "kernels/tma_weight_few/device/layout.h"
@@ -74,9 +75,11 @@ constexpr Constraint kRows[] = {
                           pipeline(at).max_stages, pipeline_name(at));
      }},
 
-    {"double-buffer", "a pipeline that is double-buffered by definition says so, and no other", is_gemm,
+    {"double-buffer", "a pipeline that is double-buffered by definition says so, and no other but those with a choice",
+     is_gemm,
      [](const Case& at) {
        if (at.config.kind == Kind::kTcgen05) return true;  // there it is one accumulator or two
+       if (portable_layout::has_chosen_buffers(at.config.gemm.pipeline)) return true;
        return at.config.gemm.double_buffer == pipeline(at).double_buffer;
      },
      [](const Case& at) {
@@ -84,8 +87,8 @@ constexpr Constraint kRows[] = {
          return fmt::format("pipeline {} has two shared buffers by definition; set double_buffer=true",
                             pipeline_name(at));
        return fmt::format(
-           "double_buffer=true, but pipeline {} has as many shared buffers as its loop needs; use compv4, "
-           "which has two, or leave it false",
+           "double_buffer=true, but pipeline {} has as many shared buffers as its loop needs; use basic_v2, mem or "
+           "compv3, which may have two, or leave it false",
            pipeline_name(at));
      }},
 

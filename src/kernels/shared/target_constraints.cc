@@ -207,13 +207,15 @@ constexpr Constraint kRows[] = {
            gemm.warps.k * gemm.mma.k);
      }},
 
-    {"warps-k", "warps do not share k: their sums would have to be added", is_sound_gemm,
+    {"warps-k", "warps share k in kernels that add their sums", is_sound_gemm,
      [](const Case& at) {
-       const GemmConfig& gemm = at.config.gemm;
-       return gemm.warps.k == 1 || at.config.kind == Kind::kTmaHalo || at.config.kind == Kind::kRowsWeight;
+       const Kind kind = at.config.kind;
+       return at.config.gemm.warps.k == 1 || kind == Kind::kPortable || kind == Kind::kTmaHalo ||
+              kind == Kind::kRowsWeight;
      },
      [](const Case& at) {
-       return fmt::format("warps.k={} has no kernel; use 1, or split_k to divide k", at.config.gemm.warps.k);
+       return fmt::format("warps.k={} of kernel {}, whose warps do not share k; use 1, or a portable pipeline",
+                          at.config.gemm.warps.k, text_of(at.config.kind));
      }},
 
     {"block-threads", "a block's threads fit the target", is_sound_gemm,

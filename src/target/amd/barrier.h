@@ -19,4 +19,10 @@ WT_DEVICE void sync_warp() {
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
 }
 
+// From here on this wave's instructions come before those of other waves, or in turns with them again.
+template <bool kPreferred>
+WT_DEVICE void prefer_warp() {
+  __builtin_amdgcn_s_setprio(kPreferred ? 1 : 0);
+}
+
 }  // namespace wt::device

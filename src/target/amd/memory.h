@@ -57,8 +57,10 @@ WT_DEVICE void store_global(T* address, T value) {
   __builtin_memcpy((T*)(GlobalPointer<T>)(u64)address, &value, sizeof(T));
 }
 
+// WHY the builtin: of an atomic addition of floats clang makes a loop of compare and swap on gfx90a, for fear of memory
+// that the host shares. A workspace is the device's own.
 WT_DEVICE float atomic_add(float* address, float value) {
-  return __hip_atomic_fetch_add((GlobalPointer<float>)(u64)address, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  return __builtin_amdgcn_global_atomic_fadd_f32((GlobalPointer<float>)(u64)address, value);
 }
 WT_DEVICE u32 atomic_add(u32* address, u32 value) {
   return __hip_atomic_fetch_add((GlobalPointer<u32>)(u64)address, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);

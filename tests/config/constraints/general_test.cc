@@ -47,7 +47,7 @@ const RowCase kTargetCases[] = {
      "mma=16x16x32 of gfx1250 for bf16 has no device code that kernel basic can use in this version"},
     {"tile-warps", [](KernelConfig& c) { c.gemm.tile.m = 48; },
      "tile=48x64x32 is not a multiple of warps=2x2x1 times mma=16x8x16, which is 32x16x16"},
-    {"warps-k", [](KernelConfig& c) { c.gemm.warps.k = 2; }, "warps.k=2 has no kernel"},
+    {"warps-k", [](KernelConfig& c) { c.gemm.warps.k = 2; }, "warps.k=2 of kernel basic, whose warps do not share k"},
     {"block-threads",
      [](KernelConfig& c) {
        c.gemm.warps = {8, 8, 1};
@@ -141,7 +141,7 @@ const RowCase kProblemCases[] = {
      "12, 12 and 8 channels per group for A, B and the output are not multiples of vector_a=8",
      "fwd bf16 n1 c12 k8 i8x8 f3x3"},
     {"k-iterations", [](KernelConfig& c) { c.gemm.pipeline = Pipeline::kCompV6; },
-     "k=72 is 3 steps of tile.k=32; pipeline compv6 needs 4", "fwd bf16 n1 c8 k8 i8x8 f3x3"},
+     "k=32 is 1 steps of tile.k=32; pipeline compv6 needs 3", "fwd bf16 n1 c8 k8 i8x8 f2x2"},
     {"groups-per-tile",
      [](KernelConfig& c) {
        c.gemm.groups_per_tile = 4;

@@ -70,7 +70,24 @@ const RowCase kTargetCases[] = {
          x.gemm.staging = Staging::kDirect;
        });
      },
-     "staging=direct with wave_groups=2; use shared"},
+     "staging=direct with wave_groups=2 warps.k=1 vector_c=1; use shared"},
+    {"portable-output-vector",
+     [](KernelConfig& c) {
+       portable_with(c, [](KernelConfig& x) {
+         x.gemm.vector_c = 4;
+         x.direction = Direction::kBackwardWeight;
+       });
+     },
+     "vector_c=4 with direction=bwd_weight: rows of dw are stored by 16 bytes where they are whole"},
+    {"portable-shared-k",
+     [](KernelConfig& c) {
+       portable_with(c, [](KernelConfig& x) {
+         x.gemm.pipeline = Pipeline::kCompV5;
+         x.gemm.wave_groups = 2;
+         x.gemm.warps.k = 2;
+       });
+     },
+     "warps.k=2 with wave_groups=2 of pipeline compv5: its groups divide k already"},
     {"portable-stream",
      [](KernelConfig& c) {
        portable_with(c, [](KernelConfig& x) {
@@ -98,6 +115,8 @@ const RowCase kProblemCases[] = {
      "12 channels per group are no multiple of vector_a=8", "fwd bf16 n1 c12 k8 i8x8 f3x3"},
     {"portable-filter", [](KernelConfig& c) { portable_with(c, [](KernelConfig&) {}); },
      "a filter of 9 taps and 12 channels per group is no multiple of vector_b=8", "bwd_data bf16 n1 c12 k8 i8x8 f3x3"},
+    {"portable-output-rows", [](KernelConfig& c) { portable_with(c, [](KernelConfig& x) { x.gemm.vector_c = 8; }); },
+     "12 output channels are no multiple of vector_c=8", "fwd bf16 n1 c8 k12 i8x8 f3x3"},
     {"portable-phases", [](KernelConfig& c) { portable_with(c, [](KernelConfig&) {}); },
      "101 phases of all dimensions together; this kernel has room for 96", "bwd_data bf16 n1 c8 k8 i400x400 f3x3 s50"},
     {"portable-merge-width",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/dispatch/kernels/portable_forms_test.cc - forms of the portable kernels: merged groups, explicit GEMM, tensors
-// that are divided by images. portable_slow_test.cc has scaled weight gradients.
+// that are divided by images. portable_slow_test.cc has scaled weight gradients, portable_options_slow_test.cc options
+// such as warps that share k.
 #include <gmock/gmock.h>
 
 #include "kernels/kind.h"

@@ -42,7 +42,8 @@ struct Slicing {
   // A lane of MFMA holds one run of a row; several steps make 16 bytes.
   static constexpr bool kOneRun = Mma::kA == Mma::kRun && Mma::kB == Mma::kRun && Mma::kRun * kBytes < 16;
   static constexpr int kWanted = kOneRun ? 16 / (Mma::kRun * kBytes) : 1;
-  static constexpr int kSteps = kConfig.gemm.tile.k % (kWanted * kConfig.gemm.mma.k) == 0 ? kWanted : 1;
+  static constexpr int kShare = kConfig.gemm.tile.k / kConfig.gemm.warps.k;  // of k that a warp multiplies
+  static constexpr int kSteps = kShare % (kWanted * kConfig.gemm.mma.k) == 0 ? kWanted : 1;
   static constexpr int kDepth = kSteps * kConfig.gemm.mma.k;  // of a slice
   static constexpr int kSlices = kConfig.gemm.tile.k / kDepth;
   static_assert(kSlices * kDepth == kConfig.gemm.tile.k, "matrix instructions must cover tile.k");

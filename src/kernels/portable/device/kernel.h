@@ -19,9 +19,9 @@ namespace wt {
 template <KernelConfig kConfig, Pipeline kPipeline = kConfig.gemm.pipeline>
 struct LoopOf;
 template <KernelConfig kConfig>
-struct LoopOf<kConfig, Pipeline::kBasicV2> : OneBuffer<kConfig> {};
+struct LoopOf<kConfig, Pipeline::kBasicV2> : RegistersAhead<kConfig> {};
 template <KernelConfig kConfig>
-struct LoopOf<kConfig, Pipeline::kMem> : OneBuffer<kConfig> {};
+struct LoopOf<kConfig, Pipeline::kMem> : RegistersAhead<kConfig> {};
 template <KernelConfig kConfig>
 struct LoopOf<kConfig, Pipeline::kCompV3> : FragmentsAhead<kConfig> {};
 template <KernelConfig kConfig>
@@ -29,7 +29,7 @@ struct LoopOf<kConfig, Pipeline::kCompV4> : BufferRing<kConfig> {};
 template <KernelConfig kConfig>
 struct LoopOf<kConfig, Pipeline::kCompV5> : WaveGroups<kConfig> {};
 template <KernelConfig kConfig>
-struct LoopOf<kConfig, Pipeline::kCompV6> : BufferRing<kConfig> {};
+struct LoopOf<kConfig, Pipeline::kCompV6> : TwoTilesAhead<kConfig> {};
 template <KernelConfig kConfig>
 struct LoopOf<kConfig, Pipeline::kCompAsync> : Asynchronous<kConfig> {};
 template <KernelConfig kConfig>
@@ -69,7 +69,7 @@ struct PortableGemm {
   using Arguments = typename Problem::Arguments;
   using Product = PortableProduct<kConfig>;
   using Output = PortableOutput<kConfig>;
-  static constexpr int kWarps = kConfig.gemm.warps.m * kConfig.gemm.warps.n;
+  static constexpr int kSumWarps = portable_layout::sum_warps(kConfig);
   static constexpr int kGroupThreads = portable_layout::math_threads(kConfig);
 
   WT_DEVICE static void compute(const Arguments& p, const PortableTask& task) {
@@ -102,22 +102,22 @@ struct PortableGemm {
   WT_DEVICE static int multiply(const Arguments& p, const PortableTask& task, Product& product) {
     product.clear();
     if constexpr (kConfig.gemm.load_warps > 0) {
-      if (device::warp_index() >= kWarps) {
+      if (device::warp_index() >= kSumWarps * kConfig.gemm.warps.k) {
         Movement<kConfig> moves(p, task, device::thread_index() - kGroupThreads);
         LoopOf<kConfig>::load(moves);
         return -1;
       }
       LoopOf<kConfig>::multiply(task.count, product);
-      return 0;
+      return Product::part();
     } else if constexpr (kConfig.gemm.wave_groups > 1) {
-      const int group = device::warp_index() / kWarps;
+      const int group = device::warp_index() / kSumWarps;
       Movement<kConfig> moves(p, task, device::thread_index() % kGroupThreads);
       LoopOf<kConfig>::run(moves, product, group);
       return group;
     } else {
       Movement<kConfig> moves(p, task, device::thread_index());
       LoopOf<kConfig>::run(moves, product);
-      return 0;
+      return Product::part();
     }
   }
 };

@@ -21,9 +21,14 @@ constexpr int warp_size(Target target) {
   return target == Target::kGfx90a || target == Target::kGfx942 || target == Target::kGfx950 ? 64 : 32;
 }
 
+// Warps that hold the sums of one tile between them, and how many sums of it a block has: of warps that share k, or of
+// compv5's groups. They are added at the end.
+constexpr int sum_warps(const KernelConfig& config) { return config.gemm.warps.m * config.gemm.warps.n; }
+constexpr int sums(const KernelConfig& config) { return config.gemm.warps.k * config.gemm.wave_groups; }
+
 // Threads that multiply one tile of operands, that load one, and of the block.
 constexpr int math_threads(const KernelConfig& config) {
-  return config.gemm.warps.m * config.gemm.warps.n * warp_size(config.target);
+  return sum_warps(config) * config.gemm.warps.k * warp_size(config.target);
 }
 constexpr int load_threads(const KernelConfig& config) {
   return config.gemm.load_warps ? config.gemm.load_warps * warp_size(config.target) : math_threads(config);
@@ -33,13 +38,18 @@ constexpr int threads(const KernelConfig& config) {
 }
 
 // Tiles of operands in shared memory, and on their way in a thread's registers.
+constexpr bool has_chosen_buffers(Pipeline pipeline) {  // one or two, whatever their stages are
+  return pipeline == Pipeline::kBasicV2 || pipeline == Pipeline::kMem || pipeline == Pipeline::kCompV3 ||
+         pipeline == Pipeline::kCompV6;
+}
 constexpr int buffers(const KernelConfig& config) {
-  return config.gemm.pipeline == Pipeline::kMem ? 1 : config.gemm.stages;
+  if (has_chosen_buffers(config.gemm.pipeline)) return config.gemm.double_buffer ? 2 : 1;
+  return config.gemm.stages;
 }
 constexpr bool is_async(const KernelConfig& config) { return config.gemm.loader_a == Loader::kAsync; }
 constexpr int register_tiles(const KernelConfig& config) {
   if (is_async(config)) return 0;
-  return config.gemm.pipeline == Pipeline::kMem ? config.gemm.stages : 1;
+  return config.gemm.pipeline == Pipeline::kMem || config.gemm.pipeline == Pipeline::kCompV6 ? config.gemm.stages : 1;
 }
 
 // Operands lie along k in shared memory as they do in global memory, or across it: columns of channels, a row of k

@@ -74,14 +74,18 @@ struct PortableOutput {
   using Product = PortableProduct<kConfig>;
   using Mma = typename Product::Mma;
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
-  static constexpr bool kSplit = kConfig.gemm.split_k == SplitK::kWorkspace;
+  static constexpr bool kAtomic = kConfig.gemm.split_k == SplitK::kAtomic;
+  static constexpr bool kSplit = kConfig.gemm.split_k == SplitK::kWorkspace || kAtomic;
   static constexpr int kRows = portable_layout::out_rows(kConfig), kPitch = portable_layout::out_pitch(kConfig);
   static constexpr int kTileN = kConfig.gemm.tile.n, kThreads = portable_layout::threads(kConfig);
   static constexpr int kRounds = Product::kTilesM;
-  static constexpr int kChunk = 16 / (kSplit ? 4 : static_cast<int>(sizeof(typename Steps::Element)));  // of one store
+  // Of one store: so many as the config says, where rows of the output are whole vectors, or 16 bytes where they are.
+  static constexpr bool kWholeVectors = kConfig.gemm.vector_c > 1;
+  static constexpr int kChunk =
+      kWholeVectors ? kConfig.gemm.vector_c : 16 / (kSplit ? 4 : static_cast<int>(sizeof(typename Steps::Element)));
 
-  // Every thread of the block calls this, after the last barrier of its pipeline. `group`: which sum of compv5's two
-  // it holds; -1: none.
+  // Every thread of the block calls this, after the last barrier of its pipeline. `group`: which of the
+  // tile's sums (portable_layout::sums) it holds a part of; -1: none.
   WT_DEVICE static void store(const Arguments& p, const PortableTask& task, const Product& product, int group) {
     Steps steps;
     if constexpr (kConfig.gemm.staging == Staging::kShared) {
@@ -109,7 +113,10 @@ struct PortableOutput {
                                       int column, const float (&value)[kChunk], Steps& steps) {
     const i32 columns = Lines::columns(p, task);
     if (!line.exists || column >= columns) return;
-    if (Problem::walk(p).out_vector % kChunk == 0) {  // chunks are aligned and end with the row
+    // WHY not atomically: single numbers are added anyway, and where two paths end in the same addition clang joins
+    // them and forgets that it is one instruction (target/amd/memory.h).
+    const bool whole = kWholeVectors || (!kAtomic && Problem::walk(p).out_vector % kChunk == 0);
+    if (whole) {  // chunks are aligned and end with the row
       const i64 at = Lines::place(p, task, line, column);
       if (at >= 0) store_chunk(p, line, at, column, value, steps);
     } else {
@@ -131,8 +138,8 @@ struct PortableOutput {
       if (round > 0) device::sync_block();
       if (group == 0) stage<false>(product, round);
       device::sync_block();
-      if constexpr (kConfig.gemm.wave_groups > 1) {
-        if (group == 1) stage<true>(product, round);
+      WT_UNROLL for (int other = 1; other < portable_layout::sums(kConfig); ++other) {
+        if (group == other) stage<true>(product, round);
         device::sync_block();
       }
       copy(round);
@@ -169,9 +176,10 @@ struct PortableOutput {
     for (int index = device::thread_index(); index < kRows * kAcross; index += kThreads) {
       const int staged = index / kAcross, column = index % kAcross * kChunk;
       float value[kChunk];
-      WT_UNROLL for (int i = 0; i < kChunk; i += 4) {
-        const auto four = device::load_shared<Vector<float, 4>>(staged_at(staged, column + i));
-        WT_UNROLL for (int j = 0; j < 4; ++j) value[i + j] = four.at[j];
+      constexpr int kRead = kChunk < 4 ? kChunk : 4;
+      WT_UNROLL for (int i = 0; i < kChunk; i += kRead) {
+        const auto some = device::load_shared<Vector<float, kRead>>(staged_at(staged, column + i));
+        WT_UNROLL for (int j = 0; j < kRead; ++j) value[i + j] = some.at[j];
       }
       store_columns(p, task, Lines::line(p, task, row_of(round, staged)), column, value, steps);
     }
@@ -200,7 +208,9 @@ struct PortableOutput {
 
   WT_DEVICE static void store_one(const Arguments& p, const PortableLine& line, i64 at, int column, float value,
                                   Steps& steps) {
-    if constexpr (kSplit) {
+    if constexpr (kAtomic) {
+      device::atomic_add(p.partials + at, value);
+    } else if constexpr (kSplit) {
       device::store_global(p.partials + at, value);
     } else {
       Steps::write(static_cast<Element*>(Problem::walk(p).out) + at,

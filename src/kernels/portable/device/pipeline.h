@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/portable/device/pipeline.h - the main loops: in which order k-blocks are fetched, placed and multiplied.
 //
-//   one buffer        basic_v2, mem         a tile or several ahead in registers
-//   fragments ahead   compv3                a tile as fragments, the next in shared memory, one more on its way
-//   ring              compv4, compv6        several shared buffers, filled from registers
-//   asynchronous      basic_async_v1, comp_async    the same, filled without registers
-//   wave groups       compv5                two groups of warps, one moves data while the other multiplies
-//   roles             wavelet               some warps only move data, the others only multiply
+//   registers ahead   basic_v2, mem         a tile or several ahead in registers
+//   fragments ahead   compv3, compv6        a tile as fragments, the next in shared memory, one or two more on their
+//   way ring              compv4                several shared buffers, filled from registers two by two        compv6,
+//   two buffers   two tiles in registers, two in shared memory asynchronous      basic_async_v1, comp_async    the
+//   same, filled without registers wave groups       compv5                two groups of warps, one moves data while
+//   the other multiplies roles             wavelet               some warps only move data, the others only multiply
 //
 // docs/pipelines.md draws each. Every loop takes any number of k-blocks from one on.
 #pragma once
@@ -15,14 +15,15 @@
 
 namespace wt {
 
+// With a second buffer a tile is placed while others still multiply the one before it: one barrier less.
 template <KernelConfig kConfig>
-struct OneBuffer {
+struct RegistersAhead {
   using Moves = Movement<kConfig>;
   static constexpr int kAhead = portable_layout::register_tiles(kConfig);
+  static constexpr bool kDouble = portable_layout::buffers(kConfig) == 2;
 
   WT_DEVICE static void run(Moves& moves, PortableProduct<kConfig>& product) {
     const i32 blocks = moves.task.count;
-    const PortableBuffer buffer = Moves::buffer(0);
     typename Moves::Held held[kAhead];
     WT_UNROLL for (int i = 0; i < kAhead; ++i) {
       if (i < blocks) moves.fetch(held[i]);
@@ -31,13 +32,15 @@ struct OneBuffer {
       // WHY unrolled: registers have no index at run time.
       WT_UNROLL for (int i = 0; i < kAhead; ++i) {
         if (first + i >= blocks) break;
+        const PortableBuffer buffer = Moves::buffer(kDouble ? (first + i) % 2 : 0);
         moves.place(held[i], buffer);
         device::sync_block();
         if (first + i + kAhead < blocks) moves.fetch(held[i]);
         product.multiply(buffer);
-        device::sync_block();
+        if constexpr (!kDouble) device::sync_block();
       }
     }
+    if constexpr (kDouble) device::sync_block();
   }
 };
 
@@ -45,31 +48,73 @@ template <KernelConfig kConfig>
 struct FragmentsAhead {
   using Moves = Movement<kConfig>;
   using Product = PortableProduct<kConfig>;
+  static constexpr int kAhead = portable_layout::register_tiles(kConfig);
+  static constexpr bool kDouble = portable_layout::buffers(kConfig) == 2;
 
   WT_DEVICE static void run(Moves& moves, Product& product) {
     const i32 blocks = moves.task.count;
-    const PortableBuffer buffer = Moves::buffer(0);
-    typename Moves::Held held;
+    typename Moves::Held held[kAhead];
     typename Product::Fragments fragments;
-    moves.fetch(held);
-    moves.place(held, buffer);
-    if (1 < blocks) moves.fetch(held);
+    moves.fetch(held[0]);
+    moves.place(held[0], Moves::buffer(0));
+    WT_UNROLL for (int i = 0; i < kAhead; ++i) {
+      if (1 + i < blocks) moves.fetch(held[i]);
+    }
     device::sync_block();
-    Product::read(buffer, fragments);
-    for (i32 block = 1; block < blocks; ++block) {
-      device::sync_block();  // everyone holds the last tile's fragments
-      moves.place(held, buffer);
-      if (block + 1 < blocks) moves.fetch(held);
-      // WHY: interwave keeps a warp's products together, so that other warps' moves hide behind them.
-      if constexpr (kConfig.gemm.scheduler == Scheduler::kInterwave) device::sync_warp();
-      product.multiply(fragments);
-      device::sync_block();
-      Product::read(buffer, fragments);
+    Product::read(Moves::buffer(0), fragments);
+    for (i32 first = 1; first < blocks; first += kAhead) {
+      WT_UNROLL for (int i = 0; i < kAhead; ++i) {
+        const i32 block = first + i;
+        if (block >= blocks) break;
+        const PortableBuffer buffer = Moves::buffer(kDouble ? block % 2 : 0);
+        if constexpr (!kDouble) device::sync_block();  // everyone holds the last tile's fragments
+        moves.place(held[i], buffer);
+        if (block + kAhead < blocks) moves.fetch(held[i]);
+        product.burst(fragments);
+        device::sync_block();
+        Product::read(buffer, fragments);
+      }
     }
     product.multiply(fragments);
     device::sync_block();
   }
 };
+
+// Like the ring of two buffers, with a second tile on its way in registers: a load has two k-blocks of time.
+template <KernelConfig kConfig>
+struct TwoByTwo {
+  using Moves = Movement<kConfig>;
+  static constexpr int kAhead = 2;
+  static_assert(portable_layout::register_tiles(kConfig) == kAhead && portable_layout::buffers(kConfig) == 2);
+
+  WT_DEVICE static void run(Moves& moves, PortableProduct<kConfig>& product) {
+    const i32 blocks = moves.task.count;
+    typename Moves::Held held[kAhead];
+    moves.fetch(held[0]);
+    moves.place(held[0], Moves::buffer(0));
+    WT_UNROLL for (int i = 0; i < kAhead; ++i) {
+      if (1 + i < blocks) moves.fetch(held[i]);
+    }
+    for (i32 first = 0; first < blocks; first += kAhead) {
+      WT_UNROLL for (int i = 0; i < kAhead; ++i) {
+        const i32 block = first + i;
+        if (block >= blocks) break;
+        device::sync_block();  // the tile of this turn is in shared memory, and nobody multiplies the other any more
+        if (block + 1 < blocks) {
+          moves.place(held[i], Moves::buffer(1 - i));
+          if (block + 1 + kAhead < blocks) moves.fetch(held[i]);
+        }
+        product.multiply(Moves::buffer(i));
+      }
+    }
+    device::sync_block();
+  }
+};
+
+template <KernelConfig kConfig, bool kTwoBuffers = kConfig.gemm.double_buffer>
+struct TwoTilesAhead : FragmentsAhead<kConfig> {};
+template <KernelConfig kConfig>
+struct TwoTilesAhead<kConfig, true> : TwoByTwo<kConfig> {};
 
 template <KernelConfig kConfig>
 struct BufferRing {

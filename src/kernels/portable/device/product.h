@@ -19,6 +19,9 @@ struct PortableProduct {
   static constexpr int kTilesN = kConfig.gemm.tile.n / (kWarpsN * kConfig.gemm.mma.n);
   static_assert(kTilesM * kWarpsM * kConfig.gemm.mma.m == kConfig.gemm.tile.m, "warps must cover tile.m");
   static_assert(kTilesN * kWarpsN * kConfig.gemm.mma.n == kConfig.gemm.tile.n, "warps must cover tile.n");
+  // Slices of a tile that a warp multiplies: all, or its part where warps share k.
+  static constexpr int kSlices = Slices::kSlices / kConfig.gemm.warps.k;
+  static_assert(kSlices * kConfig.gemm.warps.k == Slices::kSlices, "warps must share the slices of a tile evenly");
   using ReadA =
       typename ReaderOf<portable_layout::a_lies_across(kConfig), kConfig, true, kConfig.gemm.tile.m, kTilesM>::Type;
   using ReadB =
@@ -48,9 +51,16 @@ struct PortableProduct {
   WT_DEVICE static int origin_m() { return warp() % kWarpsM * kTilesM * kConfig.gemm.mma.m; }
   WT_DEVICE static int origin_n() { return warp() / kWarpsM * kTilesN * kConfig.gemm.mma.n; }
 
+  // Which of the warps that share k this one is, whose sum is a part of the tile's.
+  WT_DEVICE static int part() {
+    if constexpr (kConfig.gemm.warps.k == 1) return 0;
+    return device::warp_index() / (kWarpsM * kWarpsN) % kConfig.gemm.warps.k;
+  }
+
+  // The slice-th of the warp's.
   WT_DEVICE static void read(const PortableBuffer& from, int slice, Slice& to) {
-    ReadA{origin_m()}.read(from.a, slice, to.a);
-    ReadB{origin_n()}.read(from.b, slice, to.b);
+    ReadA{origin_m()}.read(from.a, part() * kSlices + slice, to.a);
+    ReadB{origin_n()}.read(from.b, part() * kSlices + slice, to.b);
   }
 
   WT_DEVICE void multiply(const Slice& by) {
@@ -65,13 +75,22 @@ struct PortableProduct {
 
   // All fragments of a tile, so that shared memory may be overwritten while they are multiplied.
   struct Fragments {
-    Slice slice[Slices::kSlices];
+    Slice slice[kSlices];
   };
   WT_DEVICE static void read(const PortableBuffer& from, Fragments& to) {
-    WT_UNROLL for (int s = 0; s < Slices::kSlices; ++s) read(from, s, to.slice[s]);
+    WT_UNROLL for (int s = 0; s < kSlices; ++s) read(from, s, to.slice[s]);
   }
-  WT_DEVICE void multiply(const Fragments& by) {
-    WT_UNROLL for (int s = 0; s < Slices::kSlices; ++s) multiply(by.slice[s]);
+  WT_DEVICE void multiply(const Fragments& by) { WT_UNROLL for (int s = 0; s < kSlices; ++s) multiply(by.slice[s]); }
+  // interwave keeps a warp's products together, before those of other warps, whose reads and moves hide behind them.
+  WT_DEVICE void burst(const Fragments& by) {
+    if constexpr (kConfig.gemm.scheduler == Scheduler::kInterwave) {
+      device::sync_warp();
+      device::prefer_warp<true>();
+      multiply(by);
+      device::prefer_warp<false>();
+    } else {
+      multiply(by);
+    }
   }
 
   // A whole tile. intrawave: a warp's reads of the next slice hide behind its own products. interwave: a warp reads
@@ -82,13 +101,12 @@ struct PortableProduct {
     } else if constexpr (kConfig.gemm.scheduler == Scheduler::kInterwave) {
       Fragments all;
       read(from, all);
-      device::sync_warp();
-      multiply(all);
+      burst(all);
     } else {
       Slice slice[2];
       read(from, 0, slice[0]);
-      WT_UNROLL for (int s = 0; s < Slices::kSlices; ++s) {
-        if (s + 1 < Slices::kSlices) read(from, s + 1, slice[(s + 1) % 2]);
+      WT_UNROLL for (int s = 0; s < kSlices; ++s) {
+        if (s + 1 < kSlices) read(from, s + 1, slice[(s + 1) % 2]);
         multiply(slice[s % 2]);
       }
     }
@@ -99,7 +117,8 @@ struct PortableProduct {
   WT_DEVICE void multiply_lanes(const PortableBuffer& from) {
     using ReadOne =
         typename ReaderOf<portable_layout::a_lies_across(kConfig), kConfig, true, kConfig.gemm.tile.m, 1>::Type;
-    WT_UNROLL for (int s = 0; s < Slices::kSlices; ++s) {
+    WT_UNROLL for (int own = 0; own < kSlices; ++own) {
+      const int s = part() * kSlices + own;
       Element a[1][1][Mma::kA], held[kTilesN][1][Mma::kB], b[kTilesN][Mma::kB];
       ReadB{origin_n()}.read(from.b, s, held);
       WT_UNROLL for (int j = 0; j < kTilesN; ++j) {

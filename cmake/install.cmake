@@ -21,6 +21,27 @@ add_custom_command(
 add_custom_target(wavetile_system_tuning ALL DEPENDS ${PROJECT_BINARY_DIR}/forms/tuning.db)
 install(FILES ${PROJECT_BINARY_DIR}/forms/tuning.db DESTINATION ${CMAKE_INSTALL_LIBDIR}/wavetile)
 
+# Compiled kernels that are used below WAVETILE_PACK (docs/packs.md): the default ones and those of the tuning above.
+# WHY asked for: it needs the targets' compilers and minutes of every core.
+set(WAVETILE_SYSTEM_PACKS "" CACHE STRING "Targets whose compiled kernels are installed: sm_90a;sm_80")
+set(WAVETILE_SYSTEM_PACK_RULES default CACHE STRING "The rule set of these packs")
+mark_as_advanced(WAVETILE_SYSTEM_PACK_RULES)
+set(wavetile_packs "")
+foreach(target IN LISTS WAVETILE_SYSTEM_PACKS)
+  set(pack ${PROJECT_BINARY_DIR}/forms/${target}.wtpack)
+  set(tuned "")
+  if(target STREQUAL sm_90a)
+    set(tuned --tuned ${PROJECT_SOURCE_DIR}/bench/results/tuning_h200.json --allow-spills)
+  endif()
+  add_custom_command(OUTPUT ${pack}
+    COMMAND wavetile_command pack build --target ${target} --rule-set ${WAVETILE_SYSTEM_PACK_RULES} ${tuned} -o ${pack} --no-progress
+    DEPENDS wavetile_command ${PROJECT_SOURCE_DIR}/bench/results/tuning_h200.json
+    VERBATIM)
+  list(APPEND wavetile_packs ${pack})
+endforeach()
+add_custom_target(wavetile_system_packs ALL DEPENDS ${wavetile_packs})
+install(FILES ${wavetile_packs} DESTINATION ${CMAKE_INSTALL_LIBDIR}/wavetile)
+
 set(wavetile_cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/wavetile)
 install(EXPORT wavetile-targets NAMESPACE wavetile:: DESTINATION ${wavetile_cmake_folder})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/wavetile-config.cmake.in

@@ -16,6 +16,7 @@
 #include "config/fields.h"
 #include "dispatch/choice/candidates.h"
 #include "dispatch/tuning/contenders.h"
+#include "dispatch/tuning/exchange.h"
 #include "generate/source.h"
 #include "rules/rules.h"
 #include "tests/compile/scratch.h"
@@ -121,6 +122,39 @@ TEST_F(CachePack, PackIsBuiltListedAndVerified) {
   EXPECT_EQ(report.at("from_cache"), count);
   EXPECT_EQ(report.at("kernels_that_spill"), 1);
   EXPECT_GT(report.at("median_compile_seconds"), 0.0);
+}
+
+// The kernels of a tuning export beside those of the rule set, each once.
+TEST_F(CachePack, PackOfARuleSetTakesTunedKernelsToo) {
+  const std::string tuned = (folder / "tuned.json").string();
+  tuning::Entry entry{{"GPU", 132, "sm_80", "p"}, {}, 1, 1, true, "0.2.0"};
+  const auto listed = rank_candidates(*parse_problem("fwd fp32 n1 c8 k8 i9x9 f3x3 p1"), Target::kSm80, {});
+  const auto found = std::find_if(listed.begin(), listed.end(), [](const auto& c) { return c.accepts(); });
+  ASSERT_NE(found, listed.end());
+  entry.best.kernel = found->name;
+  entry.best.config = to_json(found->config);
+  entry.best.median_us = entry.best.low_us = entry.best.high_us = 1;
+  entry.best.runs = 1;
+  entry.best.saved_at = 1700000000000;
+  entry.best.code = {"key", "", "g++"};
+  tuning::Entry other = entry;
+  other.key.problem = "q";
+  ASSERT_TRUE(write_file(tuned, tuning::to_json({{entry, other}, {}, {}})).ok());
+  PackBuildOptions build{.target = "sim:sm_80",
+                         .rule_set = "tiny",
+                         .tuned = tuned,
+                         .output = (folder / "a.wtpack").string(),
+                         .variants = {"bwd_weight"},
+                         .datatypes = {"fp32"},
+                         .dims = {1},
+                         .progress = false};
+  const std::string out = output_of([&] { return run_pack_build(build); }, kExitGood);
+  const PackListOptions list{.file = build.output};
+  const std::string names = output_of([&] { return run_pack_list(list); }, kExitGood);
+  EXPECT_THAT(names, HasSubstr(found->name));
+  EXPECT_THAT(names, HasSubstr("bwd_weight"));
+  build.target = "sim:sm_90a";
+  EXPECT_THAT(output_of([&] { return run_pack_build(build); }, kExitBadInput), HasSubstr("has no entry for sm_90a"));
 }
 
 TEST_F(CachePack, PackOfProblemsHoldsWhatTuningWouldTry) {

@@ -34,6 +34,19 @@ TEST(Table, ElasticColumnsGiveWayOnANarrowTerminal) {
   EXPECT_THAT(row, ::testing::HasSubstr("short"));
 }
 
+// Names that differ in their middles alone stay different, and a pipe gets them whole.
+TEST(Table, ShortensInTheMiddleAndNeverToEqualRows) {
+  const Table table({{"name", 16, false, true}, {"x", 1}}, 19);
+  const std::string first = table.row({"kernel_of_one_and_the_end", "1"});
+  const std::string second = table.row({"kernel_of_two_and_the_end", "2"});
+  EXPECT_THAT(first, ::testing::AllOf(::testing::StartsWith("kernel_"), ::testing::HasSubstr("end  1")));
+  EXPECT_THAT(second, ::testing::AllOf(::testing::StartsWith("kernel"), ::testing::HasSubstr("~2  2")));
+  EXPECT_EQ(first.size(), second.size());
+  EXPECT_EQ(table.row({"kernel_of_one_and_the_end", "1"}), first) << "the same name looks the same";
+  const Table piped({{"name", 16, false, true}, {"x", 1}}, 0);
+  EXPECT_EQ(piped.row({"kernel_of_one_and_the_end", "1"}), "kernel_of_one_and_the_end  1\n");
+}
+
 TEST(Table, LeavesHiddenColumnsOut) {
   const Table table({{"a", 3}, {"b", 30, false, true, true}, {"c", 3}}, 10);
   EXPECT_EQ(table.header(), "a    c\n--------\n");

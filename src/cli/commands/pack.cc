@@ -30,6 +30,7 @@
 #include "dispatch/choice/candidates.h"
 #include "dispatch/choice/kernel_files.h"
 #include "dispatch/tuning/contenders.h"
+#include "dispatch/tuning/exchange.h"
 #include "generate/source.h"
 #include "rules/rules.h"
 
@@ -100,6 +101,29 @@ Result<std::vector<KernelConfig>> kernels_of_files(const PackBuildOptions& optio
   return registry.configs();
 }
 
+// Adds the kernels of the export's entries for this target that this version has under the same name.
+Status add_tuned(const std::string& file, Target target, std::vector<KernelConfig>& kernels) {
+  WT_TRY_ASSIGN(const std::string text, read_file(file));
+  const Result<tuning::Content> content = tuning::content_from_json(text);
+  if (!content.ok()) return content.status().with_context(file);
+  std::set<std::string> names;
+  for (const KernelConfig& config : kernels) names.insert(name_of(config));
+  size_t found = 0, unknown = 0;
+  for (const tuning::Entry& entry : content->entries) {
+    if (entry.key.target != info_of(target).name) continue;
+    const Result<KernelConfig> config = config_from_json(entry.best.config);
+    if (!config.ok() || name_of(*config) != entry.best.kernel) {
+      ++unknown;
+      continue;
+    }
+    ++found;
+    if (names.insert(entry.best.kernel).second) kernels.push_back(*config);
+  }
+  if (found == 0) return bad_input("{} has no entry for {}", file, info_of(target).name);
+  if (unknown > 0) fmt::print(stderr, "wavetile: {} entries of {} name kernels of another version\n", unknown, file);
+  return {};
+}
+
 Result<std::vector<KernelConfig>> kernels_of(const PackBuildOptions& options, Target target) {
   if (!options.kernels.empty()) return kernels_of_files(options, target);
   if (!options.problems.empty()) return kernels_of_problems(options, target);
@@ -118,6 +142,7 @@ Result<std::vector<KernelConfig>> kernels_of(const PackBuildOptions& options, Ta
         "rule set {} has no kernel for {} with these options; wavetile generate --list shows what there is",
         options.rule_set, options.target);
   }
+  if (!options.tuned.empty()) WT_TRY(add_tuned(options.tuned, target, kernels));
   return kernels;
 }
 
@@ -150,6 +175,7 @@ std::string command_of(const PackBuildOptions& options) {
   if (options.problems.empty() && options.kernels.empty()) command += " --rule-set " + options.rule_set;
   for (const std::string& word : options.problems) command += fmt::format(" --problems '{}'", word);
   if (!options.names.empty()) command += " --names " + options.names;
+  if (!options.tuned.empty()) command += " --tuned " + options.tuned;
   if (!options.problems.empty() && options.names.empty()) command += fmt::format(" --within {}", options.within);
   if (options.most > 0) command += fmt::format(" --most {}", options.most);
   if (options.seconds > 0) command += fmt::format(" --seconds {}", options.seconds);

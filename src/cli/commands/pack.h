@@ -19,6 +19,7 @@ struct PackBuildOptions {
   std::string rule_set = "default";
   std::vector<std::string> problems;   // suites, files, problem texts: what tuning would try for them, no rule set
   std::vector<std::string> kernels;    // files and folders of JSON: these, no rule set
+  std::string tuned;                   // a tuning export whose kernels are taken beside those of the rule set
   std::string names;                   // of problems: file of the kernels that are taken instead, of those that accept
   double within = 1.3;                 // of problems: times the least predicted time
   size_t most = 0;                     // of problems: kernels in all; 0: no limit

@@ -2,7 +2,9 @@
 // cli/show/table.h - a table whose rows are printed as they come, so its widths are fixed before the first.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wt::cli {
@@ -17,7 +19,8 @@ struct Column {
 
 class Table {
  public:
-  // `columns`: of the terminal; 0: unlimited. Elastic columns shrink, in proportion, down to a minimum of 12.
+  // `columns`: of the terminal; 0: a file or a pipe, where nothing is cut. Elastic columns shrink, in proportion, down
+  // to a minimum of 12; their cells are cut in the middle, and two that would then look the same get numbers: a...z~2.
   Table(std::vector<Column> layout, int columns);
 
   std::string header() const;  // titles and a rule, each with its newline
@@ -25,7 +28,12 @@ class Table {
   int width() const;
 
  private:
+  std::string shortened(size_t column, const std::string& text) const;
+
   std::vector<Column> layout_;
+  bool unlimited_;
+  // By column and shortened text: what was shortened to it, in order.
+  mutable std::map<std::pair<size_t, std::string>, std::vector<std::string>> shown_;
 };
 
 }  // namespace wt::cli

@@ -219,16 +219,22 @@ void add_pack(CLI::App& app, Action& action) {
   static PackVerifyOptions verify_options;
   CLI::App* command = app.add_subcommand("pack", "Build, list or verify a file of compiled kernels");
   command->require_subcommand(1);
-  command->footer("WAVETILE_PACK names the packs that plans use, separated by ':'.\n");
+  command->footer(
+      "WAVETILE_PACK names the packs that plans use, separated by ':'; an installed one is used below them.\n");
   CLI::App* build = command->add_subcommand("build", "Compile a rule set into one file; needs no GPU");
   build->add_option("--target", build_options.target, "such as sm_90a or sim:sm_90a")->type_name("NAME")->required();
   CLI::Option* rule_set =
       build->add_option("--rule-set", build_options.rule_set, "default, full, full-tests, profiler, tests or tiny")
           ->type_name("NAME")
           ->capture_default_str();
+  CLI::Option* tuned =
+      build
+          ->add_option("--tuned", build_options.tuned, "beside the rule set, the kernels of a 'wavetile tuning export'")
+          ->type_name("FILE");
   build->add_option("--problems", build_options.problems, "instead, what tuning would try for these suites or problems")
       ->type_name("SUITE|PROBLEM...")
-      ->excludes(rule_set);
+      ->excludes(rule_set)
+      ->excludes(tuned);
   build
       ->add_option("--names", build_options.names,
                    "with --problems: the kernels whose names stand in this file, one per line, and no others")
@@ -238,6 +244,7 @@ void add_pack(CLI::App& app, Action& action) {
                    "instead, the kernels of this .json file or folder, listed ones or not")
       ->type_name("FILE")
       ->excludes(rule_set)
+      ->excludes(tuned)
       ->excludes("--problems");
   build->add_flag(
       "--allow-code", [](int64_t) { build_options.code = SuiteCode::kAllowed; },

@@ -37,9 +37,10 @@ Result<Filter> Filter::make(const DeviceInfo& device, const View& view, const Pl
 
 std::optional<Decline> Filter::decline_of(const KernelConfig& config) const {
   if (!compiler_.ok() && !packs_->contains(name_of(config))) {
-    return Decline{kAbsent,
-                   fmt::format("none of the packs that WAVETILE_PACK names has it, and it cannot be compiled: {}",
-                               compiler_.message())};
+    return Decline{
+        kAbsent,
+        fmt::format("no pack has it, neither one of WAVETILE_PACK nor an installed one, and it cannot be compiled: {}",
+                    compiler_.message())};
   }
   if (options_->workspace_limit) {
     const int64_t needed = bind(config, *view_, *device_, options_->splits).workspace_bytes;
@@ -71,7 +72,7 @@ std::string Filter::note() const {
 Status Filter::nothing_left() const {
   const std::string_view target = info_of(device_->target).name;
   if (!compiler_.ok()) {
-    return unsupported("none of the {} kernels of WAVETILE_PACK for {} accepts '{}', and none can be compiled: {}",
+    return unsupported("none of the {} kernels of packs for {} accepts '{}', and none can be compiled: {}",
                        packs_->size(), target, to_text(view_->problem()), compiler_.message());
   }
   return unsupported("no kernel for {} accepts '{}'{}; 'wavetile explain' says why each declines", target,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// dispatch/choice/packs.h - the packs that WAVETILE_PACK names, as one catalogue for a device.
+// dispatch/choice/packs.h - the packs that WAVETILE_PACK names and, below them, the installed one: one catalogue for a
+// device.
 //
-//   WAVETILE_PACK=FILE[:FILE...] --installed_packs(device)--> Registry --> plan.cc, kernel_plan.cc
+//   WAVETILE_PACK=FILE[:FILE...], lib/wavetile/sm_90a.wtpack --installed_packs(device)--> Registry --> plan.cc,
+//   kernel.cc
 #pragma once
 
 #include <memory>
@@ -14,8 +16,12 @@ namespace wt {
 compile::Backend backend_for(const DeviceInfo& device);
 
 // Null where no pack is named or none is for this device; packs for other targets are said once in the log. A pack that
-// cannot be read, is damaged or is of another version is an error: what was named must not be passed over in silence.
-// Opened once for each value of the variable.
+// WAVETILE_PACK names and that cannot be read, is damaged or is of another version is an error: what was named must not
+// be passed over in silence. The installed one nobody named: it is passed over with a warning. What both hold comes
+// from the named one. Opened once for each value of the variables.
 Result<std::shared_ptr<const Registry>> installed_packs(const DeviceInfo& device);
+
+// Where the catalogue of a device comes from, as text: another text may be another catalogue.
+std::string pack_places(const DeviceInfo& device);
 
 }  // namespace wt

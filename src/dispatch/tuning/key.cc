@@ -69,7 +69,7 @@ Result<KernelCode> code_to_load(const DeviceInfo& device, const KernelConfig& co
   if (!variable("WAVETILE_SOURCE_DIR").empty()) return find_code(device, config, name);
   static std::mutex mutex;
   static auto& known = *new std::map<std::tuple<compile::Backend, std::string, std::string>, KernelCode>;
-  const std::tuple at(backend_for(device), name, variable("WAVETILE_PACK"));
+  const std::tuple at(backend_for(device), name, pack_places(device));
   {
     const std::lock_guard lock(mutex);
     if (const auto found = known.find(at); found != known.end()) return found->second;

@@ -184,12 +184,14 @@ Tuned find_tuned(const DeviceInfo& device, const ConvProblem& problem, const Pla
       continue;
     }
     if (!found->entry) continue;
-    tuned.entry = found->entry;
-    tuned.note = take(tuned, *found, device, problem, options, check);
-    if (!tuned.note.empty()) tuned.note = "the tuned entry is not used: " + tuned.note;
-    return tuned;
+    Tuned next;
+    next.entry = found->entry;
+    next.note = take(next, *found, device, problem, options, check);
+    if (next.note.empty()) return next;
+    next.note = "the tuned entry is not used: " + next.note;
+    if (!tuned.entry) tuned = std::move(next);  // the installed one may serve where the user's own does not
   }
-  tuned.note = refused;
+  if (!tuned.entry) tuned.note = refused;
   return tuned;
 }
 

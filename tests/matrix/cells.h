@@ -14,6 +14,7 @@
 #include "dispatch/choice/selection.h"
 #include "dispatch/plan/kernel.h"
 #include "generate/source.h"
+#include "runtime/sim/device.h"
 #include "tests/dispatch/exact_trial.h"
 #include "tests/dispatch/tuning_scratch.h"
 
@@ -118,9 +119,13 @@ class Kernels : public testing::Test {
   tuning::ScratchFolder cache_;
 };
 
-inline const Target kTargets[] = {Target::kSm80,   Target::kSm90a,   Target::kSm100a,  Target::kGfx90a, Target::kGfx942,
-                                  Target::kGfx950, Target::kGfx1100, Target::kGfx1201, Target::kGfx1250};
-// Those that CI simulates, each with device code of its own.
+// Every simulated target.
+inline std::vector<Target> matrix_targets() {
+  std::vector<Target> targets;
+  for (const DeviceInfo& device : list_sim_devices()) targets.push_back(device.target);
+  return targets;
+}
+// Those of which CI tries more than the cells in two dimensions: each has device code of its own.
 inline bool in_ci(Target target) {
   return target == Target::kSm80 || target == Target::kSm90a || target == Target::kGfx942 || target == Target::kGfx1100;
 }

@@ -43,11 +43,10 @@ TEST_P(Matrix, EveryCellIsExact) {
 
 std::vector<Part> parts() {
   std::vector<Part> parts;
-  for (const Target target : kTargets) {
+  for (const Target target : matrix_targets()) {
     for (const Direction direction : {Direction::kForward, Direction::kBackwardData, Direction::kBackwardWeight}) {
       for (int dims = 1; dims <= kMaxDims; ++dims) {
-        if (all_cells() || target == Target::kSm90a || (in_ci(target) && dims == 2))
-          parts.emplace_back(target, direction, dims);
+        if (all_cells() || target == Target::kSm90a || dims == 2) parts.emplace_back(target, direction, dims);
       }
     }
   }

@@ -153,7 +153,7 @@ TEST_P(NonFinite, ReachesWhatDependsOnIt) {
 
 std::vector<Part> parts() {
   std::vector<Part> parts;
-  for (const Target target : kTargets) {
+  for (const Target target : matrix_targets()) {
     for (const Direction direction : {Direction::kForward, Direction::kBackwardData, Direction::kBackwardWeight})
       if (all_cells() || in_ci(target)) parts.emplace_back(target, direction);
   }

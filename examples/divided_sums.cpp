@@ -47,8 +47,9 @@ int main(int argc, char** argv) {
     run(device, "two stages, four parts", gradient, "_split_workspace", 4);
     run(device, "stream-K, linear", gradient, "_stream_linear");
     run(device, "stream-K, tree", gradient, "_stream_tree");
-    // Four products of 64 x 16 by 16 x 16 with two added tensors (D): a grouped convolution of one tap.
-    run(device, "batched GEMM, multiple D", "fwd fp16 n1 c64 k64 g4 i64 f1 +add=1:1", "");
+    // Four products of 64 x 16 by 16 x 16 with two added tensors (D), stacked and with their rows interleaved.
+    run(device, "batched GEMM, multiple D", "gemm fp16 m64 n16 k16 b4 +add=1:1", "");
+    run(device, "interleaved", "gemm fp16 m64 n16 k16 b4 interleaved +add=1:1", "");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

@@ -54,6 +54,7 @@ enum class Tuning : int32_t {
   kCached = WAVETILE_TUNING_CACHED,
   kFirstUse = WAVETILE_TUNING_FIRST_USE,
 };
+enum class GemmForm : int32_t { kNt = WAVETILE_GEMM_NT, kNn = WAVETILE_GEMM_NN, kTn = WAVETILE_GEMM_TN };
 enum class Role : int32_t {
   kX = WAVETILE_ROLE_X,
   kW = WAVETILE_ROLE_W,

@@ -5,6 +5,7 @@
 #include <wavetile/enums.hpp>
 #include <wavetile/status.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -77,6 +78,19 @@ struct ProblemFields {
   Type bias_type = Type::kF32;
 };
 
+// A product of matrices, one or a batch; wavetile_gemm_desc explains it.
+struct GemmFields {
+  GemmForm form = GemmForm::kNt;
+  Type a = Type::kBf16;
+  Type b = Type::kBf16;
+  Type d = Type::kBf16;
+  int64_t m = 1;
+  int64_t n = 1;
+  int64_t k = 1;
+  int64_t batch = 1;
+  bool interleaved = false;
+};
+
 class Problem {
  public:
   static Result<Problem> create(const ProblemFields& fields) {
@@ -97,6 +111,22 @@ class Problem {
     if (Status status = Status::of(wavetile_problem_create_transposed(&desc, padding, &handle)); !status) return status;
     return Problem(handle);
   }
+  // Of `epilogue` only the fields of the epilogue are read. gemm_tensors puts A, B and D where the problem has them.
+  static Result<Problem> gemm(const GemmFields& fields, const ProblemFields& epilogue = {}) {
+    wavetile_gemm_desc gemm;
+    wavetile_gemm_desc_init(&gemm);
+    gemm.form = static_cast<int32_t>(fields.form);
+    gemm.a_type = static_cast<int32_t>(fields.a);
+    gemm.b_type = static_cast<int32_t>(fields.b);
+    gemm.d_type = static_cast<int32_t>(fields.d);
+    gemm.m = fields.m, gemm.n = fields.n, gemm.k = fields.k, gemm.batch = fields.batch;
+    gemm.interleaved = fields.interleaved;
+    wavetile_problem_desc desc;
+    if (Status status = describe(epilogue, desc); !status) return status;
+    wavetile_problem* handle = nullptr;
+    if (Status status = Status::of(wavetile_problem_create_gemm(&gemm, &desc, &handle)); !status) return status;
+    return Problem(handle);
+  }
   static Result<Problem> parse(const std::string& text) {
     wavetile_problem* handle = nullptr;
     if (Status status = Status::of(wavetile_problem_parse(text.c_str(), &handle)); !status) return status;
@@ -114,6 +144,12 @@ class Problem {
     auto info = detail::sized<TensorInfo>();
     wavetile_problem_tensor(get(), static_cast<wavetile_role>(role), &info);
     return info;
+  }
+  // The roles of A, B and D of a product of matrices.
+  Result<std::array<Role, 3>> gemm_roles() const {
+    wavetile_role a = WAVETILE_ROLE_X, b = WAVETILE_ROLE_X, d = WAVETILE_ROLE_X;
+    if (Status status = Status::of(wavetile_problem_gemm_roles(get(), &a, &b, &d)); !status) return status;
+    return std::array<Role, 3>{static_cast<Role>(a), static_cast<Role>(b), static_cast<Role>(d)};
   }
   wavetile_problem_desc desc() const {
     auto desc = detail::sized<wavetile_problem_desc>();

@@ -65,6 +65,20 @@ struct TransposedTensors {
   }
 };
 
+// Those of a product of matrices (Problem::gemm): A, B and D where `problem` has them. Of a problem that is none, all
+// of them are null, which execute refuses.
+inline Tensors gemm_tensors(const Problem& problem, Memory a, Memory b, Memory d) {
+  Tensors tensors;
+  const Result<std::array<Role, 3>> roles = problem.gemm_roles();
+  if (!roles.ok()) return tensors;
+  const Memory memory[] = {a, b, d};
+  for (size_t i = 0; i < 3; ++i) {
+    const Role role = (*roles)[i];
+    (role == Role::kX ? tensors.x : role == Role::kW ? tensors.w : tensors.y) = memory[i];
+  }
+  return tensors;
+}
+
 struct VerifyOptions {
   bool exact = false;
   bool exhaustive = false;

@@ -343,6 +343,40 @@ WAVETILE_API wavetile_status wavetile_problem_create_transposed(const wavetile_p
 WAVETILE_API wavetile_status wavetile_transposed_output_size(const wavetile_problem_desc* desc,
                                                              const int64_t output_padding[3], int64_t size[3]);
 
+/* How the matrices of a product D = A B lie, each row after row. */
+typedef enum wavetile_gemm_form WAVETILE_AN_INT {
+  WAVETILE_GEMM_NT = 0, /* A is m x k, B is n x k */
+  WAVETILE_GEMM_NN = 1, /* A is m x k, B is k x n */
+  WAVETILE_GEMM_TN = 2  /* A is k x m, B is k x n */
+} wavetile_gemm_form;
+
+/* Matrix products, one or a batch. D is m x n. Stacked batches: each matrix follows the whole one before it.
+ * Interleaved: a row of a matrix holds that row of every batch, but B of nt and nn, and D of tn, are stacked. */
+typedef struct wavetile_gemm_desc {
+  size_t struct_size;
+  int32_t form;        /* wavetile_gemm_form */
+  int32_t a_type;      /* wavetile_type */
+  int32_t b_type;      /* wavetile_type */
+  int32_t d_type;      /* wavetile_type; sums are fp32 */
+  int32_t interleaved; /* 1: batches lie in the rows; 0: stacked. The same for a batch of 1 */
+  int32_t reserved;    /* 0 */
+  int64_t m;
+  int64_t n;
+  int64_t k;
+  int64_t batch;
+} wavetile_gemm_desc;
+
+/* Sets struct_size and the defaults: nt, bf16, sizes 1, one product. */
+WAVETILE_API void wavetile_gemm_desc_init(wavetile_gemm_desc* desc);
+
+/* The problem that computes a product: a convolution by a filter of one tap, whose groups are the batches. Of
+ * `epilogue`, which may be NULL, only the fields of the epilogue are read: residual and `added` tensors have the shape
+ * and order of D; scale and bias run over its columns, in every batch, for nt and nn of one product or interleaved
+ * batches, and are refused elsewhere. */
+WAVETILE_API wavetile_status wavetile_problem_create_gemm(const wavetile_gemm_desc* desc,
+                                                          const wavetile_problem_desc* epilogue,
+                                                          wavetile_problem** problem);
+
 /* Checks without making a problem. */
 WAVETILE_API wavetile_status wavetile_problem_validate(const wavetile_problem_desc* desc);
 
@@ -399,6 +433,10 @@ typedef struct wavetile_tensor_info {
 /* Fills *info, whose struct_size must be set. A role that the problem does not use is WAVETILE_OK with use 0. */
 WAVETILE_API wavetile_status wavetile_problem_tensor(const wavetile_problem* problem, wavetile_role role,
                                                      wavetile_tensor_info* info);
+
+/* The roles of A, B and D of a problem that is a product of matrices, however it was made: X, W and Y in some order. */
+WAVETILE_API wavetile_status wavetile_problem_gemm_roles(const wavetile_problem* problem, wavetile_role* a,
+                                                         wavetile_role* b, wavetile_role* d);
 
 /* Bytes of one tensor; 0 where the problem does not use it, and for NULL. */
 WAVETILE_API int64_t wavetile_problem_tensor_bytes(const wavetile_problem* problem, wavetile_role role);

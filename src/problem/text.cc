@@ -2,6 +2,7 @@
 // problem/text.cc - a problem to text and back; the grammar is in docs/problem-text.md.
 #include <algorithm>
 
+#include "problem/gemm.h"
 #include "problem/problem.h"
 #include "problem/text_parser.h"
 
@@ -27,13 +28,16 @@ bool all_are(const Spatial& values, int64_t value) {
   return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == value; });
 }
 
-std::string types_text(const ConvProblem& problem, bool complete) {
-  const DataType first = problem.first_type(), second = problem.second_type(), output = problem.output_type();
+std::string types_text(DataType first, DataType second, DataType output, bool complete) {
   std::string text = name_of(first);
   if (complete || first != second) text += std::string("*") + name_of(second);
   const DataType implied = first == DataType::kTf32 ? DataType::kF32 : first;
   if (complete || first != second || output != implied) text += std::string(">") + name_of(output);
   return text;
+}
+
+std::string types_text(const ConvProblem& problem, bool complete) {
+  return types_text(problem.first_type(), problem.second_type(), problem.output_type(), complete);
 }
 
 std::string numbers_text(std::span<const float> numbers, int count) {
@@ -75,6 +79,16 @@ std::string epilogue_text(const Epilogue& epilogue, bool complete) {
   return text;
 }
 
+std::string gemm_text(const GemmProblem& gemm) {
+  std::string text =
+      fmt::format("gemm {} m{} n{} k{}", types_text(gemm.a, gemm.b, gemm.d, false), gemm.m, gemm.n, gemm.k);
+  if (gemm.batch != 1) text += fmt::format(" b{}", gemm.batch);
+  if (gemm.form != GemmForm::kNt) text += std::string(" ") + name_of(gemm.form);
+  if (gemm.interleaved) text += " interleaved";
+  if (const std::string steps = epilogue_text(gemm.epilogue, false); !steps.empty()) text += " " + steps;
+  return text;
+}
+
 // What is not there leaves no word, so that older keys keep their meaning.
 std::string extra_text(const ConvProblem& problem) {
   std::string text;
@@ -94,6 +108,7 @@ Result<ConvProblem> parse_problem(std::string_view text) {
 }
 
 std::string to_text(const ConvProblem& p) {
+  if (const std::optional<GemmProblem> gemm = to_gemm(p)) return gemm_text(*gemm);
   std::string text = fmt::format("{} {} n{} c{} k{}", name_of(p.direction), types_text(p, false), p.n, p.c, p.k);
   if (p.g != 1) text += fmt::format(" g{}", p.g);
   text += " i" + sizes_text(p.in, p.in, p.dims, false, false);

@@ -77,6 +77,7 @@ Status TextParser::parse_word(size_t begin, size_t end) {
   }
   bool taken = false;
   WT_TRY(parse_extra(begin, end, taken));
+  if (!taken) WT_TRY(parse_gemm_word(begin, end, taken));
   if (taken) return {};
   if (text.starts_with("bwd") || text.starts_with("fw")) {
     return fault(begin, fmt::format("unknown direction '{}'; expected fwd, bwd_data or bwd_weight", text));
@@ -96,7 +97,7 @@ Status TextParser::parse_word(size_t begin, size_t end) {
   }
   return fault(begin,
                fmt::format("unknown word '{}'; expected a direction, a type ({}), a layout, one of n g c k i f s "
-                           "p d o with numbers, or +steps, as in '{}'",
+                           "p d o with numbers (m n k b of a gemm), or +steps, as in '{}'",
                            text, kTypeNames, kExample));
 }
 
@@ -264,6 +265,7 @@ Status TextParser::finish() {
   if (!any_word_) return fault(0, fmt::format("expected a problem, as in '{}'", kExample));
   const size_t end = text_.find_last_not_of(" \t\r\n") + 1;
   if (!saw_types_) return fault(end, fmt::format("expected a type: {}", kTypeNames));
+  if (gemm_ || gemm_column_ > 0) return finish_gemm();
   if (!saw_c_) return fault(end, "expected c, the number of input channels over all groups");
   if (!saw_k_) return fault(end, "expected k, the number of output channels over all groups");
   if (!in_.given()) return fault(end, "expected i, the input size, as in i100x100");

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "problem/gemm.h"
 #include "problem/problem.h"
 
 namespace wt {
@@ -51,6 +52,10 @@ class TextParser {
   Status finish();
   Status finish_padding();
   Status finish_transposed();
+  // Products of matrices: text_gemm.cc.
+  Status parse_gemm_word(size_t begin, size_t end, bool& taken);
+  Status parse_gemm_count(size_t begin, size_t end);
+  Status finish_gemm();
 
   std::string_view word(size_t begin, size_t end) const { return text_.substr(begin, end - begin); }
   bool at_char(size_t at, size_t end, char c) const { return at < end && text_[at] == c; }
@@ -65,6 +70,9 @@ class TextParser {
   int last_step_ = -1;   // of the epilogue
   bool any_word_ = false, saw_version_ = false, saw_direction_ = false, saw_types_ = false, saw_acc_ = false;
   bool transposed_ = false, saw_bias_gradient_ = false;
+  bool gemm_ = false, saw_form_ = false, saw_m_ = false, saw_batch_ = false;
+  size_t gemm_column_ = 0;  // of the first word that only a product of matrices has
+  GemmProblem product_;     // its own words: form, m, batch, interleaved
   bool saw_n_ = false, saw_g_ = false, saw_c_ = false, saw_k_ = false, saw_pad_ = false;
 };
 

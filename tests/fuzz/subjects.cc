@@ -69,6 +69,14 @@ std::string deepened(Random& random, std::string json) {
   return json.replace(at, std::min(json.find_first_of(",}", at), json.size()) - at, deep);
 }
 
+// A product of matrices, in any form and order of batches.
+std::string random_gemm(Random& random) {
+  return fmt::format("gemm {} m{} n{} k{} b{} {}{}{}", random.pick({"bf16", "fp16>fp32", "e4m3*e5m2>bf16", "tf32"}),
+                     random.between(1, 4000), random.between(1, 4000), random.between(1, 4000), random.between(1, 9),
+                     random.pick({"nt", "nn", "tn"}), random.chance(0.5) ? " interleaved" : "",
+                     random.pick({"", " +add=1:0.5", " +bias+relu"}));
+}
+
 // Texts of problems: what parses must come back from its own texts, and what does not must say why.
 class ProblemText : public Subject {
  public:
@@ -77,6 +85,7 @@ class ProblemText : public Subject {
     if (random.chance(0.1)) return random_bytes(random, 80);
     const ConvProblem problem = random_problem(random, {.max_in = 4000, .max_multiply_adds = int64_t{1} << 60});
     std::string text = random.chance(0.5) ? to_text(problem) : canonical_text(problem);
+    if (random.chance(0.15)) text = random_gemm(random);
     return random.chance(0.1) ? text : mutate(random, std::move(text));
   }
   std::string run(const std::string& input) const override {

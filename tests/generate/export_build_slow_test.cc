@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <set>
 
+#include "compile/nvrtc.h"
+#include "compile/source_headers.h"
 #include "config/fields.h"
 #include "generate/exported_kernel.h"
 #include "tests/generate/export_fixture.h"
@@ -93,6 +95,32 @@ TEST_F(ExportBuild, IncludeAllAndSingleKernelModesCompile) {
     EXPECT_TRUE(run(fmt::format("c++ -std=c++20 -fsyntax-only -DWT_SIM=1 -DWT_SIM_TARGET=0 -I{0} -I{0}/device {0}/{1}",
                                 folder().string(), source)));
 }
+
+#if WT_HAVE_NVRTC
+// The tree's own sources and headers, and no others, make machine code for Hopper.
+TEST_F(ExportBuild, NvrtcCompilesTheTreeForHopper) {
+  ExportRequest request = tiny_request();
+  request.target = {Target::kSm90a, false};
+  for (const KernelConfig& config : list_kernels({.target = Target::kSm90a, .rule_set = RuleSet::kTiny}).kernels)
+    if (config.kind == Kind::kTma || config.kind == Kind::kTmaWeight) request.kernels = {config};
+  ASSERT_EQ(request.kernels.size(), 1u);
+  ASSERT_TRUE(export_kernels(request).ok());
+  compile::HeaderSet headers;
+  const fs::path device = folder() / "device";
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(device)) {
+    if (entry.is_regular_file())
+      headers.headers.push_back({fs::relative(entry.path(), device).string(), *read_file(entry.path())});
+  }
+  ASSERT_FALSE(headers.headers.empty());
+  const std::string name = name_of(request.kernels[0]);
+  const auto toolchain = compile::nvrtc_toolchain(Target::kSm90a);
+  ASSERT_TRUE(toolchain.ok()) << toolchain.status().message();
+  const auto product = compile::nvrtc_build_here(
+      toolchain->flags, {name, *read_file(folder() / "kernels" / (name + ".h")), Target::kSm90a}, headers);
+  ASSERT_TRUE(product.ok()) << product.status().message();
+  EXPECT_THAT(product->image, testing::HasSubstr(name));
+}
+#endif
 
 TEST_F(ExportBuild, NvccMakesCubins) {
   ExportRequest request = tiny_request();

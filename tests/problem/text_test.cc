@@ -124,7 +124,7 @@ TEST(Text, PrintsShortAndComplete) {
   EXPECT_EQ(to_text(p), "fwd bf16 n16 c256 k256 i100x100 f3x3 p1");
   EXPECT_EQ(canonical_text(p),
             "v1 fwd bf16*bf16>bf16 acc=fp32 NHWC n16 c256 k256 g1 i100x100 f3x3 s1x1 p1:1x1:1 d1x1 +alpha=1");
-  EXPECT_EQ(to_text(parsed("fwd tf32 c4 k4 i8 +alpha=1e20+clamp")), "fwd tf32 n1 c4 k4 i8 f1 +alpha=1e+20+clamp");
+  EXPECT_EQ(to_text(parsed("fwd tf32 c4 k4 i8 +alpha=1e20+clamp")), "gemm tf32 m8 n4 k4 +alpha=1e+20+clamp");
   EXPECT_EQ(canonical_text(parsed("bwd_data fp16 c4 k4 i8 NCW +residual+clamp")),
             "v1 bwd_data fp16*fp16>fp16 acc=fp32 NCW n1 c4 k4 g1 i8 f1 s1 p0:0 d1 +alpha=1+residual=1+clamp=0:6");
 }

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "../address_sanitizer.h"
 #include "handles.h"
-#include "tests/address_sanitizer.h"
 
 namespace wavetile_test {
 namespace {

@@ -44,7 +44,7 @@ tools() {
 }
 
 packages() {
-  quiet build.log cmake --build "$build" --target wavetile wavetile_command wavetile_compile wavetile_onednn wavetile_forms wavetile_system_tuning
+  quiet build.log cmake --build "$build" --target wavetile wavetile_command wavetile_compile wavetile_onednn wavetile_forms wavetile_system_tuning wavetile_system_packs
   rm -f "$build"/wavetile_*.deb "$build"/wavetile-*.tar.gz
   (cd "$build" && quiet deb.log cpack -G DEB && quiet tgz.log cpack -G TGZ)
   ls -sh "$build"/wavetile_*.deb "$build"/wavetile-*.tar.gz

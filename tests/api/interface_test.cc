@@ -39,6 +39,18 @@ static_assert(!kExecutes<wavetile::Tensors, CUstream_like*>);
 static_assert(!kExecutes<wavetile::Tensors, void*>);
 static_assert(kExecutes<wavetile::Tensors, void*, size_t, wavetile::StreamRef>);
 
+// A result that is const gives its value without a copy.
+static_assert(
+    std::is_same_v<decltype(std::declval<const wavetile::Result<std::string>&>().value()), const std::string&>);
+
+// No enumerator passes for a number, or for one of another list.
+template <class... Enums>
+constexpr bool kScoped = ((std::is_enum_v<Enums> && !std::is_convertible_v<Enums, int>)&&...);
+static_assert(
+    kScoped<wavetile::Direction, wavetile::Type, wavetile::Layout, wavetile::Activation, wavetile::Padding,
+            wavetile::BiasGradientOf, wavetile::Tuning, wavetile::Role, wavetile::Use, wavetile::Format, wavetile::Fill,
+            wavetile::DeviceKind, wavetile::Part, wavetile::LogLevel, wavetile::Priority, wavetile::Code>);
+
 class Interface : public testing::Test {
  protected:
   wavetile::Device device = wavetile::Device::open("cpu").value();

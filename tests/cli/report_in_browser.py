@@ -214,9 +214,10 @@ def check_filter(browser, page, width, bars):
     assert count(browser, "#models tbody tr") <= 1 and count(browser, "rect.bar") < fewer, "the model's filter filters nothing"
 
 
-def check(browser, binary, folder, files, name, widths):
+def check(browser, binary, folder, files, name, widths, history=()):
     page = folder / f"{name}.html"
-    subprocess.run([binary, "report", *files, "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
+    words = [word for path in history for word in ("--history", str(path))]
+    subprocess.run([binary, "report", *files, *words, "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
     assert not re.search(r'(src|href)="(?!data:|#)', page.read_text()), "the page refers to something outside itself"
     rows = json.loads(Path(files[-1]).read_text())["rows"]
     for width in widths:
@@ -224,6 +225,9 @@ def check(browser, binary, folder, files, name, widths):
         check_look(browser, page, screenshot, width)
         check_screenshot(screenshot)
         bars = check_data(browser, rows, files)
+        lines = [line for path in history for line in path.read_text().splitlines()]
+        drawn = (count(browser, "#history path.trend"), count(browser, "#history circle"))
+        assert drawn == (len({json.loads(line)["suite"] for line in lines}), len(lines)), f"a history of {len(lines)} is drawn as {drawn}"
         check_keyboard(browser)
         check_filter(browser, page, width, bars)
         print(f"{name}: {len(rows)} rows, {bars} bars, {width} wide, console empty, screenshot complete", flush=True)
@@ -255,7 +259,10 @@ def main():
         older = folder / "older.json"
         older.write_text(json.dumps(document))
         check(browser, args.binary, folder, [args.data], "one", WIDTHS)
-        check(browser, args.binary, folder, [str(older), args.data], "two", WIDTHS[:1])
+        history = folder / "history.jsonl"
+        history.write_text("".join(json.dumps({"commit": f"c{i}", "date": "2026-01-01", "suite": suite, "device": "d", "rows": 3, "us": 9,
+                                               "speedup": 1.1, "share": 0.5 + 0.1 * i}) + "\n" for i in range(4) for suite in ("a", "b")))
+        check(browser, args.binary, folder, [str(older), args.data], "two", WIDTHS[:1], [history])
     return 0
 
 

@@ -239,6 +239,27 @@ class Bench:
             shares[side] = {"kernels_ms": total / 1e3, "convolutions_ms": convolutions / 1e3}
         self.facts["share"] = shares
 
+    def predicted(self):
+        """Fused inference: how long its convolutions take, and the sum of what the cost model or tuning says."""
+        import wavetile.torch as wtt
+        from torch.profiler import ProfilerActivity, profile
+        step = self.inferer(False, True, True)
+        total = "device_time_total" if self.cuda else "cpu_time_total"
+        with wtt.enabled():
+            step()
+            wtt.clear_report()
+            with profile(activities=[ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if self.cuda else [])]) as found:
+                step()
+                if self.cuda:
+                    torch.cuda.synchronize()
+        rows = wtt.report().plans
+        taken = sum(getattr(e, total) for e in found.key_averages()
+                    if e.key in ("aten::convolution", "wavetile::conv", "wavetile::causal_conv"))
+        expected = sum(row["calls"] * row["predicted_us"] for row in rows)
+        self.facts["fused_convolutions"] = {"taken_us": taken, "predicted_us": expected,
+                                            "ratio": taken / expected if expected else None}
+        print("predicted", json.dumps(self.facts["fused_convolutions"]), flush=True)
+
     def run(self):
         import wavetile.torch as wtt
         parts = self.arguments.parts.split(",")
@@ -267,6 +288,10 @@ class Bench:
             self.share()
         if not self.arguments.warm:
             self.keep()
+        if "predicted" in parts and not self.arguments.warm:  # last: it counts calls anew
+            self.predicted()
+            if self.arguments.json:
+                save(self.arguments.json, self.facts)
 
 
 def fold(model):
@@ -348,7 +373,7 @@ def save(path, facts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", choices=networks.NAMES)
-    parser.add_argument("--parts", default="prepare,train,train_compiled,infer,infer_compiled,share")
+    parser.add_argument("--parts", default="prepare,train,train_compiled,infer,infer_compiled,share,predicted")
     parser.add_argument("--seconds", type=float, default=1.0, help="of timing, for each side of each part")
     parser.add_argument("--tune", type=float, default=0.0, help="seconds of tuning first")
     parser.add_argument("--json", help="file to merge the results into")

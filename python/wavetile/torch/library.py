@@ -49,15 +49,13 @@ class Library:
     """The loaded library, once per process."""
 
     def __init__(self) -> None:
-        version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
-        if version < (2, 10):
-            raise errors.UnsupportedError(f"wavetile.torch needs torch 2.10 or newer, and this is {torch.__version__}")
         self.path = pathlib.Path(__file__).resolve().parent.parent / "libwavetile_torch.so"
         if not self.path.exists():  # a build tree: the package's files are links into the sources
             self.path = pathlib.Path(__import__("wavetile").__file__).parent / "libwavetile_torch.so"
         self.c = ctypes.CDLL(str(self.path))
         for name in ("load", "override", "report"):
             getattr(self.c, "wavetile_torch_" + name).restype = ctypes.c_char_p
+        self.c.wavetile_torch_rehearse.argtypes = [ctypes.c_int, ctypes.c_double]
         self._flags = _FLAGS(lambda device: _read_flags(device))  # kept: C calls it for the life of the process
         self.check(self.c.wavetile_torch_load(self._flags))
         self._stock: dict[str, torch.library.Library] = {}
@@ -96,14 +94,24 @@ class Library:
         return call
 
 
-_library: Library | None = None
+_library: Any = None
 
 
-def library() -> Library:
-    """The library, loaded when first needed."""
+def _load() -> Any:
+    version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+    if version >= (2, 10):
+        return Library()
+    if version < (2, 6):
+        raise errors.UnsupportedError(f"wavetile.torch needs torch 2.6 or newer, and this is {torch.__version__}")
+    from .older import Older
+    return Older(lambda device: _read_flags(device))
+
+
+def library() -> Any:
+    """The library, loaded when first needed: a Library, or an Older where torch is before 2.10."""
     global _library
     if _library is None:
-        _library = Library()
+        _library = _load()
         from . import operators
         operators.register()
     return _library

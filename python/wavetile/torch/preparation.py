@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -83,7 +82,6 @@ def rehearse(calls: list[tuple[Any, ...]], threads: int, tuning_seconds: float =
              ) -> tuple[int, list[str]]:
     """Calls every convolution on memory of its sizes, computing nothing; how many plans there are, and what failed."""
     switch = library().c.wavetile_torch_rehearse
-    switch.argtypes = [ctypes.c_int, ctypes.c_double]
     failed: list[str] = []
     done = 0
 

@@ -63,8 +63,8 @@ constexpr long long slots_bytes(const KernelConfig& config, long long block) {
   const long long sums = groups_k(config) > 1 ? 16LL * tile_vectors(config) : 0;
   return slots > sums ? slots : sums;
 }
-// Where the parts begin, counted from an address aligned for bulk copies. `slots`: bytes of dy's slots; `ring`: of image
-// rows.
+// Where the parts begin, counted from an address aligned for bulk copies. `slots`: bytes of dy's slots; `ring`: of
+// image rows.
 template <class Int>
 struct Places {
   Int rows, barriers, end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/dispatch/plan/device_memory_test.cc - tensors that a device cannot hold are refused by the plan, with their sizes.
+// tests/dispatch/plan/device_memory_test.cc - a plan refuses tensors that its device cannot hold, with their sizes.
 #include <gmock/gmock.h>
 
 #include "dispatch/plan/plan.h"

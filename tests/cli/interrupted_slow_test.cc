@@ -49,5 +49,14 @@ TEST_F(Interrupted, PackBuildKeepsItsKernels) {
   EXPECT_TRUE(std::filesystem::exists(file)) << outcome.out;
 }
 
+#ifdef WT_HAVE_NVRTC
+TEST_F(Interrupted, TargetsShowsWhatItChecked) {
+  const Outcome outcome = stopped({"targets", "--target", "sm_80", "--rule-set", "tiny"}, "0/");
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr("interrupted after "));
+  EXPECT_THAT(outcome.out, HasSubstr("what follows is of those"));
+}
+#endif
+
 }  // namespace
 }  // namespace wt::cli::testing

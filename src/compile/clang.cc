@@ -8,6 +8,7 @@
 
 #include "base/environment.h"
 #include "base/files.h"
+#include "base/log.h"
 #include "compile/elf.h"
 #include "compile/process.h"
 #include "config/targets.h"
@@ -40,6 +41,11 @@ bool knows_target(const std::string& program, Target target) {
   return entry->second;
 }
 
+// Seen with clang 22 for gfx1100: "error in backend" for a source that the same command compiles the next time.
+bool is_compilers_own_fault(const Status& status) {
+  return status.message().find("clang frontend command failed") != std::string::npos;
+}
+
 Result<std::string> run_clang(const Toolchain& toolchain, const Source& source, const HeaderSet& headers,
                               const std::vector<std::string>& extra, std::string& log) {
   WT_TRY_ASSIGN(const TemporaryFolder folder, TemporaryFolder::make());
@@ -49,10 +55,15 @@ Result<std::string> run_clang(const Toolchain& toolchain, const Source& source, 
   std::vector<std::string> arguments = {toolchain.program};
   arguments.insert(arguments.end(), toolchain.flags.begin(), toolchain.flags.end());
   arguments.insert(arguments.end(), extra.begin(), extra.end());
-  arguments.insert(arguments.end(), {"-I", include, input, "-o", output});
-  WT_TRY_ASSIGN(Product product, run_compiler(arguments, output, headers, include));
-  log = std::move(product.log);
-  return std::move(product.image);
+  arguments.insert(arguments.end(), {"-fno-crash-diagnostics", "-I", include, input, "-o", output});
+  Result<Product> product = run_compiler(arguments, output, headers, include);
+  for (int again = 0; again < 2 && !product.ok() && is_compilers_own_fault(product.status()); ++again) {
+    log::warn("{} crashed; it is started again for {}", toolchain.program, source.name);
+    product = run_compiler(arguments, output, headers, include);
+  }
+  WT_TRY(product.status());
+  log = std::move(product->log);
+  return std::move(product->image);
 }
 
 // The MessagePack text of note NT_AMDGPU_METADATA; empty when there is none.

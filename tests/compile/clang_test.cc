@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "base/files.h"
+#include "base/format.h"
 #include "compile/elf.h"
 #include "tests/compile/scratch.h"
 
@@ -64,6 +66,36 @@ Source mfma_source(Target target) {
               "  p[t] = acc[0] + s[t ^ 1];\n"
               "}\n",
           target};
+}
+
+// A clang that crashes on the first `crashes` sources it is given, as clang 22 does now and then.
+std::string crashing_clang(const std::string& real, const std::string& folder, int crashes) {
+  const std::string program = folder + "/clang++";
+  const std::string script = fmt::format(
+      "#!/bin/sh\ncase \"$*\" in *.hip*)\n  echo crash >>'{0}/tries'\n  if [ \"$(wc -l <'{0}/tries')\" -le {1} ]; "
+      "then\n"
+      "    echo 'clang++: error: clang frontend command failed with exit code 70 (use -v to see invocation)'\n    exit "
+      "1\n"
+      "  fi ;;\nesac\nexec {2} \"$@\"\n",
+      folder, crashes, real);
+  EXPECT_TRUE(write_file(program, script).ok());
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  return program;
+}
+
+TEST_F(Clang, ACompilerThatCrashesIsStartedAgain) {
+  const std::string real = clang_toolchain(Target::kGfx942)->program;
+  set("WAVETILE_CACHE_LIMIT_MB", "0");
+  for (const int crashes : {2, 3}) {
+    const std::string place = fmt::format("{}/{}", folder.string(), crashes);
+    std::filesystem::create_directories(place);
+    set("WAVETILE_CLANG", crashing_clang(real, place, crashes));
+    const Result<Module> module = compile(Backend::kClang, mfma_source(Target::kGfx942));
+    EXPECT_EQ(module.ok(), crashes == 2) << module.status().message();
+    if (crashes == 3) {
+      EXPECT_THAT(module.status().message(), HasSubstr("clang frontend command failed"));
+    }
+  }
 }
 
 TEST_F(Clang, MakesACodeObjectWithItsResources) {

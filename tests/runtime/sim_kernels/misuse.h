@@ -44,7 +44,7 @@ struct Misuse {
         break;
       case kLoopForEver:
         if (t == 5) store_global(p.words + 1, 1u);
-        while (t == 5) spins = spins + 1;
+        while (t == 5) spins = 1 - spins;
         break;
       case kDivideByZero:
         store_global(p.words, static_cast<u32>(t / p.zero));

@@ -39,9 +39,9 @@ constexpr double kMarginOnHopper = 1.6;
 // Weight gradients on CDNA, whose SIMDs start address and matrix instructions from the same slots. A wave that does
 // both waits for its addresses; where several blocks share a unit, part of that is filled by another's products. Load
 // waves (wavelet) keep them away from the products, for a ring of their own to start and barriers in every k-block.
-// Fitted to the uplifts that Composable Kernel published for 12 of RetinaNet's 37 weight gradients on gfx950
-// (tests/dispatch/choice/wavelet_choice_test.cc); clang's gfx942 code of compv4 has 73 more instructions per vector
-// with taps than without.
+// Fitted to the list and the uplifts that Composable Kernel published for 12 of RetinaNet's 37 weight gradients on
+// gfx950 (tests/dispatch/choice/wavelet_choice_test.cc); clang's gfx942 code of compv4 has 73 more instructions per
+// vector with taps than without.
 constexpr double kTapAddresses = 85;         // instructions per vector of x under taps or padding
 constexpr double kPlainAddresses = 9;        // of a tensor that is read as it lies
 constexpr double kCdnaLanesPerCycle = 64;    // of vector instructions, of a unit's four SIMDs

@@ -68,7 +68,7 @@ constexpr Constraint kTargetRows[] = {
 
 constexpr Constraint kProblemRows[] = {
     {"rows-channels",
-     "one group of few channels to sum over, up to 16 or no whole vectors, or 144 under a unit filter, unit dilation, "
+     "one group of few channels to sum over, up to 16 or no whole vectors, or 240 under a unit filter, unit dilation, "
      "backward data with unit strides",
      nullptr,
      [](const Case& at) {
@@ -82,7 +82,7 @@ constexpr Constraint kProblemRows[] = {
        return fmt::format(
            "{} groups, {} channels, dilation={}x{}x{} stride={}x{}x{}: pipeline rows takes one group of at most 8 "
            "channels "
-           "to sum over, or up to 16 or no vectors of them under a few filter rows, or 144 under a unit filter without "
+           "to sum over, or up to 16 or no vectors of them under a few filter rows, or 240 under a unit filter without "
            "strides or padding, without dilation, in backward data without strides",
            p.g, p.c, p.dilation[0], p.dilation[1], p.dilation[2], p.stride[0], p.stride[1], p.stride[2]);
      }},

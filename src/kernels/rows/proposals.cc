@@ -147,10 +147,12 @@ void propose(const KernelConfig& base, const Filter& filter, bool common, Breadt
 constexpr Shape kUnitShapes[] = {{16, 3, 1, 4}, {24, 3, 1, 4},  {32, 3, 1, 4},  {48, 3, 1, 4}, {64, 3, 1, 4},
                                  {80, 3, 1, 4}, {96, 3, 1, 4},  {128, 3, 1, 3}, {128, 2, 1, 4}, {144, 2, 1, 4},
                                  {160, 2, 1, 4}, {192, 2, 1, 3}, {64, 2, 2, 4}, {32, 2, 2, 4}};
+constexpr short kMostWideOctets = 18;
 void propose_unit(const KernelConfig& base, std::vector<KernelConfig>& configs) {
   if (size_of(output_type(base)) != 2 || base.epilogue.store || rows_layout::is_loaded(base.epilogue)) return;
   for (short octets = 2; octets <= rows_layout::kMostFlat / rows_layout::kOctet; octets += 2) {
     for (const Shape& shape : kUnitShapes) {
+      if (octets > kMostWideOctets && (shape.columns > 64 || shape.groups < 3)) continue;  // their sums are few
       KernelConfig config = config_of(base, {1, octets}, shape, 1);
       config.gemm.vector_c = 8;
       config.gemm.staging = Staging::kShared;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kReservedBytes = 1024;  // of a block, by the hardware
 constexpr int64_t kMaxPitch = 1024;       // 256 words of a bulk copy
-constexpr int64_t kMaxBoxes = 24;         // of a row in one dimension
+constexpr int64_t kMaxBoxes = 32;         // of a row in one dimension
 constexpr int64_t kMaxPatchRows = 256;
 constexpr int64_t kMaxFragments = 32;
 // What is tried. WHY not every number: a choice asks for some dozen kernels, and these are near enough to any.

@@ -154,7 +154,7 @@ void propose_kept(const KernelConfig& base, Breadth breadth, std::vector<KernelC
 constexpr Shape kPhasedShapes[] = {
     {128, 64, false, kSearch, kSearch}, {64, 64, true, kSearch, kSearch},   {128, 32, true, kSearch, kSearch},
     {256, 32, false, kSearch, kSearch}, {128, 48, false, kSearch, kSearch}, {64, 48, true, kSearch, kSearch},
-    {128, 80, false, kSearch, kSearch}, {128, 24, true, kSearch, kSearch},
+    {64, 80, true, kSearch, kSearch},   {128, 24, true, kSearch, kSearch},
 };
 
 void propose_phased(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {

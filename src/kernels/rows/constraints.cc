@@ -74,8 +74,7 @@ constexpr Constraint kProblemRows[] = {
      [](const Case& at) {
        const ConvProblem p = rows_forward(*at.problem);
        const bool turned = at.problem->direction == Direction::kBackwardData;
-       return p.g == 1 && rows_take_channels(*at.problem) && p.dilation == kUnit &&
-              (!turned || p.stride == kUnit);
+       return p.g == 1 && rows_take_channels(*at.problem) && p.dilation == kUnit && (!turned || p.stride == kUnit);
      },
      [](const Case& at) {
        const ConvProblem p = rows_forward(*at.problem);

@@ -64,8 +64,7 @@ double rows_kind::predict(const KernelConfig& config, const View& seen, int) {
   }
   double load = 0;
   if (!rows_layout::loads_in_bulk(config)) {
-    load = static_cast<double>(view.slot_bytes) /
-           (p.in[2] * p.c % 4 == 0 ? kWordBytesPerCycle : kShiftedBytesPerCycle);
+    load = static_cast<double>(view.slot_bytes) / (p.in[2] * p.c % 4 == 0 ? kWordBytesPerCycle : kShiftedBytesPerCycle);
   }
   const double busy = rounds * shared * (std::max(fragments, load) + 300);
   const double chunks = static_cast<double>(view.classes) * rows_layout::steps(config) * 2 * config.gemm.tile.n;

@@ -144,9 +144,9 @@ void propose(const KernelConfig& base, const Filter& filter, bool common, Breadt
 
 // Unit filters, whose pixels are one line: any number of octets, and columns that cover the widths of networks in one
 // tile or two. WHY two groups where there are many: their sums take registers.
-constexpr Shape kUnitShapes[] = {{16, 3, 1, 4}, {24, 3, 1, 4},  {32, 3, 1, 4},  {48, 3, 1, 4}, {64, 3, 1, 4},
-                                 {80, 3, 1, 4}, {96, 3, 1, 4},  {128, 3, 1, 3}, {128, 2, 1, 4}, {144, 2, 1, 4},
-                                 {160, 2, 1, 4}, {192, 2, 1, 3}, {64, 2, 2, 4}, {32, 2, 2, 4}};
+constexpr Shape kUnitShapes[] = {{16, 3, 1, 4},  {24, 3, 1, 4},  {32, 3, 1, 4},  {48, 3, 1, 4},  {64, 3, 1, 4},
+                                 {80, 3, 1, 4},  {96, 3, 1, 4},  {128, 3, 1, 3}, {128, 2, 1, 4}, {144, 2, 1, 4},
+                                 {160, 2, 1, 4}, {192, 2, 1, 3}, {64, 2, 2, 4},  {32, 2, 2, 4}};
 constexpr short kMostWideOctets = 18;
 void propose_unit(const KernelConfig& base, std::vector<KernelConfig>& configs) {
   if (size_of(output_type(base)) != 2 || base.epilogue.store || rows_layout::is_loaded(base.epilogue)) return;
@@ -235,7 +235,8 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
 
 bool may_serve(const ConvProblem& problem) {
   if (problem.g != 1 || !rows_take_channels(problem)) return false;
-  return problem.direction == Direction::kForward || (problem.direction == Direction::kBackwardData && problem.stride == Spatial{1, 1, 1});
+  return problem.direction == Direction::kForward ||
+         (problem.direction == Direction::kBackwardData && problem.stride == Spatial{1, 1, 1});
 }
 
 }  // namespace wt::rows_kind

@@ -32,8 +32,8 @@ TensorMapSpec halo_filter_map(const KernelConfig& config, const ConvProblem& pro
 
 bool in_parts(const KernelConfig& config) { return config.gemm.split_k == SplitK::kWorkspace; }
 
-// Points of the lattice instead of pixels. Output 2u + e meets tap r, of its parity, at dy's pixel u + (e + pad - r) / 2:
-// the patch begins with that of the last tap.
+// Points of the lattice instead of pixels. Output 2u + e meets tap r, of its parity, at dy's pixel u + (e + pad - r) /
+// 2: the patch begins with that of the last tap.
 void set_phases(TmaHaloArguments& arguments, const ConvProblem& problem) {
   for (size_t i = 1; i < 3; ++i) {
     const auto pad = static_cast<i32>(problem.pad_lower[i]);

@@ -53,7 +53,8 @@ constexpr Constraint kTargetRows[] = {
            text_of(gemm.specialization), gemm.stages);
      }},
 
-    {"tma-halo-phases", "strides of two: backward data in two dimensions, three taps a stage, sums that fit the registers",
+    {"tma-halo-phases",
+     "strides of two: backward data in two dimensions, three taps a stage, sums that fit the registers",
      [](const Case& at) {
        return tma_layout::is_halo(at.config) && (at.config.fixed.stride_h != 0 || at.config.fixed.stride_w != 0);
      },
@@ -93,7 +94,6 @@ constexpr Constraint kTargetRows[] = {
      }},
 };
 
-
 // Stages of a block's filter, of all planes and channels.
 int64_t filter_stages(const Case& at) {
   const int64_t of_patch = tma_layout::halo_taps(at.config) / tma_layout::halo_stage_taps(at.config);
@@ -114,7 +114,8 @@ constexpr Constraint kProblemRows[] = {
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
        return fmt::format(
-           "stride={}x{}x{} dilation={}x{}x{}: this kernel with loader_a=tma_halo takes strides of {} and dilation 1; use "
+           "stride={}x{}x{} dilation={}x{}x{}: this kernel with loader_a=tma_halo takes strides of {} and dilation 1; "
+           "use "
            "tma_im2col",
            p.stride[0], p.stride[1], p.stride[2], p.dilation[0], p.dilation[1], p.dilation[2],
            tma_layout::halo_phased(at.config) ? "2x2" : "1");
@@ -142,7 +143,8 @@ constexpr Constraint kProblemRows[] = {
                           at.config.gemm.tile.k);
      }},
 
-    {"tma-halo-whole", "a filter that stays is that of one group and one tile of columns, and has a slot for every stage",
+    {"tma-halo-whole",
+     "a filter that stays is that of one group and one tile of columns, and has a slot for every stage",
      [](const Case& at) { return tma_layout::keeps_filter(at.config); },
      [](const Case& at) {
        return at.problem->g == 1 && filter_columns(at) <= at.config.gemm.tile.n &&

@@ -118,12 +118,14 @@ double halo_cycles(const KernelConfig& config, const View& whole, int asked) {
   const double tile = tiles.patches * std::max(tiles.products, (tiles.patch_bytes + tiles.filter_bytes) / rate);
   // Four phases are stored one after the other; they took half as long as four tiles, the median of six timed runs.
   constexpr double kPhases = 2, kKept = 0.93;  // with a filter that stays, of eleven
-  const double output = output_cycles(config) * (tma_layout::halo_phased(config) ? kPhases : 1);  // hidden only by the other consumer
+  const double output =
+      output_cycles(config) * (tma_layout::halo_phased(config) ? kPhases : 1);  // hidden only by the other consumer
   const double shown = gemm.ping_pong ? output / waves + std::max(0.0, output - tile) : output;
   const double busy =
       waves * (tile + shown + kTileCycles) * column_factor(config) * (tma_layout::keeps_filter(config) ? kKept : 1);
   const double launches = gemm.groups_per_tile > 1 ? 1.5 : 1;
-  const double kept = tma_layout::keeps_filter(config) ? gemm.stages * tma_layout::b_bytes(config) / rate : 0;  // before the first tile
+  const double kept =
+      tma_layout::keeps_filter(config) ? gemm.stages * tma_layout::b_bytes(config) / rate : 0;  // before the first tile
   return rates.launch_cycles() * launches + rates.first_data_cycles() + kept + overlapped(busy, facts);
 }
 

@@ -164,8 +164,7 @@ const RowCase kTargetCases[] = {
        });
      },
      "filter_rows=0 specialization=filter3x3 stages=2"},
-    {"tma-halo-keep",
-     [](KernelConfig& c) { halo_with(c, [](KernelConfig& t) { t.gemm.filter_rows = 6; }); },
+    {"tma-halo-keep", [](KernelConfig& c) { halo_with(c, [](KernelConfig& t) { t.gemm.filter_rows = 6; }); },
      "filter_rows=6 with split_k=none warps.k=1 groups_per_tile=1 specialization=filter3x3 tile.k=192 stages=3"},
     {"tma-halo-phases",
      [](KernelConfig& c) {

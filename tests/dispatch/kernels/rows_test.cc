@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(
                       RowsCase{"fwd bf16 n3 c24 k144 i13x11 f1x1", 1},    // unit filters: all pixels are one line
                       RowsCase{"fwd fp16 n2 c240 k40 i9x7 f1x1 +relu", 1},
                       RowsCase{"bwd_data bf16 n70 c40 k96 i12x13 f1x1", 1},  // patches that go round
-                      RowsCase{"fwd bf16 n800 c1 k8 i5x8 f3x3 p1", 1}));  // slots that are used again
+                      RowsCase{"fwd bf16 n800 c1 k8 i5x8 f3x3 p1", 1}));     // slots that are used again
 
 // The line of a unit filter: all images, where nothing lies between their pixels.
 TEST(RowsView, UnitFiltersSeeOneLine) {

@@ -79,8 +79,8 @@ struct TmaHaloGemm {
   static constexpr bool kPhased = tma_layout::halo_phased(kConfig);
   // Half as many fragments where the image ends in the first half of a tile. WHY not always: beside many sums and a
   // long epilogue, a second loop does not fit the registers.
-  static constexpr bool kHalves =
-      kFragments % 2 == 0 && !kDivides && !kPhased && (kFragments * kTileN < 256 || kConfig.epilogue == EpilogueConfig{});
+  static constexpr bool kHalves = kFragments % 2 == 0 && !kDivides && !kPhased &&
+                                  (kFragments * kTileN < 256 || kConfig.epilogue == EpilogueConfig{});
   static constexpr bool kKeeps = tma_layout::keeps_filter(kConfig);
   static constexpr int kLeastFragments = kHalves ? kFragments / 2 : kFragments;
   static_assert(kStageTaps == 1 || kStageTaps == kFilter);
@@ -292,11 +292,11 @@ struct TmaHaloGemm {
     }
     if (kPingPong && !tile.last) pass_turn(consumer ^ 1);
     WT_UNROLL for (int phase = 0; phase < 4; ++phase)
-      Output::store_phase(p, shared.out, tile, consumer, part, phase, d[phase]);
+        Output::store_phase(p, shared.out, tile, consumer, part, phase, d[phase]);
   }
 
-  // The products of filter row kRow. Its first and last tap meet outputs of one parity, which see dy's pixels 1 and 0 of
-  // the patch; the tap between those of the other, which see the same pixel as the last tap's where padding is odd.
+  // The products of filter row kRow. Its first and last tap meet outputs of one parity, which see dy's pixels 1 and 0
+  // of the patch; the tap between those of the other, which see the same pixel as the last tap's where padding is odd.
   template <int kRow, int kOfSteps>
   WT_DEVICE static void issue_phases(const Params& p, SharedAddress patch, SharedAddress weights, int part, bool more,
                                      PhaseSums& d) {
@@ -307,11 +307,10 @@ struct TmaHaloGemm {
       WT_UNROLL for (int step = 0; step < kOfSteps; ++step) {
         const u64 b = B::descriptor(weights + tap * kTapBytes, 0, step);
         WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-          const SharedAddress rows =
-              patch + ((part * kFragments + i) * kEdge * kPitch + below * kPitch + beside) * 128;
+          const SharedAddress rows = patch + ((part * kFragments + i) * kEdge * kPitch + below * kPitch + beside) * 128;
           const u64 a = device::wgmma_descriptor(rows + step * 32, 16, kPitch * 128, device::DescriptorSwizzle::k128);
           Multiply::template multiply<device::Major::kK, B::kMajor>(d[kRow % 2 * 2 + tap % 2][i], a, b,
-                                                                     more || kRow == 2 || tap == 2 || step > 0);
+                                                                    more || kRow == 2 || tap == 2 || step > 0);
         }
       }
     }

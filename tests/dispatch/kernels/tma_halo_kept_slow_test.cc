@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/dispatch/kernels/tma_halo_kept_test.cc - Hopper kernels that load patches on the simulator: with a filter that
+// tests/dispatch/kernels/tma_halo_kept_slow_test.cc - Hopper kernels that load patches on the simulator: with a filter that
 // stays in shared memory, and for backward data with strides of two, whose four phases they sum side by side.
-#include <algorithm>
 #include <vector>
 
 #include "dispatch/choice/candidates.h"
@@ -11,20 +10,13 @@
 namespace wt {
 namespace {
 
-// At most two that accept the problem, of different forms: consumers, and whether the filter stays.
+// The best guess among those that accept the problem. WHY one: each is compiled for the simulator first.
 template <class Wanted>
 std::vector<KernelConfig> forms(const ConvProblem& problem, Wanted&& wanted) {
-  constexpr size_t kMost = 2;
-  std::vector<KernelConfig> found;
   for (const RankedCandidate& c : rank_candidates(problem, Target::kSm90a, {}, Breadth::kAll)) {
-    if (found.size() == kMost || !c.accepts() || !tma_layout::is_halo(c.config) || !wanted(c.config)) continue;
-    const auto is_alike = [&](const KernelConfig& other) {
-      return other.gemm.ping_pong == c.config.gemm.ping_pong &&
-             (other.gemm.filter_rows > 0) == (c.config.gemm.filter_rows > 0);
-    };
-    if (std::ranges::none_of(found, is_alike)) found.push_back(c.config);
+    if (c.accepts() && tma_layout::is_halo(c.config) && wanted(c.config)) return {c.config};
   }
-  return found;
+  return {};
 }
 
 bool is_kept(const KernelConfig& config) {

@@ -151,27 +151,28 @@ struct TmaGemm {
     pass_last(slot, d, releases, release);
   }
 
-  // fp32: rows of A are parted in registers, half a stage's numbers while the half before is multiplied.
+  // fp32: rows of A are parted in registers, those of one or two products while the ones before are multiplied.
   WT_DEVICE static void multiply_parted(const Shared& shared, Cursor& slot, const StageRange& range, int part, Sums& d) {
-    constexpr int kAll = kBoxes * kSteps, kHalf = (kAll + 1) / 2;
+    constexpr int kAll = kBoxes * kSteps, kOnce = kFragments > 1 ? 1 : 2, kTurns = kAll / kOnce;
+    static_assert(kAll == 4, "turns of two sets of registers");
     const i32 stages = range.count;
     if ((kRegions > 1 || Sink::kEmptyParts) && stages == 0) return zero_sums(d);
     const bool releases = device::lane_index() == 0;
     const auto release = [&](int at) { Peer<kConfig>::release(shared.ring.empty(at)); };
-    PartedRows rows[2][kFragments][kHalf];
+    PartedRows rows[2][kFragments][kOnce];
     for (i32 stage = 0; stage < stages; ++stage) {
       shared.ring.wait_full(slot);
       shared.ready().wait_full(slot);
-      WT_UNROLL for (int half = 0; half < 2; ++half) {
-        device::wgmma_wait<1>();  // of these registers, the half stage before last
-        if (half == 1 && stage > 0) {
+      WT_UNROLL for (int turn = 0; turn < kTurns; ++turn) {
+        device::wgmma_wait<1>();  // the products before last, of these registers
+        if (turn == 1 && stage > 0) {
           device::sync_warp();  // every lane has read its rows
           if (releases) release(slot.previous());
         }
         const auto each = [&](auto&& use) {
-          WT_UNROLL for (int at = 0; at < kHalf && half * kHalf + at < kAll; ++at) {
-            const int step = half * kHalf + at;
-            WT_UNROLL for (int i = 0; i < kFragments; ++i) use(rows[half][i][at], i, step / kSteps, step % kSteps);
+          WT_UNROLL for (int at = 0; at < kOnce; ++at) {
+            const int step = turn * kOnce + at;
+            WT_UNROLL for (int i = 0; i < kFragments; ++i) use(rows[turn % 2][i][at], i, step / kSteps, step % kSteps);
           }
         };
         each([&](PartedRows& to, int i, int box, int step) {
@@ -180,7 +181,7 @@ struct TmaGemm {
         });
         device::wgmma_fence();
         each([&](const PartedRows& a, int i, int box, int step) {
-          Product::add(d[i], a, shared.b_box(slot.slot, box), step, stage > 0 || half > 0 || box > 0 || step > 0);
+          Product::add(d[i], a, shared.b_box(slot.slot, box), step, stage > 0 || box > 0 || step > 0);
         });
         device::wgmma_commit();
       }

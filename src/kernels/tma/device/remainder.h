@@ -35,30 +35,37 @@ WT_DEVICE Tf32Parts tf32_parts(float value) {
   return {__builtin_bit_cast(float, high), __builtin_bit_cast(float, low_bits)};
 }
 
-// Splits `bytes` at `numbers`; `thread` of kRemainderThreads, which has kAtOnce vectors in hand.
-template <int kAtOnce = 1>
-WT_DEVICE void split_numbers(SharedAddress numbers, SharedAddress low, int bytes, int thread) {
+// Splits kCount vectors, kRemainderThreads of them apart.
+template <int kCount>
+WT_DEVICE void split_vectors(SharedAddress numbers, SharedAddress low) {
   using Four = Vector<float, 4>;
   constexpr int kStride = 16 * tma_layout::kRemainderThreads;
-  WT_UNROLL_FEW for (int first = 16 * thread; first < bytes; first += kAtOnce * kStride) {
-    Four high[kAtOnce];
-    WT_UNROLL for (int j = 0; j < kAtOnce; ++j) {
-      const int at = first + j * kStride;
-      if (at < bytes) high[j] = device::load_shared<Four>(numbers + at);
+  Four high[kCount];
+  WT_UNROLL for (int j = 0; j < kCount; ++j) high[j] = device::load_shared<Four>(numbers + j * kStride);
+  WT_UNROLL for (int j = 0; j < kCount; ++j) {
+    Four rest;
+    WT_UNROLL for (int i = 0; i < 4; ++i) {
+      const Tf32Parts parts = tf32_parts(high[j].at[i]);
+      high[j].at[i] = parts.high;
+      rest.at[i] = parts.low;
     }
-    WT_UNROLL for (int j = 0; j < kAtOnce; ++j) {
-      const int at = first + j * kStride;
-      if (at >= bytes) break;
-      Four rest;
-      WT_UNROLL for (int i = 0; i < 4; ++i) {
-        const Tf32Parts parts = tf32_parts(high[j].at[i]);
-        high[j].at[i] = parts.high;
-        rest.at[i] = parts.low;
-      }
-      device::store_shared(numbers + at, high[j]);
-      device::store_shared(low + at, rest);
+    device::store_shared(numbers + j * kStride, high[j]);
+    device::store_shared(low + j * kStride, rest);
+  }
+}
+
+// Splits `bytes` at `numbers`; `thread` of kRemainderThreads, which has kAtOnce vectors in hand as long as there are so
+// many.
+template <int kAtOnce = 1>
+WT_DEVICE void split_numbers(SharedAddress numbers, SharedAddress low, int bytes, int thread) {
+  constexpr int kStride = 16 * tma_layout::kRemainderThreads;
+  int at = 16 * thread;
+  if constexpr (kAtOnce > 1) {
+    WT_UNROLL_FEW for (; at + (kAtOnce - 1) * kStride < bytes; at += kAtOnce * kStride) {
+      split_vectors<kAtOnce>(numbers + at, low + at);
     }
   }
+  WT_UNROLL_FEW for (; at < bytes; at += kStride) split_vectors<1>(numbers + at, low + at);
 }
 
 }  // namespace wt

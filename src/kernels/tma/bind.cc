@@ -282,7 +282,10 @@ Binding bind_list(const KernelConfig& config, const View& seen, const DeviceInfo
   } else {
     set_all_params(config, arguments, launch);
   }
-  if (turned) binding.launches.push_back(turn_filter_launch(config, problem, device, filter_at));
+  if (turned) {
+    binding.launches.push_back(turn_filter_launch(config, problem, device, filter_at));
+    launch.shape.programmatic = !tensor;  // kernels/tma/device/roles.h waits
+  }
   binding.launches.push_back(std::move(launch));
   if (parts) binding.launches.push_back(split_sum_launch(config, problem, device, arguments.splits));
   if (stream_sum) binding.launches.push_back(std::move(*stream_sum));

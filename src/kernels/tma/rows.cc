@@ -84,11 +84,17 @@ constexpr Constraint kRoles[] = {
 };
 
 constexpr Constraint kStaging[] = {
-    {"tma-store-type", "16-bit outputs are staged in shared memory", stages_output,
-     [](const Case& at) { return size_of(output_type(at.config)) == 2; },
+    {"tma-store-type",
+     "16-bit outputs are staged in shared memory, 32-bit ones by kind tma too, where rows are whole vectors",
+     stages_output,
      [](const Case& at) {
-       return fmt::format("staging={} with output {}; use staging=direct", text_of(at.config.gemm.staging),
-                          text_of(output_type(at.config)));
+       if (size_of(output_type(at.config)) == 2) return true;
+       return size_of(output_type(at.config)) == 4 && at.config.kind == Kind::kTma &&
+              !tma_layout::sees_patches(at.config) && (!copies_rows(at) || at.config.gemm.vector_c > 1);
+     },
+     [](const Case& at) {
+       return fmt::format("staging={} vector_c={} with output {}; use staging=direct",
+                          text_of(at.config.gemm.staging), at.config.gemm.vector_c, text_of(output_type(at.config)));
      }},
 
     {"tma-copy-vector", "rows of patches that are staged are copied by vectors", copies_rows,
@@ -212,10 +218,10 @@ constexpr Constraint kChannels[] = {
 
 constexpr Constraint kBulkStores[] = {
     {"tma-store-stride", "rows of an output that TMA writes are multiples of 16 bytes", stores_bulk,
-     [](const Case& at) { return out_channels(at) % 8 == 0; },
+     [](const Case& at) { return out_channels(at) * size_of(output_type(at.config)) % 16 == 0; },
      [](const Case& at) {
-       return fmt::format("{} output channels of 2 bytes are not a multiple of 16 bytes; use staging=direct",
-                          out_channels(at));
+       return fmt::format("{} output channels of {} bytes are not a multiple of 16 bytes; use staging=direct",
+                          out_channels(at), size_of(output_type(at.config)));
      }},
 
     {"tma-store-groups", "a bulk store's columns lie inside one group",

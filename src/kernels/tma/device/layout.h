@@ -68,6 +68,13 @@ constexpr int fold_bytes(const KernelConfig& config) {
   return folds_taps(config) ? 2 * consumers(config) * fold_edge_bytes(config) : 0;
 }
 
+// Vectors of a filter that a thread parts at once, where there are registers for them. WHY: one warp alone on its
+// scheduler waited for every instruction.
+constexpr int parts_at_once(const KernelConfig& config) {
+  const bool parts = operand_a(config) == DataType::kF32 && config.direction != Direction::kBackwardWeight;
+  return parts && !on_tensor(config) && config.min_blocks == 1 ? 4 : 1;
+}
+
 // Registers of a thread: at launch the same for all, then the producers, which need few, give to the consumers. A lone
 // consumer has all it can use anyway.
 constexpr int launch_registers(const KernelConfig& config) {
@@ -77,6 +84,7 @@ constexpr int launch_registers(const KernelConfig& config) {
 }
 constexpr int producer_registers(const KernelConfig& config) {
   if (turns_tiles(config)) return 72;                 // a row of a box waits in them
+  if (parts_at_once(config) > 1) return 56;           // several vectors do
   if (config.kind == Kind::kTmaWeightFew) return 56;  // load warps copy by themselves; of 40, two were spilled
   return config.min_blocks > 2 ? 24 : config.min_blocks == 1 && groups(config) == 2 ? 40 : 32;
 }
@@ -100,6 +108,11 @@ constexpr bool turns_filter(const KernelConfig& config) {
 // fp32 is multiplied as the sum of two tf32 (remainder.h), by three products; the low parts have buffers of their own.
 constexpr bool three_products(const KernelConfig& config) { return operand_a(config) == DataType::kF32; }
 constexpr bool changes_tiles(const KernelConfig& config) { return three_products(config) || turns_tiles(config); }
+// Rows of A are then parted in the consumers' registers, on their way to the products (parted_rows.h); weight gradients
+// have both operands parted while they are turned round.
+constexpr bool parts_rows(const KernelConfig& config) {
+  return three_products(config) && config.direction != Direction::kBackwardWeight && !on_tensor(config);
+}
 inline constexpr int kRemainderThreads = 96;  // three warps, beside the one that loads
 // Columns of B as they lie in shared memory: MN-major blocks are 64 wide.
 constexpr int b_columns(const KernelConfig& config) {
@@ -150,18 +163,38 @@ constexpr int b_bytes(const KernelConfig& config) {
                  b_box_bytes(config));
 }
 
-// Staging of the output: boxes of 64 columns of 16-bit numbers, 128 bytes per row. Bulk stores read it while the next
-// fragment is made; a warp that copies its rows itself is done with one fragment before the next. A weight gradient's
-// boxes are as wide as the blocks of channels that it multiplies, because the next block may belong to another tap.
+// Staging of the output: boxes of 128 bytes per row, 64 columns of 16-bit numbers or 32 of 32-bit ones. Bulk stores read
+// it while the next fragment is made; a warp that copies its rows itself is done with one fragment before the next. A
+// weight gradient's boxes are as wide as the blocks of channels that it multiplies, because the next block may belong to
+// another tap.
+constexpr bool stages_words(const KernelConfig& config) { return size_of(output_type(config)) == 4; }
+constexpr int out_span(const KernelConfig& config) { return stages_words(config) ? 32 : 64; }
 constexpr int out_box_columns(const KernelConfig& config) {
-  return config.direction == Direction::kBackwardWeight ? box_k(config) : 64;
+  return config.direction == Direction::kBackwardWeight ? box_k(config) : out_span(config);
 }
-constexpr int out_boxes(const KernelConfig& config) { return (config.gemm.tile.n + 63) / 64; }
+// Of a fragment of 64 rows; of a crosswise one, whose rows are channels, boxes of all pixels.
+constexpr int out_boxes(const KernelConfig& config) {
+  return ((crosswise(config) ? 64 : config.gemm.tile.n) + out_span(config) - 1) / out_span(config);
+}
+constexpr int out_box_bytes(const KernelConfig& config) {
+  return 128 * (crosswise(config) ? config.gemm.tile.m : 64);
+}
+// The boxes that a consumer makes of what it stages at once: its tile, or where it copies rows itself a fragment. Of
+// 32-bit numbers that may be as much as the ring: they are then staged by two boxes, the next while one leaves.
+inline constexpr int kBoxesInTurns = 2;
+constexpr int tile_boxes(const KernelConfig& config) {
+  const int fragments = config.gemm.staging == Staging::kTmaStore ? rows_of_consumer(config) / 64 : 1;
+  return fragments * out_boxes(config);
+}
+constexpr bool stages_in_turns(const KernelConfig& config) {
+  constexpr int kMost = 4;  // boxes that leave the ring its room
+  return stages_words(config) && !crosswise(config) && config.gemm.staging != Staging::kDirect &&
+         tile_boxes(config) > (three_products(config) ? kBoxesInTurns : kMost);
+}
 constexpr int out_bytes(const KernelConfig& config) {
   if (config.gemm.staging == Staging::kDirect) return 0;
-  const bool bulk = config.gemm.staging == Staging::kTmaStore;
-  const int rows = bulk ? config.gemm.tile.m * config.gemm.wave_groups : 64 * consumers(config);
-  return rows * out_boxes(config) * 128;
+  const int boxes = stages_in_turns(config) ? kBoxesInTurns : tile_boxes(config);
+  return consumers(config) * boxes * out_box_bytes(config);
 }
 
 // A halo kernel's patch: a tile is 8 pixels wide and as high as its fragments of 8x8, the patch two more each way; of
@@ -242,10 +275,11 @@ constexpr int along_bytes(const KernelConfig& config) {
 constexpr int cluster_barrier_bytes(const KernelConfig& config) { return in_clusters(config) ? 16 : 0; }
 
 // Whether a consumer's tile of the residual is copied to where its results will be staged, while it multiplies. Not of
-// patches, which may be stored by another map.
+// patches, which may be stored by another map, nor where that is no room for the whole tile.
 constexpr bool copies_residual(const KernelConfig& config) {
   return config.epilogue.residual && config.gemm.staging == Staging::kTmaStore && !is_halo(config) &&
-         config.direction != Direction::kBackwardWeight && config.gemm.specialization != Specialization::kPatch;
+         config.direction != Direction::kBackwardWeight && config.gemm.specialization != Specialization::kPatch &&
+         !stages_in_turns(config);
 }
 // The steps that need an element's place: not a residual that was copied.
 constexpr EpilogueConfig placed_steps(const KernelConfig& config) {
@@ -261,7 +295,7 @@ constexpr int residual_barrier_bytes(const KernelConfig& config) {
 // A block's shared memory, in bytes from its first aligned one; kernels/tma, tma_fold and tma_weight.
 struct SharedLayout {
   int a, b;           // slots of tiles: (tile.m, tile.k) and (tile.n, tile.k), of weight gradients across k
-  int low;            // the low parts of both, as far from them (remainder.h, turn.h)
+  int low;            // the low parts of both (turn.h), as far from them, or of b (remainder.h)
   int out;            // results on their way to global memory
   int exchange;       // rows of sums from the cluster's blocks (exchange.h)
   int edges;          // of kernels/tma_fold
@@ -276,7 +310,8 @@ constexpr SharedLayout shared_layout(const KernelConfig& config) {
   SharedLayout at{};
   at.a = regions.take(slots * a_bytes(config));
   at.b = regions.take(slots * b_bytes(config));
-  at.low = regions.take(three_products(config) ? slots * (a_bytes(config) + b_bytes(config)) : 0);
+  at.low = regions.take(three_products(config) ? slots * ((parts_rows(config) ? 0 : a_bytes(config)) + b_bytes(config))
+                                               : 0);
   at.out = regions.take(out_bytes(config));
   at.exchange = regions.take(exchange_bytes(config));
   at.edges = regions.take(fold_bytes(config));

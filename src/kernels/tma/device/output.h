@@ -3,12 +3,15 @@
 //
 //   registers --epilogue--> pairs of columns to global memory
 //             --epilogue--> swizzled shared memory --> bulk stores of consecutive rows, or vectors of rows anywhere
+//
+// 16-bit numbers reach shared memory by matrices of 8x8, 32-bit ones by pairs (stage_words.h).
 #pragma once
 
 #include "kernels/device/epilogue.h"
 #include "kernels/device/gemm/any_rows.h"
 #include "kernels/tma/device/arguments.h"
 #include "kernels/tma/device/layout.h"
+#include "kernels/tma/device/stage_words.h"
 #include "target/hopper.h"
 
 namespace wt {
@@ -101,7 +104,9 @@ struct TmaOutput {
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
   using Element = typename Steps::Element;
   static constexpr int kColumns = kConfig.gemm.tile.n;
-  static constexpr int kFragmentBytes = 64 * 128 * tma_layout::out_boxes(kConfig);  // staged for bulk stores
+  static constexpr int kBoxes = tma_layout::out_boxes(kConfig), kBoxBytes = 64 * 128;
+  static constexpr int kBoxColumns = tma_layout::out_span(kConfig);
+  static constexpr int kFragmentBytes = kBoxBytes * kBoxes;  // staged for bulk stores
 
   struct Place {
     i64 column;  // first of the tile, within the group
@@ -158,11 +163,30 @@ struct TmaOutput {
   }
 
   // Writes the fragment into `staging` (64 rows, boxes as wide as a swizzle span of 128 or 64 bytes), in the place of
-  // the residual where that was copied there. 16-bit outputs.
+  // the residual where that was copied there.
   template <class Rows>
   WT_DEVICE static void stage(const Arguments& p, const Rows& rows, const Place& place, const float (&d)[kColumns / 2],
                               Steps& steps, SharedAddress staging) {
-    static_assert(sizeof(Element) == 2, "bulk stores stage 16-bit outputs");
+    if constexpr (sizeof(Element) == 4) {
+      stage_boxes<0, kBoxes>(p, rows, place, d, steps, staging);
+    } else {
+      stage_halves(p, rows, place, d, steps, staging);
+    }
+  }
+
+  // The same of `kCount` boxes from number `kFirst` on, of 32-bit outputs.
+  template <int kFirst, int kCount, class Rows>
+  WT_DEVICE static void stage_boxes(const Arguments& p, const Rows& rows, const Place& place,
+                                    const float (&d)[kColumns / 2], Steps& steps, SharedAddress staging) {
+    constexpr int kEnd = kFirst + kCount < kBoxes ? (kFirst + kCount) * kBoxColumns : kColumns;
+    stage_words<kConfig, kFirst * kBoxColumns, kEnd>(p, rows, columns_left(p, place), first_channel(p, place), d, steps,
+                                                     staging);
+  }
+
+  template <class Rows>
+  WT_DEVICE static void stage_halves(const Arguments& p, const Rows& rows, const Place& place,
+                                     const float (&d)[kColumns / 2], Steps& steps, SharedAddress staging) {
+    static_assert(sizeof(Element) == 2, "matrices of 8x8 are of 16-bit outputs");
     constexpr EpilogueConfig kSteps = kConfig.epilogue;
     // WHY: scale, bias and residual end with the tensor, and amax counts what is stored; bulk stores drop what lies
     // outside the tensor, so nothing else cares.
@@ -229,16 +253,21 @@ struct TmaOutput {
   }
 
   // Copies the fragment's staged rows to wherever they go, neighbouring lanes neighbouring vectors of a row; where
-  // vectors are of one number, rows that start anywhere. Each warp copies the 16 rows that it staged itself.
-  template <class Rows>
+  // vectors are of one number, rows that start anywhere. Each warp copies the 16 rows that it staged itself: `kCount`
+  // boxes of them, from number `kFirst` on.
+  template <int kFirst = 0, int kCount = kBoxes, class Rows>
   WT_DEVICE static void copy_rows(const Arguments& p, const Rows& rows, const Place& place, SharedAddress staging) {
-    constexpr int kWidth = kConfig.gemm.vector_c, kVectors = kColumns / kWidth, kRows = 16;
+    constexpr int kFirstColumn = kFirst * kBoxColumns;
+    constexpr int kWide = (kFirst + kCount < kBoxes ? (kFirst + kCount) * kBoxColumns : kColumns) - kFirstColumn;
+    constexpr int kWidth = kConfig.gemm.vector_c, kVectors = kWide / kWidth, kRows = 16;
+    constexpr int kChunk = 16 / static_cast<int>(sizeof(Element));
     using Part = Vector<Element, kWidth>;
     const int thread = device::thread_index() % 128, lane = thread % 32, warp = thread / 32;
-    const i32 columns = columns_left(p, place);
+    const i32 columns = columns_left(p, place) - kFirstColumn;
     const i64 start = rows.offset(warp * kRows + lane % kRows);
-    const i64 channel = first_channel(p, place);
+    const i64 channel = first_channel(p, place) + kFirstColumn;
     if constexpr (kWidth == 1) {
+      static_assert(kCount == kBoxes && sizeof(Element) == 2);
       AnyRows<kColumns>{p.y, start < 0 ? start : start + channel, columns, staging}.store();
       return;
     }
@@ -250,9 +279,9 @@ struct TmaOutput {
       const u32 high = device::shuffle(static_cast<u32>(static_cast<u64>(start) >> 32), in_warp);
       const i64 offset = static_cast<i64>(static_cast<u64>(high) << 32 | low);
       if (at >= kRows * kVectors || offset < 0 || column >= columns) continue;
-      const int chunk = column % 64 / 8 ^ in_warp % 8;
-      const SharedAddress from = staging + column / 64 * (64 * 128) + (warp * kRows + in_warp) * 128 + chunk * 16 +
-                                 column % 8 * static_cast<int>(sizeof(Element));
+      const int chunk = column % kBoxColumns / kChunk ^ in_warp % 8;
+      const SharedAddress from = staging + column / kBoxColumns * kBoxBytes + (warp * kRows + in_warp) * 128 +
+                                 chunk * 16 + column % kChunk * static_cast<int>(sizeof(Element));
       i64 to = offset + channel + column;
       if constexpr (tma_layout::stores_patches(kConfig))
         to += quotient(static_cast<u32>(channel + column), p.run) * p.run_gap;
@@ -262,35 +291,35 @@ struct TmaOutput {
   }
 
   // Sends 64 staged rows; by one thread, after the writers' proxy fence and barrier.
+  template <int kFirst = 0, int kCount = kBoxes>
   WT_DEVICE static void send(const Arguments& p, i64 row, const Place& place, SharedAddress staging) {
     const i32 column = static_cast<i32>(static_cast<i64>(place.group) * p.columns + place.column);
-    WT_UNROLL for (int box = 0; box < tma_layout::out_boxes(kConfig); ++box) {
-      const bool tail = kColumns % 64 != 0 && box == kColumns / 64;
-      device::tma_store(tail ? p.out_tail : p.out, staging + box * (64 * 128), column + 64 * box,
-                        static_cast<i32>(row));
+    WT_UNROLL for (int box = kFirst; box < kFirst + kCount; ++box) {
+      device::tma_store(is_tail(box) ? p.out_tail : p.out, staging + (box - kFirst) * kBoxBytes,
+                        column + kBoxColumns * box, static_cast<i32>(row));
     }
     device::bulk_commit();
   }
+  // Whether a box is narrower than the others.
+  WT_DEVICE static bool is_tail(int box) { return kColumns % kBoxColumns != 0 && box == kColumns / kBoxColumns; }
 
   // Copies the residual of 64 rows to where they will be staged; by one thread. `full` gets kResidualBytes.
   static constexpr u32 kResidualBytes = 64 * kColumns * sizeof(Element);
   WT_DEVICE static void fetch_residual(const Arguments& p, i64 row, const Place& place, SharedAddress staging,
                                        SharedAddress full) {
     const i32 column = static_cast<i32>(static_cast<i64>(place.group) * p.columns + place.column);
-    WT_UNROLL for (int box = 0; box < tma_layout::out_boxes(kConfig); ++box) {
-      const bool tail = kColumns % 64 != 0 && box == kColumns / 64;
-      device::tma_load(staging + box * (64 * 128), tail ? p.residual_tail : p.residual, full, column + 64 * box,
-                       static_cast<i32>(row));
+    WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
+      device::tma_load(staging + box * kBoxBytes, is_tail(box) ? p.residual_tail : p.residual, full,
+                       column + kBoxColumns * box, static_cast<i32>(row));
     }
   }
 
   // The same of 64 patches in one column of them, `first` and those below it; the map ends with the last one.
   WT_DEVICE static void send_patches(const Arguments& p, i32 patch_column, i32 first, const Place& place,
                                      SharedAddress staging) {
-    WT_UNROLL for (int box = 0; box < tma_layout::out_boxes(kConfig); ++box) {
-      const bool tail = kColumns % 64 != 0 && box == kColumns / 64;
-      device::tma_store(tail ? p.out_tail : p.out, staging + box * (64 * 128),
-                        static_cast<i32>(place.column) + 64 * box, patch_column, first);
+    WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
+      device::tma_store(is_tail(box) ? p.out_tail : p.out, staging + box * kBoxBytes,
+                        static_cast<i32>(place.column) + kBoxColumns * box, patch_column, first);
     }
     device::bulk_commit();
   }

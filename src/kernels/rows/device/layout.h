@@ -15,6 +15,7 @@ namespace wt::rows_layout {
 // room for, of all planes.
 inline constexpr int kMostChannels = 8, kMostVectors = 16, kMostWideRows = 3, kMostNumbers = 128;
 inline constexpr int kFiveRows = 5, kMostNumbersOfFive = 264, kMostVectorRows = 25;
+inline constexpr int kMostFlat = 240;  // of a unit filter whose pixels are one line
 constexpr bool takes_channels(long long channels, long long filter_rows, long long filter_columns) {
   if (channels <= kMostChannels) return true;
   const long long most = filter_rows <= kMostWideRows                                 ? kMostNumbers

@@ -229,11 +229,23 @@ constexpr int patch_bytes(const KernelConfig& config) {
   const int rows = halo_stacks(config) ? stacked * halo_copied_rows(config, stacked) : halo_patch_height(config);
   return rows * halo_pitch(config) * 128;
 }
+// Backward data with strides of two: the outputs' four phases side by side, from one patch of dy. A row of a tile is a
+// point of dy's lattice, which has an output in each phase.
+constexpr bool halo_phased(const KernelConfig& config) { return is_halo(config) && config.fixed.stride_h == 2; }
+constexpr int halo_phases(const KernelConfig& config) { return halo_phased(config) ? 4 : 1; }
 // Stages of the filter's ring. WHY one more than warpgroups along k: each releases a stage when it has issued its next.
 constexpr int halo_least_stages(const KernelConfig& config) { return config.gemm.warps.k + 1; }
-// Patches in flight: of a small image, all that it has.
+// Whether the whole filter stays in shared memory from tile to tile: filter_rows are its rows in all planes and blocks
+// of channels, of which a stage is one.
+constexpr bool keeps_filter(const KernelConfig& config) { return is_halo(config) && config.gemm.filter_rows > 0; }
+// Patches in flight: of a small image, all that it has. Beside a filter that stays, as many as there is room for.
 constexpr int halo_patches(const KernelConfig& config) {
-  constexpr int kMost = 4, kRoom = 96 * 1024;
+  constexpr int kMost = 4, kRoom = 96 * 1024, kAllRoom = 224 * 1024;
+  if (keeps_filter(config)) {
+    const int room = kAllRoom - config.gemm.stages * b_bytes(config) - out_bytes(config);
+    const int fit = room / aligned(patch_bytes(config));
+    return fit < 2 ? 2 : fit < kMost ? fit : kMost;
+  }
   return halo_stage_taps(config) > 1 && kMost * aligned(patch_bytes(config)) <= kRoom ? kMost : 2;
 }
 

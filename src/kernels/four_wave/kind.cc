@@ -2,6 +2,7 @@
 // kernels/four_wave/kind.cc - CDNA's four-wave kernel.
 #include "kernels/four_wave/kind.h"
 
+#include "kernels/beside/device/transpose_filter_arguments.h"
 #include "kernels/four_wave/device/layout.h"
 
 namespace wt::kinds {
@@ -14,6 +15,11 @@ constexpr std::string_view kReadFields[] = {"gemm.tile",          "gemm.warps", 
                                             "gemm.block_swizzle", "gemm.vector_b"};
 
 int64_t shared_bytes(const KernelConfig& config) { return four_wave_layout::shared_bytes(config); }
+
+std::vector<LaunchEntry> entries(const KernelConfig& config) {
+  if (config.direction == Direction::kForward) return {};
+  return {{kTransposeSuffix, "wt::TransposeFilter"}};
+}
 
 }  // namespace
 
@@ -28,6 +34,7 @@ extern const KernelKind kFourWave = {.id = Kind::kFourWave,
                                      .problem_rows = four_wave_kind::problem_rows,
                                      .shared_bytes = shared_bytes,
                                      .predict = four_wave_kind::predict,
-                                     .bind = four_wave_kind::bind};
+                                     .bind = four_wave_kind::bind,
+                                     .entries = entries};
 
 }  // namespace wt::kinds

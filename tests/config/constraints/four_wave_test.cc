@@ -22,8 +22,8 @@ void four_wave_with(KernelConfig& c, Change change) {
 
 const RowCase kTargetCases[] = {
     {"four-wave-direction",
-     [](KernelConfig& c) { four_wave_with(c, [](KernelConfig& x) { x.direction = Direction::kBackwardData; }); },
-     "direction=bwd_data: pipeline four_wave is for fwd"},
+     [](KernelConfig& c) { four_wave_with(c, [](KernelConfig& x) { x.direction = Direction::kBackwardWeight; }); },
+     "direction=bwd_weight: pipeline four_wave is for fwd and bwd_data"},
     {"four-wave-types", [](KernelConfig& c) { four_wave_with(c, [](KernelConfig& x) { x.w = DataType::kF16; }); },
      "x=bf16 w=fp16: pipeline four_wave multiplies two bf16"},
     {"four-wave-tile", [](KernelConfig& c) { four_wave_with(c, [](KernelConfig& x) {
@@ -42,6 +42,9 @@ const RowCase kProblemCases[] = {
      "fwd bf16 n1 c64 k64 i8x8 f3x3 p1"},
     {"four-wave-uniform", [](KernelConfig& c) { four_wave_with(c, [](KernelConfig&) {}); },
      "48 channels per group are no multiple of tile.k=32", "fwd bf16 n1 c48 k64 i8x8 f3x3 p1"},
+    {"four-wave-phases",
+     [](KernelConfig& c) { four_wave_with(c, [](KernelConfig& x) { x.direction = Direction::kBackwardData; }); },
+     "stride=5x4 makes 20 phases of backward data", "bwd_data bf16 n1 c64 k64 i20x20 f5x4 s5x4"},
     {"four-wave-window", [](KernelConfig& c) { four_wave_with(c, [](KernelConfig&) {}); },
      "can touch 4294967296 bytes of x", "fwd bf16 n2 c64 k64 i4096x4096 f3x3 p1"},
     {"four-wave-grid", [](KernelConfig& c) { four_wave_with(c, [](KernelConfig&) {}); }, "4294967296 output pixels",

@@ -30,6 +30,18 @@ constexpr Edge kEdges[] = {
     {Target::kGfx950, "fwd bf16 n1 c96 k40 i7x6 f3x3 p1"},
     {Target::kGfx90a, "fwd bf16 n1 c20 k136 i13x11 f2x2 s2"},
     {Target::kGfx90a, "fwd fp16 n1 c64 k300 i13x11 f1x1 +amax"},
+    // Backward data: taps by residue, residues without taps or with one pixel, padding beyond the filter.
+    {Target::kGfx942, "bwd_data bf16 n1 c1 k1 i1x1 f1x1"},
+    {Target::kGfx942, "bwd_data bf16 n3 c33 k32 i7x5 f3x3 s2x3 p2x1 d2x1 +scale+bias"},
+    {Target::kGfx942, "bwd_data bf16 n1 c20 k7 i11x6 f4x3 p1:2x0:1 s3x2"},
+    {Target::kGfx942, "bwd_data bf16 n1 c66 k128 i4x3x5 f3x2x1 p1x0x0 d1x2x1 s2x1x2 +residual"},
+    {Target::kGfx942, "bwd_data fp16 n2 c24 k12 g3 i33 f5 s2 p3 d3"},
+    {Target::kGfx942, "bwd_data fp16 n2 c36 k64 g2 i8x9 f3x3 s4x4 p1"},
+    {Target::kGfx942, "bwd_data e4m3*e4m3>bf16 n1 c40 k192 i7x6 f1x1 s2"},
+    {Target::kGfx950, "bwd_data e4m3*e4m3>fp16 n1 c40 k64 i7x6 f3x3 p1"},
+    {Target::kGfx950, "bwd_data bf16 n1 c40 k96 i7x6 f3x3 s2 p1"},
+    {Target::kGfx90a, "bwd_data bf16 n1 c136 k20 i13x11 f2x2 s2"},
+    {Target::kGfx90a, "bwd_data fp16 n1 c300 k64 i13x11 f1x1 +amax"},
 };
 
 class FourWaveEdge : public testing::TestWithParam<size_t> {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/four_wave/device/kernel.h - implicit GEMM by four waves on CDNA: a matrix product whose A loader knows
-// pixels.
+// pixels. Backward data is the same of dy and the transposed filter, phase by phase.
 //
 //   global --loader.h--> two stages (shared, swizzled) --> fragments --mfma--> quadrants --output.h--> global
 //
@@ -19,6 +19,7 @@
 // Operands of the instruction are swapped, channels as rows: a lane's accumulators are then channels of one pixel.
 #pragma once
 
+#include "kernels/beside/device/transpose_filter.h"
 #include "kernels/four_wave/device/loader.h"
 #include "kernels/four_wave/device/order.h"
 #include "kernels/four_wave/device/output.h"
@@ -27,18 +28,20 @@ namespace wt {
 
 template <KernelConfig kConfig>
 struct FourWaveGemm {
-  using Params = FourWaveArguments;
+  using Params = FourWaveArguments<four_wave_layout::phases(kConfig)>;
   static constexpr int kThreads = four_wave_layout::kThreads;
   static constexpr int kMinBlocks = kConfig.min_blocks;
 
   WT_DEVICE static void run(const Params& p) {
     const u32 index = chiplet_order(static_cast<u32>(device::block_index().x), p.tiles, p.chiplets);
-    const TilePlace place = tile_place(index, p.tiles_m, p.tiles_n, kConfig.gemm.block_swizzle);
+    const FourWavePhase& phase = p.phases[phase_of(p, index)];
+    const TilePlace place =
+        tile_place(index - phase.first_tile, phase.tiles_m, p.tiles_n, kConfig.gemm.block_swizzle);
     const u32 pixel = place.m * kTileM, channel = place.n * kTileN;
     Accumulators c;
-    accumulate(p, place.group, pixel, channel, c);
+    accumulate(p, phase, place.group, pixel, channel, c);
     device::sync_block();  // the stages are free
-    FourWaveOutput<kConfig>::write(p, place.group, pixel + wave_pixel(), channel + wave_channel(), c);
+    FourWaveOutput<kConfig>::write(p, phase, place.group, pixel + wave_pixel(), channel + wave_channel(), c);
   }
 
  private:
@@ -90,6 +93,15 @@ struct FourWaveGemm {
   using Pixels = Fragments<kBlocksM>;
   using Channels = Fragments<kBlocksN>;
 
+  // The last whose tiles do not start behind this one.
+  WT_DEVICE static u32 phase_of(const Params& p, u32 tile) {
+    u32 phase = 0;
+    if constexpr (four_wave_layout::phases(kConfig) > 1) {
+      while (phase + 1 < p.phase_count && p.phases[phase + 1].first_tile <= tile) ++phase;
+    }
+    return phase;
+  }
+
   WT_DEVICE static int wave_pixel() { return device::warp_index() % 2 * (kTileM / 2); }
   WT_DEVICE static int wave_channel() { return device::warp_index() / 2 * (kTileN / 2); }
 
@@ -125,18 +137,20 @@ struct FourWaveGemm {
     }
   }
 
-  WT_DEVICE static void accumulate(const Params& p, u32 group, u32 pixel, u32 channel, Accumulators& c) {
+  WT_DEVICE static void accumulate(const Params& p, const FourWavePhase& phase, u32 group, u32 pixel, u32 channel, Accumulators& c) {
     using LoaderA = PixelLoader<kConfig>;
     using LoaderB = MatrixLoader<kConfig, kTileN>;
     LoaderA load_a;
-    load_a.start(p, group, pixel);
+    load_a.start(p, phase, group, pixel);
     LoaderB load_b;
     const u32 left = static_cast<u32>(p.columns) - channel, rows = left < kTileN ? left : kTileN;
-    load_b.start(static_cast<const char*>(p.b) + (static_cast<i64>(group) * p.columns + channel) * p.filter_bytes,
-                 static_cast<i64>(rows) * p.filter_bytes, static_cast<u32>(p.filter_bytes), p.depth);
+    load_b.start(static_cast<const char*>(p.b) + (static_cast<i64>(group) * p.columns + channel) * p.filter_bytes +
+                     phase.filter_start,
+                 static_cast<i64>(rows) * p.filter_bytes - phase.filter_start, static_cast<u32>(p.filter_bytes),
+                 phase.depth);
 
     const SharedAddress base = device::shared_base();
-    const i32 blocks = (p.depth + kConfig.gemm.tile.k - 1) / kConfig.gemm.tile.k;
+    const i32 blocks = (phase.depth + kConfig.gemm.tile.k - 1) / kConfig.gemm.tile.k;
     typename LoaderA::Chunk chunk_a;
     typename LoaderB::Chunk chunk_b;
     const auto fetch = [&](SharedAddress stage) {
@@ -144,8 +158,8 @@ struct FourWaveGemm {
         chunk_a.aim(stage);
         chunk_b.aim(stage + kABytes);
       }
-      load_a.fetch(p, chunk_a);
-      load_b.fetch(p, chunk_b);
+      load_a.fetch(p, phase, chunk_a);
+      load_b.fetch(p, phase, chunk_b);
     };
     const auto store = [&](SharedAddress stage) {
       if constexpr (kCopies) return;

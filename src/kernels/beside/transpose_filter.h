@@ -2,8 +2,8 @@
 // kernels/beside/transpose_filter.h - the launch of kernels/beside/device/transpose_filter.h.
 #pragma once
 
-#include "launch/binding.h"
 #include "kernels/beside/device/transpose_filter_arguments.h"
+#include "launch/binding.h"
 #include "problem/gemm_view.h"
 
 namespace wt {

@@ -97,9 +97,8 @@ Binding four_wave_kind::bind(const KernelConfig& config, const View& seen, const
   Binding binding;
   if (FourWaveView::of(seen).tiles(config) == 0) return binding;
   const bool forward = config.direction == Direction::kForward;
-  binding.launches.push_back(
-      forward ? launch_of<FourWaveArguments<1>>(config, seen)
-              : launch_of<FourWaveArguments<four_wave_layout::kMostPhases>>(config, seen));
+  binding.launches.push_back(forward ? launch_of<FourWaveArguments<1>>(config, seen)
+                                     : launch_of<FourWaveArguments<four_wave_layout::kMostPhases>>(config, seen));
   return forward ? binding : with_transposed_filter(config, seen.problem(), std::move(binding));
 }
 

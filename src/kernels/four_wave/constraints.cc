@@ -45,13 +45,6 @@ int64_t farthest(const ConvProblem& p) {
 }
 
 constexpr Constraint kTargetRows[] = {
-    {"four-wave-direction", "pipeline four_wave computes forward convolutions and backward data", nullptr,
-     [](const Case& at) { return at.config.direction != Direction::kBackwardWeight; },
-     [](const Case& at) {
-       return fmt::format("direction={}: pipeline four_wave is for fwd and bwd_data; use basic_v1 or a portable pipeline",
-                          text_of(at.config.direction));
-     }},
-
     {"four-wave-types", "pipeline four_wave multiplies bf16, fp16 or e4m3 by its own type", nullptr,
      [](const Case& at) { return operand_a(at.config) == operand_b(at.config) && multiplies(operand_a(at.config)); },
      [](const Case& at) {
@@ -59,8 +52,7 @@ constexpr Constraint kTargetRows[] = {
            "{}={} w={}: pipeline four_wave multiplies two bf16, two fp16 or two e4m3 (e5m2 has infinities, which the "
            "FNUZ "
            "numbers of gfx942 lack); use basic_v1, which widens fp8 to fp16",
-           at.config.direction == Direction::kForward ? "x" : "y", text_of(operand_a(at.config)),
-           text_of(at.config.w));
+           at.config.direction == Direction::kForward ? "x" : "y", text_of(operand_a(at.config)), text_of(at.config.w));
      }},
 
     {"four-wave-tile", "the tile is four waves of four quadrants of square matrix instructions", nullptr,
@@ -137,10 +129,12 @@ constexpr Constraint kProblemRows[] = {
      },
      [](const Case& at) {
        return fmt::format(
-           "a tile of {}x{} can touch {} bytes of {} and {} of w, or positions up to {}: a buffer descriptor reaches {} "
+           "a tile of {}x{} can touch {} bytes of {} and {} of w, or positions up to {}: a buffer descriptor reaches "
+           "{} "
            "bytes; use basic_v1",
            at.config.gemm.tile.m, at.config.gemm.tile.n, window_bytes(at),
-           at.config.direction == Direction::kForward ? "x" : "dy", filter_bytes(at) * at.config.gemm.tile.n, farthest(*at.problem), kWindowBytes);
+           at.config.direction == Direction::kForward ? "x" : "dy", filter_bytes(at) * at.config.gemm.tile.n,
+           farthest(*at.problem), kWindowBytes);
      }},
 
     {"four-wave-grid", "tiles are counted in 32 bits, a block a tile", nullptr,

@@ -10,6 +10,7 @@ namespace {
 
 constexpr Pipeline kPipelines[] = {Pipeline::kFourWave};
 constexpr Target kTargets[] = {Target::kGfx90a, Target::kGfx942, Target::kGfx950};
+constexpr Direction kDirections[] = {Direction::kForward, Direction::kBackwardData};
 constexpr std::string_view kReadFields[] = {"gemm.tile",          "gemm.warps",    "gemm.mma",      "gemm.pipeline",
                                             "gemm.stages",        "gemm.loader_a", "gemm.loader_b", "gemm.vector_a",
                                             "gemm.block_swizzle", "gemm.vector_b"};
@@ -28,6 +29,7 @@ extern const KernelKind kFourWave = {.id = Kind::kFourWave,
                                      .class_name = "wt::FourWaveGemm",
                                      .pipelines = kPipelines,
                                      .targets = kTargets,
+                                     .directions = kDirections,
                                      .fields = kReadFields,
                                      .propose = four_wave_kind::propose,
                                      .target_rows = four_wave_kind::target_rows,

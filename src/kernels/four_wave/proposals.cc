@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/four_wave/proposals.cc - CDNA's convolutions, forward and of data backward, and matrix products by four waves of four quadrants.
+// kernels/four_wave/proposals.cc - CDNA's convolutions, forward and of data backward, and matrix products by four waves
+// of four quadrants.
 #include "kernels/device/gemm/storage.h"
 #include "kernels/four_wave/kind.h"
 

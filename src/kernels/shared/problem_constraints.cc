@@ -290,7 +290,7 @@ constexpr Constraint kRows[] = {
      [](const Case& at) {
        // four-wave-window, four-wave-grid and portable-image say what those kernels reach.
        return is_gemm(at) && at.config.kind != Kind::kBasic && at.config.kind != Kind::kFourWave &&
-              at.config.kind != Kind::kPortable;
+              at.config.kind != Kind::kFourWaveWeight && at.config.kind != Kind::kPortable;
      },
      [](const Case& at) {
        const ConvProblem& p = *at.problem;

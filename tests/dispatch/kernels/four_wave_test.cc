@@ -34,6 +34,18 @@ struct Exact {
   int tile_n;
 };
 
+// The best guess on a small layer, its sum in two parts; four_wave_slow_test.cc has the edges and whole sums.
+TEST(FourWaveWeightExact, OneProblem) {
+  const auto device = open_device("sim:gfx942");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  const ConvProblem problem = problem_of("bwd_weight bf16 n3 c16 k24 i7x6 f3x3 s2x1 p1");
+  for (const RankedCandidate& c : rank_candidates(problem, Target::kGfx942, {}, Breadth::kAll)) {
+    if (!c.accepts() || c.config.kind != Kind::kFourWaveWeight) continue;
+    return expect_exact(*device, problem, c.config, 2);
+  }
+  FAIL() << "no four-wave weight gradient accepts";
+}
+
 // One problem a loader, type and tile; four_wave_slow_test.cc has the edges.
 TEST(FourWaveExact, OneProblemOfEachKind) {
   for (const Exact& at :

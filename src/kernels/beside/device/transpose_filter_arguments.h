@@ -13,8 +13,8 @@ inline constexpr int kTransposeThreads = 256, kTransposeTile = 64;
 inline constexpr const char* kTransposeSuffix = "_transpose";
 
 struct TransposeFilterArguments {
-  const void* w;   // (groups, filters, taps, channels)
-  void* turned;    // (groups, channels, taps by phase, filters)
+  const void* w;           // (groups, filters, taps, channels)
+  void* turned;            // (groups, channels, taps by phase, filters)
   i32 channels, filters;   // of a group: input and output channels
   i32 filter[3], step[3];  // taps along each dimension; taps so far apart belong to one phase
   u32 tiles_c, tiles_k, taps;

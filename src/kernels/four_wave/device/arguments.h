@@ -26,16 +26,16 @@ struct FourWaveArguments {
   const void* b;  // w, a row per column of the product: transposed before for backward data
   void* out;      // y, or dx
   EpilogueArguments epilogue;
-  i64 image_bytes;  // of the gathered tensor
-  i64 out_pitch;    // elements of the output a pixel
-  u32 images, image_pixels;  // image_pixels: of the gathered tensor, all images
-  i32 columns;         // channels of the output, of a group
-  i32 pixel_bytes[3];  // of the gathered tensor, a step along each dimension
-  i32 group_bytes;     // of the gathered tensor, the channels of a group
-  i32 filter_bytes;    // of b, a row
+  i64 image_bytes;                    // of the gathered tensor
+  i64 out_pitch;                      // elements of the output a pixel
+  u32 images, image_pixels;           // image_pixels: of the gathered tensor, all images
+  i32 columns;                        // channels of the output, of a group
+  i32 pixel_bytes[3];                 // of the gathered tensor, a step along each dimension
+  i32 group_bytes;                    // of the gathered tensor, the channels of a group
+  i32 filter_bytes;                   // of b, a row
   i32 in[3], stride[3], dilation[3];  // of the gathered tensor; a dilation may be negative
   Divider channels;                   // gathered, of a group
-  i32 out_vector;  // elements that every pixel and group of the output starts at a multiple of: 8, 4 or 1
+  i32 out_vector;              // elements that every pixel and group of the output starts at a multiple of: 8, 4 or 1
   i32 out_in[3], out_step[3];  // the output's size, and between pixels of a phase
   u32 tiles_n, tiles, chiplets;
   u32 phase_count;

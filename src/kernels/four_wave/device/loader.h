@@ -171,7 +171,8 @@ struct PixelLoader<kConfig, Loader::kBufferRows> : MatrixLoader<kConfig, kConfig
   WT_DEVICE void start(const Arguments& p, const FourWavePhase& phase, u32 group, u32 pixel) {
     const i64 pitch = p.pixel_bytes[2], skipped = pixel * pitch + static_cast<i64>(group) * p.group_bytes;
     MatrixLoader<kConfig, kConfig.gemm.tile.m>::start(static_cast<const char*>(p.a) + skipped,
-                                                      p.image_pixels * pitch - skipped, static_cast<u32>(pitch), phase.depth);
+                                                      p.image_pixels * pitch - skipped, static_cast<u32>(pitch),
+                                                      phase.depth);
   }
 };
 

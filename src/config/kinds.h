@@ -20,6 +20,7 @@
   KERNEL(RowsWeight, rows_weight, kGemm)             /* the weight gradient of few input channels */     \
   KERNEL(Portable, portable, kGemm)                  /* pipelines of every target with matrix units */   \
   KERNEL(FourWave, four_wave, kGemm)                 /* CDNA: four waves */                              \
+  KERNEL(FourWaveWeight, four_wave_weight, kGemm)    /* the weight gradient by four waves */             \
   KERNEL(Basic, basic, kGemm)                        /* implicit GEMM, any valid problem */              \
   KERNEL(DepthwiseStream, depthwise_stream, kDirect) /* a thread walks down a strip of columns */        \
   KERNEL(DepthwiseBanded, depthwise_banded, kDirect) /* matrix instructions over a banded filter */      \

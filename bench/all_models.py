@@ -89,7 +89,8 @@ class Session:
         self.names = arguments.all
         asked = arguments.parts.split(",")
         self.left = {name: [p for p in PARTS if p in asked and p not in arguments.known.get(name, {})] for name in self.names}
-        self.threads = max(1, (os.cpu_count() or 1) // max(1, min(len(self.names), arguments.jobs)))
+        # WHY at least four: the last to be ready have the cores alone.
+        self.threads = max(4, (os.cpu_count() or 1) // max(1, min(len(self.names), arguments.jobs)))
         self.workers, self.starts, self.gone = {}, {}, []
 
     def say(self, text):
@@ -146,7 +147,8 @@ class Session:
         while (waiting or running) and time.time() < end:
             while waiting and len(running) < self.arguments.jobs:
                 name = waiting.pop(0)
-                (self.workers.get(name) or self.start(name)).ask("warm")
+                parts = ",".join(p for p in COMPILED if p in self.left[name])
+                (self.workers.get(name) or self.start(name)).ask(f"warm:{parts}")
                 running.append(name)
             for name in list(running):
                 facts = self.workers[name].answer(0.05)

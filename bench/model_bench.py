@@ -107,8 +107,8 @@ class Bench:
     def do(self, part):
         """Does a part; the row of facts so far."""
         torch.backends.cudnn.benchmark = False
-        if part == "warm":
-            self.warm()
+        if part.startswith("warm:"):
+            self.warm(part.split(":")[1].split(","))
         elif part.startswith("tune:"):
             self.tune(float(part.split(":")[1]))
         elif part in TIMED:
@@ -176,9 +176,9 @@ class Bench:
             print("not prepared:", done["failed"][:3], flush=True)
             self.facts["not_prepared"] = done["failed"][:5]
 
-    def warm(self):
-        for part, sides in COMPILED.items():
-            for side in sides:
+    def warm(self, parts):
+        for part in parts:
+            for side in COMPILED[part]:
                 begin = time.time()
                 try:
                     with served(side != "stock"):
@@ -219,6 +219,8 @@ class Bench:
                     run.call = switched(run.call)
         for side, times in in_turns(runs, self.seconds).items():
             facts[side].update(times)
+            if part in COMPILED:
+                self.steps[part, side] = runs[side].step  # layers() looks into them
         print(part, json.dumps(facts), flush=True)
 
     def free(self):
@@ -284,8 +286,13 @@ class Bench:
             facts[f"{kind} shapes"] = [{"layer": key, **row} for key, row in
                                        sorted(shapes.items(), key=lambda kv: -max(v for k, v in kv[1].items() if k != "calls"))]
         problems = facts["infer problems"]
-        taken, expected = sum(p["taken_us"] for p in problems), sum(p["calls"] * p["predicted_us"] for p in problems)
+        taken = sum(p["taken_us"] for p in problems)
+        expected = sum(p["calls"] * (p["predicted_us"] or p["measured_us"]) for p in problems)  # a tuned plan was measured
         facts["fused_over_predicted"] = taken / expected if expected else None
+        for (part, side), step in self.steps.items():
+            torch.backends.cudnn.benchmark = self.cuda and side == "stock"
+            with served(side != "stock"):
+                facts[f"{part} {side} kernels"] = self.kernels(self.profiled(step))
         self.facts["layers"] = facts
         print("layers", {k: v for k, v in facts.items() if isinstance(v, (dict, float)) and "problems" not in k}, flush=True)
 
@@ -332,7 +339,14 @@ class Bench:
             rows.append({"problem": row["problem"], "calls": event.count, "taken_us": self.time_of(event),
                          "predicted_us": row["predicted_us"], "measured_us": row["measured_us"], "kernel": row["kernel"],
                          "reason": row["reason"]})
-        return sorted(rows, key=lambda row: row["calls"] * row["predicted_us"] - row["taken_us"])
+        return sorted(rows, key=lambda row: row["calls"] * (row["predicted_us"] or row["measured_us"]) - row["taken_us"])
+
+    def kernels(self, found, most=25):
+        """Where a compiled step's time goes: the kernels that take most, with the calls and microseconds of each."""
+        kind = torch.autograd.DeviceType.CUDA if self.cuda else torch.autograd.DeviceType.CPU
+        rows = [(e.key[:120], e.count, self.time_of(e, own=True)) for e in found.key_averages()
+                if e.device_type == kind and not getattr(e, "is_user_annotation", False)]
+        return sorted(rows, key=lambda row: -row[2])[:most]
 
 
 def said(error):

@@ -25,6 +25,7 @@
   KERNEL(DepthwiseStream, depthwise_stream, kDirect) /* a thread walks down a strip of columns */        \
   KERNEL(DepthwiseBanded, depthwise_banded, kDirect) /* matrix instructions over a banded filter */      \
   KERNEL(DepthwiseStrips, depthwise_strips, kDirect) /* the same with sizes at run time */               \
+  KERNEL(DepthwiseTaps, depthwise_taps, kDirect)     /* weight gradients: the sums are the taps */       \
   KERNEL(Stacked, stacked, kDirect)                  /* small groups on wgmma, filter rows stacked */    \
   KERNEL(Groups, groups, kDirect)                    /* small groups, the halo in shared memory */       \
   KERNEL(DepthwiseGather, depthwise_gather, kDirect) /* every tap looked up: any depthwise problem */    \

@@ -130,6 +130,13 @@ void propose(const KernelConfig& base, const Filter& filter, bool common, Breadt
           config.gemm.staging = Staging::kDirect;
           configs.push_back(config);
         }
+        // Even numbers of channels.
+        for (const unsigned char even : {4, 2}) {
+          if (load_warps != 1 || shape.columns > 64) continue;
+          config.gemm.staging = Staging::kShared;
+          config.gemm.vector_c = even;
+          configs.push_back(config);
+        }
         // Any number of channels, through shared memory. WHY not of the longest sums: they spill.
         if (filter.rows * filter.octets > kMostAnyOctets) continue;
         config.gemm.staging = Staging::kShared;

@@ -57,11 +57,14 @@ constexpr Shape kShapes[] = {{64, 3, 1, 4}, {32, 3, 1, 4}, {96, 3, 1, 4},  {128,
 // Five rows of many octets, 5x5 over up to 52 channels that are no vectors: their filters leave room for few patches.
 constexpr Shape kFiveRowShapes[] = {{16, 3, 1, 4}, {32, 3, 1, 2}, {32, 3, 1, 4}, {64, 3, 1, 2}, {32, 4, 1, 4}};
 
-// An epilogue that loads or computes much wants more registers.
+// Scale, bias and activations leave room for three groups, not of 128 columns.
+constexpr Shape kSteppedShapes[] = {{64, 3, 1, 4}, {32, 3, 1, 4}, {96, 3, 1, 4}, {16, 3, 1, 4}, {64, 2, 1, 4}};
+// An epilogue that loads at places wants more registers.
 constexpr Shape kLoadedShapes[] = {{64, 2, 1, 4}, {32, 2, 1, 4}, {96, 2, 1, 4}};
 
 std::span<const Shape> shapes_for(const EpilogueConfig& epilogue) {
   if (rows_layout::is_loaded(epilogue)) return kLoadedShapes;
+  if (rows_layout::is_stepped(epilogue)) return kSteppedShapes;
   return kShapes;
 }
 
@@ -123,8 +126,15 @@ void propose(const KernelConfig& base, const Filter& filter, bool common, Breadt
         configs.push_back(config);
         if (breadth == Breadth::kFew) continue;
         // Without the way through shared memory, which wide fragments gain most from.
-        if (shape.columns % 32 == 0 && !rows_layout::is_loaded(base.epilogue)) {
+        if (shape.columns % 32 == 0 && rows_layout::is_plain(base.epilogue)) {
           config.gemm.staging = Staging::kDirect;
+          configs.push_back(config);
+        }
+        // Even numbers of channels.
+        for (const unsigned char even : {4, 2}) {
+          if (load_warps != 1 || shape.columns > 64) continue;
+          config.gemm.staging = Staging::kShared;
+          config.gemm.vector_c = even;
           configs.push_back(config);
         }
         // Any number of channels, through shared memory. WHY not of the longest sums: they spill.
@@ -166,7 +176,7 @@ void propose_unit(const KernelConfig& base, std::vector<KernelConfig>& configs) 
 
 // Outputs by whole vectors, by pairs or of any number.
 void propose_five_rows(const KernelConfig& base, std::vector<KernelConfig>& configs) {
-  if (size_of(output_type(base)) != 2 || base.epilogue.store || rows_layout::is_loaded(base.epilogue)) return;
+  if (size_of(output_type(base)) != 2 || base.epilogue.store || !rows_layout::is_plain(base.epilogue)) return;
   for (short octets = 6; octets <= rows_layout::kMostNumbersOfFive / rows_layout::kOctet; ++octets) {
     for (const Shape& shape : kFiveRowShapes) {
       for (const int load_warps : {1, 4}) {

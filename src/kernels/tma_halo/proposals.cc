@@ -186,12 +186,23 @@ void propose_phased(const KernelConfig& base, Breadth breadth, std::vector<Kerne
 constexpr Shape kMergedShapes[] = {
     {256, 64, false, kSearch, kSearch}, {128, 64, false, kSearch, kSearch}, {128, 64, true, kSearch, kSearch}};
 
+// Depthwise of several outputs of each channel: up to 64 channels as one product.
+constexpr Shape kWholeShapes[] = {
+    {256, 128, false, kSearch, kSearch}, {128, 128, true, kSearch, kSearch}, {256, 64, true, kSearch, kSearch}};
+
 void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (breadth == Breadth::kFew || base.dims != 2) return;  // packs have the direct family for small groups
   if (!is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
   for (const Shape& shape : kMergedShapes) {
     for (const unsigned char groups : {2, 4, 8, 16}) {
       propose_halo(base, shape, configs);
+      configs.back().gemm.groups_per_tile = groups;
+      configs.back().finite_only = true;
+    }
+  }
+  for (const Shape& shape : kWholeShapes) {
+    for (const unsigned char groups : {16, 24, 32, 48, 64}) {
+      propose_halo(base, shape, configs, Staging::kTmaStore);
       configs.back().gemm.groups_per_tile = groups;
       configs.back().finite_only = true;
     }

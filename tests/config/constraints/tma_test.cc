@@ -115,8 +115,16 @@ const RowCase kTargetCases[] = {
        });
      },
      "cluster of 1x2 blocks with multicast_a=true multicast_b=false tile=152x128"},
-    {"tma-store-type", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.y = DataType::kF32; }); },
-     "staging=tma_store with output fp32"},
+    {"tma-store-type", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.y = DataType::kE4m3; }); },
+     "staging=tma_store vector_c=1 with output e4m3"},
+    {"tma-store-type",
+     [](KernelConfig& c) {
+       hopper_with(c, [](KernelConfig& t) {
+         t.y = DataType::kF32;
+         t.gemm.staging = Staging::kShared;
+       });
+     },
+     "staging=shared vector_c=1 with output fp32"},
     {"tma-merge",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {

@@ -38,11 +38,12 @@ TEST(TargetsCommand, RefusesASimulatedTargetAndAPageWithoutATable) {
 
 #if WT_HAVE_CLANG
 TEST(TargetsCommand, FindsTheMatrixInstructionInMachineCode) {
-  const Outcome outcome = wavetile({"targets", "--target", "gfx942", "--kernels", "four_wave", "--json"});
+  const Outcome outcome =
+      wavetile({"targets", "--target", "gfx942", "--kernels", "bf16_nhwc_gfx942_four_wave", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const Json json = Json::parse(outcome.out);
   const Json& kernels = json["targets"][0]["kernels"];
-  ASSERT_EQ(kernels.size(), 9u) << "bf16, fp16 and e4m3 by three loaders";
+  ASSERT_EQ(kernels.size(), 10u) << "by three loaders forward, of bf16 and e4m3, and in backward data; and of weights";
   for (const Json& kernel : kernels) {
     EXPECT_TRUE(kernel["good"]) << kernel;
     EXPECT_THAT(kernel["instruction"].get<std::string>(), HasSubstr("v_mfma_f32_"));

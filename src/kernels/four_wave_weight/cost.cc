@@ -15,7 +15,7 @@
 namespace wt {
 namespace {
 
-constexpr double kReached = 0.5;       // of the matrix unit's peak
+constexpr double kReached = 0.6;       // of the matrix unit's peak, as forward
 constexpr double kExposed = 0.3;       // of what fills shared memory and reads fragments from it
 constexpr double kBarrierCycles = 80;  // per k-block
 constexpr double kTileCycles = 3000;   // places of pixels, first data, the output's way through shared memory

@@ -197,10 +197,12 @@ TEST(FourWaveChoice, PicksLoadersByChannelsAndTilesBySize) {
 }
 
 // Dense layers backward are as much matrix product as forward.
-TEST(FourWaveChoice, TakesBackwardDataOfDenseLayers) {
+TEST(FourWaveChoice, TakesDenseLayersBackward) {
   for (const Target target : {Target::kGfx90a, Target::kGfx942, Target::kGfx950}) {
     const ConvProblem problem = problem_of("bwd_data bf16 n16 c256 k256 i100x100 f3x3 p1");
     EXPECT_EQ(rank_candidates(problem, target, {}, Breadth::kAll).front().config.kind, Kind::kFourWave);
+    const ConvProblem weights = with_direction(problem, Direction::kBackwardWeight);
+    EXPECT_EQ(rank_candidates(weights, target, {}, Breadth::kAll).front().config.kind, Kind::kFourWaveWeight);
   }
 }
 

@@ -83,6 +83,8 @@ inline const Form kForms[] = {
     {"ResidualOfPair", "fwd bf16 n2 c64 k136 i13x13 f3x3 p1 +residual",
      [](const GemmConfig& g) { return stored(g, kBulk) && pair(g); }},
     {"Largest", "fwd bf16 n2 c64 k72 i9x9 f3x3 p1 +amax", [](const GemmConfig& g) { return stored(g, kBulk); }},
+    {"UserCode", "fwd bf16 n1 c64 k72 i9x9 f3x3 p1 +aux=1+scalars=0.5+f=\"acc + in.aux[0] + in.scalar[0]\"",
+     [](const GemmConfig& g) { return stored(g, kBulk) && pair(g); }},
     {"Tf32", "fwd tf32 n1 c40 k72 i9x9 f3x3 p1", [](const GemmConfig& g) { return !pair(g); }},
     {"Tf32OfPair", "fwd tf32 n1 c40 k72 i9x9 f3x3 p1", [](const GemmConfig& g) { return pair(g) && takes(g); }},
     {"Fp32", "fwd fp32 n1 c40 k72 i9x9 f3x3 p1", [](const GemmConfig& g) { return takes(g); }, true},

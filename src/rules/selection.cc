@@ -47,6 +47,7 @@ enum Property {
   kEpilogue,
   kSplit,
   kSpecial,
+  kForm,
   kProperties
 };
 using Properties = std::array<uint64_t, kProperties>;
@@ -62,6 +63,20 @@ uint64_t pack_all(Values... values) {
   return packed;
 }
 
+// What the kernel on tensor memory can be, apart from its columns and stages; 0: another kernel. No such GPU has run
+// it, so that its tests are all there is.
+uint64_t form_of(const KernelConfig& config) {
+  const GemmConfig& gemm = config.gemm;
+  if (config.kind != Kind::kTcgen05) return 0;
+  uint64_t form = 0;
+  for (const int digit : {gemm.mma.m / 128, int{gemm.persistent}, int{gemm.double_buffer}, int{gemm.cluster_m},
+                          int{gemm.cluster_n}, static_cast<int>(gemm.split_k), static_cast<int>(gemm.specialization),
+                          int{gemm.groups_per_tile > 1}, int{gemm.aligned_copy}, static_cast<int>(gemm.loader_a),
+                          static_cast<int>(gemm.loader_b), static_cast<int>(gemm.staging)})
+    form = form << 5 | static_cast<uint64_t>(digit);
+  return form;
+}
+
 Properties properties(const KernelConfig& config) {
   const GemmConfig& gemm = config.gemm;
   const EpilogueConfig& epilogue = config.epilogue;
@@ -74,18 +89,22 @@ Properties properties(const KernelConfig& config) {
           pack(gemm.warps) * 31 + pack(gemm.mma),
           pack_all(epilogue.scale, epilogue.bias, epilogue.residual, epilogue.activation, epilogue.amax),
           pack_all(gemm.split_k, gemm.stream_k),
-          pack_all(gemm.specialization, gemm.groups_per_tile > 1, config.fixed.filter_w > 0)};
+          pack_all(gemm.specialization, gemm.groups_per_tile > 1, config.fixed.filter_w > 0),
+          form_of(config)};
 }
 
 using Pair = std::tuple<int, int, uint64_t, uint64_t>;
 
-// What `tests` must show at least once: everything but shapes in every direction, every type in every layout.
+// What `tests` must show at least once: everything but shapes in every direction, every type in every layout, and every
+// form of the kernel on tensor memory with every type in every direction.
 std::vector<Pair> needed_pairs(const KernelConfig& config) {
   const Properties values = properties(config);
   std::vector<Pair> list;
   for (const int i : {kDirection, kTypes, kLayoutDims, kFamilyPipeline, kEpilogue, kSplit, kSpecial})
     list.emplace_back(kDirection, i, values[kDirection], values[static_cast<size_t>(i)]);
   list.emplace_back(kTypes, kLayoutDims, values[kTypes], values[kLayoutDims]);
+  if (values[kForm] != 0)
+    list.emplace_back(kTypes, kForm, pack_all(config.direction, operand_a(config), operand_b(config)), values[kForm]);
   return list;
 }
 
@@ -162,7 +181,7 @@ std::vector<KernelConfig> first_of_each(const std::vector<KernelConfig>& configs
 
 std::vector<KernelConfig> cover(const std::vector<KernelConfig>& configs, size_t limit) {
   std::vector<bool> taken(configs.size());
-  take_showing(configs, needed_pairs, limit, taken);
+  take_showing(configs, needed_pairs, configs.size(), taken);
   take_showing(configs, shape_pairs, limit, taken);
   return take(configs, taken);
 }

@@ -19,7 +19,8 @@ std::vector<KernelConfig> stratified_fifth(const std::vector<KernelConfig>& conf
 // At least `count` (while there are as many): first one of each value of each coarse property, then from the start.
 std::vector<KernelConfig> first_of_each(const std::vector<KernelConfig>& configs, size_t count);
 
-// At most `limit`: greedily one for each pair of a property's values that no earlier one showed.
+// Greedily one for each pair of a property's values that no earlier one showed: of what must be shown however many
+// there are, of the rest up to `limit` in all.
 std::vector<KernelConfig> cover(const std::vector<KernelConfig>& configs, size_t limit);
 
 }  // namespace wt

@@ -99,7 +99,9 @@ TEST_P(EveryTarget, TestsAreFewAndCoverTheValues) {
     return std::tuple(types, shapes, epilogues);
   };
   const RuleResult tests = list(target(), RuleSet::kTests);
-  EXPECT_LE(tests.kernels.size(), 160u);
+  const auto on_tensor =
+      std::ranges::count_if(tests.kernels, [](const KernelConfig& c) { return c.kind == Kind::kTcgen05; });
+  EXPECT_LE(tests.kernels.size() - static_cast<size_t>(on_tensor), 160u);
   EXPECT_EQ(values(tests), values(list(target(), RuleSet::kFull)));
 }
 
@@ -180,6 +182,29 @@ TEST_P(EveryTarget, TestsShowEachPipelineInEachDirection) {
     return values;
   };
   EXPECT_EQ(shown(list(target(), RuleSet::kTests)), shown(list(target(), RuleSet::kFull)));
+}
+
+// No GPU has run the kernel on tensor memory: its tests have every direction, type, form and schedule.
+TEST_P(EveryTarget, TestsShowEveryFormOnTensorMemory) {
+  const auto shown = [](const RuleResult& result) {
+    std::set<std::tuple<Direction, DataType, DataType, Loader, Loader, Staging, SplitK, Specialization,
+                        std::tuple<int, bool, bool, int, int, bool, bool>>>
+        values;
+    for (const KernelConfig& c : result.kernels) {
+      const GemmConfig& gemm = c.gemm;
+      if (c.kind != Kind::kTcgen05) continue;
+      values.emplace(c.direction, operand_a(c), operand_b(c), gemm.loader_a, gemm.loader_b, gemm.staging, gemm.split_k,
+                     gemm.specialization,
+                     std::tuple(gemm.mma.m, gemm.persistent, gemm.double_buffer, gemm.cluster_m, gemm.cluster_n,
+                                gemm.groups_per_tile > 1, gemm.aligned_copy));
+    }
+    return values;
+  };
+  const auto tests = shown(list(target(), RuleSet::kTests));
+  EXPECT_EQ(tests, shown(list(target(), RuleSet::kFull)));
+  if (target() == Target::kSm100a) {
+    EXPECT_GT(tests.size(), 500u);
+  }
 }
 
 // fp16 and bf16 on gfx1250 need a matrix instruction that src/target/amd does not have; nothing pretends otherwise.

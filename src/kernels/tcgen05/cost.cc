@@ -20,15 +20,17 @@ using namespace tma_model;
 
 namespace {
 
-constexpr double kStartCycles = 1500;  // of a block: barriers, tensor memory, the first answer; a guess
-constexpr double kTakenCycles = 60;    // of a tile that launch control hands out, beside the products; a guess
-constexpr double kStoredBytes = 32;    // per cycle, of a tile's output; a guess
+// Of a block, beside its first data: the wait for the last sums and the blocks' farewell. A guess. Barriers, tensor
+// memory and the first answer come while the first data do.
+constexpr double kStartCycles = 400;
+constexpr double kTakenCycles = 60;  // of a tile that launch control hands out, beside the products; a guess
+constexpr double kStoredBytes = 32;  // per cycle, of a tile's output; a guess
 
 // Of one instruction: 32 bytes deep, 128 or 256 rows. Published: N = 64, 128, 256 take 63, 80, 141 cycles in one block
-// and 52, 70, 134 in a pair, and no N takes fewer.
+// and 52, 70, 134 in a pair, none takes fewer than 52, and below N = 128 what is read from shared memory counts.
 double instruction_cycles(double n, bool pair) {
   const double low = pair ? 52 : 63, middle = pair ? 70 : 80, high = pair ? 134 : 141;
-  if (n <= 64) return low;
+  if (n <= 64) return std::max(52.0, low * (128 + n) / (128 + 64));  // rows that are read
   if (n <= 128) return low + (middle - low) * (n - 64) / 64;
   return middle + (high - middle) * (n - 128) / 128;
 }
@@ -92,8 +94,9 @@ Times times(const KernelConfig& config, const View& seen, const Tiles& tiles, in
   const int members = tcgen05_layout::blocks(config);
   const auto parts = static_cast<double>(splits);
   const double items = static_cast<double>(tiles.count) * parts;
+  const bool cluster = config.gemm.split_k == SplitK::kCluster;
   const double at_once = std::max(1.0, std::floor(static_cast<double>(rates.units) / members));
-  const double waves = std::ceil(items / at_once);
+  const double waves = cluster ? split_waves(config, tiles.count, splits, rates) : std::ceil(items / at_once);
   const double stage = stage_cycles(config, std::min(items, at_once) * members, seen);
   const double bytes = double{1} * tcgen05_layout::kRows * gemm.tile.n *
                        (splits > 1 ? 4 : size_of(output_type(config))) *
@@ -108,6 +111,10 @@ Times times(const KernelConfig& config, const View& seen, const Tiles& tiles, in
   // All outputs but the last hide behind the next tile's products, where there are two accumulators.
   const double tile = deep * stage;
   const double hidden = gemm.double_buffer ? output + (waves - 1) * std::max(0.0, output - tile) : waves * output;
+  if (cluster) {  // the exchange and the outputs as on Hopper
+    const double busy = share * stage + kStartCycles + waves * kTakenCycles;
+    return {busy * kParts, after_parts(config, seen, waves, splits) * kParts};
+  }
   const double busy = share * stage + hidden + kStartCycles + waves * kTakenCycles;
   return {busy, splits > 1 ? after_parts(config, seen, 0, splits) : 0};
 }
@@ -139,7 +146,13 @@ double gradient_cycles(const KernelConfig& config, const View& asked, int splits
       tma_layout::turns_tiles(config) ? std::ceil((tcgen05_layout::kRows + gemm.tile.n) / 32.0 / 3) * kTurnCycles : 0;
   const double bytes = (tcgen05_layout::kRows + tcgen05_layout::columns(config)) * 128.0;
   const double fill = bytes / std::min(rates.fill, rates.fill_all / std::max(1.0, std::min(items, at_once) * blocks));
-  const double output = double{4} * tcgen05_layout::kRows * gemm.tile.n * 2 / kStoredBytes;
+  // By pairs of columns: parts as fp32, whole sums as on Hopper (kernels/tma_weight/cost.cc).
+  constexpr double kDirectSumPenalty = 2.5, kStore = 30;
+  // Of rows and channels that exist: others are passed over.
+  const auto rows = static_cast<double>(std::min<int64_t>(tcgen05_layout::kRows, problem.k_per_group()));
+  const double channels =
+      static_cast<double>(problem.c_per_group()) / static_cast<double>(channel_blocks * tma_layout::box_k(config));
+  const double output = rows * gemm.tile.n * channels * (parts ? 4 : 2 * kDirectSumPenalty) / kStore;
   const double busy =
       waves * (deep * std::max({products, turning, fill, 2 * bytes / rates.shared}) + output) + kStartCycles;
   constexpr double kSumCycles = 4000;  // as on Hopper
@@ -151,18 +164,10 @@ double gradient_cycles(const KernelConfig& config, const View& asked, int splits
 }
 
 int64_t best_splits(const KernelConfig& config, const View& seen, const Tiles& tiles, int asked) {
-  constexpr int64_t kMostParts = 16;
-  if (asked > 0) return std::clamp<int64_t>(asked, 2, kMostParts);
-  int64_t best = 2;
-  double least = 0;
-  for (int64_t splits = 2; splits <= kMostParts && static_cast<double>(splits) <= std::max(2.0, tiles.longest);
-       ++splits) {
+  return least_splits(config, tiles.count, tiles.longest, seen.rates().units, asked, [&](int64_t splits) {
     const Times at = times(config, seen, tiles, splits);
-    if (splits > 2 && at.overlapped + at.after >= least) continue;
-    least = at.overlapped + at.after;
-    best = splits;
-  }
-  return best;
+    return at.overlapped + at.after;
+  });
 }
 
 }  // namespace

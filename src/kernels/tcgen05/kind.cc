@@ -2,6 +2,7 @@
 // kernels/tcgen05/kind.cc - Blackwell's kernels by bulk tensor copies and products into tensor memory.
 #include "kernels/tcgen05/kind.h"
 
+#include "base/format.h"
 #include "kernels/beside/device/split_sum_arguments.h"
 #include "kernels/tcgen05/device/layout.h"
 #include "kernels/tma/seen.h"
@@ -27,6 +28,19 @@ int64_t shared_bytes(const KernelConfig& config) {
 // A chunk of 64 columns and 32 rows a warp, and addresses; sums lie in tensor memory.
 int registers(const KernelConfig&) { return 128; }
 
+// Channels off 16 bytes, patches of few of them, and rows of 32 bytes; usual layers have the rest.
+std::vector<std::string> small_sizes(const KernelConfig& config) {
+  const GemmConfig& gemm = config.gemm;
+  const char* const image = config.dims == 1 ? "i160" : config.dims == 2 ? "i16x16" : "i8x8x8";
+  if (gemm.aligned_copy && gemm.specialization == Specialization::kPatch) {
+    const char* const channels = config.direction == Direction::kForward ? "c3 k64" : "c6 k64";
+    return {fmt::format("{} {} f4 s4", channels, image), fmt::format("c6 k60 {} f4 s4", image)};
+  }
+  if (gemm.aligned_copy) return {fmt::format("c30 k33 {} f3 p1", image), fmt::format("c30 k34 {} f3 p1", image)};
+  if (gemm.swizzle_a == 32 && size_of(operand_a(config)) == 4) return {fmt::format("c8 k8 {} f3 p1", image)};
+  return {};
+}
+
 std::vector<LaunchEntry> entries(const KernelConfig& config) {
   std::vector<LaunchEntry> list = seen_entries(config);
   if (config.gemm.split_k == SplitK::kWorkspace) list.push_back({kSumSuffix, "wt::SplitSum"});
@@ -48,6 +62,7 @@ extern const KernelKind kTcgen05 = {.id = Kind::kTcgen05,
                                     .registers = registers,
                                     .predict = tcgen05_kind::predict,
                                     .bind = tcgen05_kind::bind,
-                                    .entries = entries};
+                                    .entries = entries,
+                                    .small_sizes = small_sizes};
 
 }  // namespace wt::kinds

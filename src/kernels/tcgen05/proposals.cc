@@ -84,7 +84,7 @@ void propose_sharing(const KernelConfig& base, Breadth breadth, Staging staging,
   }
 }
 
-// Sums in parts through the workspace, where tiles are too few for all multiprocessors.
+// Sums in parts, where tiles are too few for all multiprocessors.
 void propose_splits(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (breadth == Breadth::kFew) return;
   for (const Shape& shape : {Shape{128, false, false, kSearch},
@@ -95,6 +95,12 @@ void propose_splits(const KernelConfig& base, Breadth breadth, std::vector<Kerne
                              {256, true, true, kSearch}}) {
     if (propose_shape(base, shape, 128, Loader::kTmaIm2col, Staging::kDirect, configs))
       configs.back().gemm.split_k = SplitK::kWorkspace;
+  }
+  // Over a cluster, whose blocks hold each other's sums.
+  for (const short n : {64, 32, 16}) {
+    if (!propose_shape(base, {n, false, false, kSearch}, 128, Loader::kTmaIm2col, Staging::kDirect, configs)) continue;
+    configs.back().gemm.split_k = SplitK::kCluster;
+    if (!set_stages(configs.back())) configs.pop_back();
   }
 }
 

@@ -149,7 +149,15 @@ const RowCase kTargetCases[] = {
        blackwell(c);
        c.gemm.split_k = SplitK::kWorkspace;
      },
-     "split_k=workspace staging=tma_store groups_per_tile=1: workspace with direct and 1"},
+     "split_k=workspace staging=tma_store groups_per_tile=1 persistent=false tile=128x128: workspace with direct"},
+    {"tcgen05-split",
+     [](KernelConfig& c) {
+       blackwell(c);
+       c.gemm.split_k = SplitK::kCluster;
+       c.gemm.staging = Staging::kDirect;
+       c.gemm.persistent = true;
+     },
+     "split_k=cluster staging=direct groups_per_tile=1 persistent=true tile=128x128"},
     {"tcgen05-patch",
      [](KernelConfig& c) {
        patches(c);

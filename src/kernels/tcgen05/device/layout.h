@@ -14,6 +14,9 @@ constexpr int blocks(const KernelConfig& config) { return tma_layout::tile_block
 constexpr int cluster_tiles(const KernelConfig& config) { return tma_layout::sharing_blocks(config); }
 constexpr int cluster_blocks(const KernelConfig& config) { return blocks(config) * cluster_tiles(config); }
 
+// Or the parts of one tile's sum, of as many blocks as the launch says.
+constexpr bool sums_in_cluster(const KernelConfig& config) { return config.gemm.split_k == SplitK::kCluster; }
+
 // A tile's rows and columns of one block.
 inline constexpr int kRows = 128;
 constexpr int columns(const KernelConfig& config) { return config.gemm.tile.n / blocks(config); }
@@ -63,9 +66,11 @@ constexpr int out_buffers(const KernelConfig& config) {
 
 // Bytes from a block's first aligned one on.
 struct SharedLayout {
-  int a, b;            // slots
-  int low;             // the low parts of both, as far from them (kernels/tma/device/remainder.h)
-  int out;             // outputs on their way
+  int a, b;      // slots
+  int low;       // the low parts of both, as far from them (kernels/tma/device/remainder.h)
+  int out;       // outputs on their way
+  int exchange;  // rows of sums from the cluster's blocks, and their barriers (kernels/tma/device/exchange.h)
+  int cluster;
   int answers;         // of launch control
   int ring, changed;   // barriers of the slots: full and empty; full where numbers are parted
   int summed, taken;   // of each accumulator: its products are done, and its sums are read
@@ -84,6 +89,8 @@ constexpr SharedLayout shared_layout(const KernelConfig& config) {
   at.b = regions.take(slots * b_bytes(config));
   at.low = regions.take(tma_layout::three_products(config) ? slots * (a_bytes(config) + b_bytes(config)) : 0);
   at.out = regions.take(out_buffers(config) * kChunkBytes);
+  at.exchange = regions.take(tma_layout::exchange_bytes(config));
+  at.cluster = regions.take(sums_in_cluster(config) ? 16 : 0);
   at.answers = regions.take(16 * kAnswers);
   at.ring = regions.take(ring_bytes(slots));
   at.changed = regions.take(tma_layout::changes_tiles(config) ? ring_bytes(slots) : 0);

@@ -18,12 +18,14 @@ class TileWalk {
   using Shared = Tcgen05Shared<kConfig>;
   static constexpr bool kTakes = tcgen05_layout::takes_clusters(kConfig);
   static constexpr bool kParts = kConfig.gemm.split_k == SplitK::kWorkspace;
+  static_assert(!Shared::kSums || (!kTakes && Shared::kClusterBlocks == 1));
 
   template <class Params>
   WT_DEVICE explicit TileWalk(const Params& p) {
     constexpr GemmConfig kGemm = kConfig.gemm;
-    at_ = static_cast<u32>(device::block_index().x) / Shared::kClusterBlocks;
-    step_ = static_cast<u32>(device::grid_size().x) / Shared::kClusterBlocks;
+    const u32 members = Shared::kSums ? device::cluster_blocks() : static_cast<u32>(Shared::kClusterBlocks);
+    at_ = static_cast<u32>(device::block_index().x) / members;
+    step_ = static_cast<u32>(device::grid_size().x) / members;
     tiles_m_ = static_cast<u32>(p.tiles_m) / kGemm.cluster_m;
     tiles_n_ = static_cast<u32>(p.tiles_n) / kGemm.cluster_n;
     groups_ = static_cast<u32>(p.groups);
@@ -38,13 +40,14 @@ class TileWalk {
   // each.
   WT_DEVICE Work work() const {
     constexpr GemmConfig kGemm = kConfig.gemm;
-    Work work{{}, 0, 0, false, false};
+    Work work{{}, 0, order_, at_ + step_ >= items_, false};
     u32 at = at_;
     if constexpr (kParts) {
       const u32 tiles = tiles_m_ * tiles_n_ * groups_;
       work.part = static_cast<i32>(at / tiles);
       at -= static_cast<u32>(work.part) * tiles;
     }
+    if constexpr (Shared::kSums) work.part = static_cast<i32>(device::cluster_rank());
     work.tile = tile_at<kGemm.raster, kGemm.block_swizzle>(at, tiles_m_, tiles_n_);
     if constexpr (Shared::kTiles > 1) {
       const u32 tile = Shared::tile();
@@ -67,12 +70,14 @@ class TileWalk {
       more_ = cluster.taken;
     } else {
       at_ += step_;
+      ++order_;
       more_ = at_ < items_;
     }
   }
 
  private:
   u32 at_, step_, tiles_m_, tiles_n_, groups_, items_;
+  int order_ = 0;
   bool more_;
   typename Shared::AnswerCursor answer_;
 };

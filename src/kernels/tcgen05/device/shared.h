@@ -4,6 +4,7 @@
 
 #include "kernels/device/gemm/ring.h"
 #include "kernels/tcgen05/device/layout.h"
+#include "kernels/tma/device/exchange.h"
 #include "target/blackwell.h"
 
 namespace wt {
@@ -15,6 +16,7 @@ struct Tcgen05Shared {
   static constexpr int kClusterBlocks = tcgen05_layout::cluster_blocks(kConfig);
   static constexpr int kLow = kAt.low;                                         // from a tile to its low parts
   static constexpr bool kChanges = tcgen05_layout::change_warps(kConfig) > 0;  // between copies and products
+  static constexpr bool kSums = tcgen05_layout::sums_in_cluster(kConfig);
   using SlotRing = Ring<kConfig.gemm.stages>;
   using SumCursor = RingCursor<tcgen05_layout::accumulators(kConfig)>;
   using AnswerCursor = RingCursor<tcgen05_layout::kAnswers>;
@@ -34,6 +36,7 @@ struct Tcgen05Shared {
   WT_DEVICE SharedAddress b_box(int slot, int box) const {
     return base + kAt.b + slot * tcgen05_layout::b_bytes(kConfig) + box * tcgen05_layout::b_box_bytes(kConfig);
   }
+  WT_DEVICE ClusterSum<kConfig> sum() const { return {base + kAt.exchange, base + kAt.cluster}; }
   // Whose full slots can be multiplied.
   WT_DEVICE const SlotRing& ready() const { return kChanges ? changed : ring; }
   WT_DEVICE SharedAddress out(int buffer) const { return base + kAt.out + buffer * tcgen05_layout::kChunkBytes; }
@@ -56,6 +59,7 @@ struct Tcgen05Shared {
 
   // By one thread, before all meet.
   WT_DEVICE void init() const {
+    if constexpr (kSums) sum().init();
     ring.init(1, kTiles);  // every tile's products give a slot back, as it may hold what another one loads
     if constexpr (kChanges) changed.init(tcgen05_layout::change_warps(kConfig), 1);
     for (int i = 0; i < tcgen05_layout::accumulators(kConfig); ++i) {
@@ -81,7 +85,7 @@ struct Tcgen05Shared {
 
   // All threads of the block, or of its cluster.
   WT_DEVICE static void meet() {
-    if constexpr (kClusterBlocks == 1) {
+    if constexpr (kClusterBlocks == 1 && !kSums) {
       device::sync_block();
     } else {
       device::cluster_arrive();

@@ -2,6 +2,7 @@
 // kernels/tcgen05/device/sink.h - the sums of a tile on their way from tensor memory to global memory, by four warps.
 //
 //   tensor memory --16 lanes a time--> fragments of wgmma --kernels/tma/device/output.h--> global memory
+//                                      --of a part: exchange.h--> rows of the block that finishes them -->
 //
 // A warp has 32 rows, which it takes in two halves of 16: a half of all four warps is one fragment of 64 rows.
 #pragma once
@@ -18,6 +19,12 @@ struct HalfRows {
   Rows rows;
   int half;
   WT_DEVICE i64 offset(int row) const { return rows.offset(row / 16 * 32 + 16 * half + row % 16); }
+};
+// Both halves, one after the other.
+template <class Rows>
+struct TwoHalves {
+  Rows rows;
+  WT_DEVICE i64 offset(int row) const { return HalfRows<Rows>{rows, row / 64}.offset(row % 64); }
 };
 
 // A tile of one chunk's columns.
@@ -50,7 +57,7 @@ struct Tcgen05Sink {
   WT_DEVICE static StageRange stages(const Params& p, const TmaRegion& region, const Work& work) {
     constexpr int kBoxes = tma_layout::boxes(kConfig);
     const i32 all = (boxes_of(p, region) + kBoxes - 1) / kBoxes;
-    if constexpr (!kParts) return {0, all};
+    if constexpr (!kParts && !Shared::kSums) return {0, all};
     const auto first = static_cast<i32>(static_cast<i64>(all) * work.part / p.splits);
     return {first, static_cast<i32>(static_cast<i64>(all) * (work.part + 1) / p.splits) - first};
   }
@@ -124,7 +131,12 @@ struct Tcgen05Sink {
     }
     const RegionRows rows{region, first_row(region, work)};
     const typename Out::Place place{work.tile.n * kTileN + column, work.tile.group};
-    if constexpr (kBulk) {
+    if constexpr (Shared::kSums) {
+      static_assert(kWhole == 1 && kTail == 0);
+      shared.sum().sum(d, 0, work.order, work.last, [&](int row, int first, const float(&sums)[8]) {
+        Out::store_eight(p, TwoHalves<RegionRows>{rows}, place, row, first, sums, steps);
+      });
+    } else if constexpr (kBulk) {
       store_in_bulk<kColumns>(rows, place, d);
     } else {
       WT_UNROLL for (int half = 0; half < 2; ++half) {

@@ -161,7 +161,21 @@ constexpr Shape kCopiedShapes[] = {{128, 128, true, kSearch, kSearch},
                                    {128, 256, false, kSearch, kSearch},
                                    {128, 32, false, kSearch, kSearch}};
 
+// The same of 32-bit types, whose rows are few numbers: in narrow boxes too.
+void propose_copied_words(const KernelConfig& base, std::vector<KernelConfig>& configs) {
+  if (base.direction != Direction::kForward || !stages(base)) return;
+  for (const Staging staging : {Staging::kTmaStore, Staging::kDirect}) {
+    for (const int swizzle : {128, 32}) {
+      for (const Shape& shape : kCopiedShapes) {
+        if (!propose_shape(base, shape, swizzle, Loader::kTmaIm2col, staging, configs)) continue;
+        configs.back().gemm.aligned_copy = true;
+      }
+    }
+  }
+}
+
 void propose_copied(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth != Breadth::kFew && size_of(operand_a(base)) == 4) return propose_copied_words(base, configs);
   if (breadth == Breadth::kFew || !is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
   for (const unsigned char stored : {8, 2, 1}) {
     for (const Shape& shape : kCopiedShapes) {

@@ -38,6 +38,26 @@ constexpr KernelForm kForms[] = {
      [](const KernelConfig& c) { return tma_layout::crosswise(c) && c.gemm.ping_pong; }},
 };
 
+// Few channels: a turned filter's rows need be whole vectors, not dx's channels; rows that are not are copied.
+constexpr KernelForm kFewForms[] = {
+    {"bwd_data tf32 n1 c3 k64 i15x14 f7x7 s2 p3", "three channels of dx",
+     [](const KernelConfig& c) { return c.kind == Kind::kTma && c.gemm.split_k == SplitK::kNone; }},
+    {"bwd_data fp32 n1 c7 k36 i9x10 f3x3 p1 +bias", "an odd number, in parts",
+     [](const KernelConfig& c) { return c.kind == Kind::kTma && c.gemm.split_k == SplitK::kWorkspace; }},
+    {"bwd_weight tf32 n1 c40 k3 i14x15 f3x3 p1", "rows of dy copied",
+     [](const KernelConfig& c) { return c.kind == Kind::kTmaWeight && c.gemm.aligned_copy; }},
+    {"bwd_weight fp32 n2 c3 k34 i10x11 f3x3 s2 p1", "rows of both copied",
+     [](const KernelConfig& c) { return c.kind == Kind::kTmaWeight && c.gemm.aligned_copy; }},
+    {"fwd fp32 n2 c3 k36 i14x15 f3x3 s2 p1", "narrow boxes of copied rows, stored in bulk",
+     [](const KernelConfig& c) { return c.gemm.aligned_copy && c.gemm.swizzle_a == 32 && bulk(c); }},
+    {"fwd tf32 n2 c7 k33 i9x10 f3x3 p1 +bias", "wide ones, stored by numbers",
+     [](const KernelConfig& c) { return c.gemm.aligned_copy && c.gemm.swizzle_a == 128 && !bulk(c); }},
+};
+
+TEST(TmaWords, OfFewChannelsAreExact) {
+  expect_forms_exact(kFewForms, [](const KernelConfig& c) { return c.gemm.pipeline == Pipeline::kTma; });
+}
+
 TEST(TmaWords, AreExact) { expect_forms_exact(kForms, stages, [](ConvProblem& problem) { problem.epilogue.beta = -3; }); }
 
 }  // namespace

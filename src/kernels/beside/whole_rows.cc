@@ -43,7 +43,9 @@ std::vector<Rows> rows_of(const KernelConfig& config, const ConvProblem& p) {
     add_rows(list, Tensor::kX, p.x, p.c, p.x_elements());
   }
   if (p.direction != Direction::kForward) add_rows(list, Tensor::kY, p.y, p.k, p.y_elements());
-  if (p.direction != Direction::kBackwardWeight) add_rows(list, Tensor::kW, p.w, p.c_per_group(), p.w_elements());
+  // A turned filter has whole rows of its own.
+  if (p.direction != Direction::kBackwardWeight && !tma_layout::turns_filter(config))
+    add_rows(list, Tensor::kW, p.w, p.c_per_group(), p.w_elements());
   if (tma_layout::raw_patches(config) && !list.empty()) {
     const RawPatches patches = raw_patches(p);
     list.back().whole_bytes = patches.depth * size_of(p.w);
@@ -124,9 +126,9 @@ Binding with_whole_rows(const KernelConfig& config, const ConvProblem& problem, 
   copy.shape.grid[0] = static_cast<uint32_t>(
       std::clamp<int64_t>(ceil_div(most, kWholeRowsThreads), 1, int64_t{device.multiprocessors} * 8));
   set_params(copy, arguments);
-  // WHY not behind zeros: they are written between the launches.
+  // WHY not behind zeros: they are written between the launches. Nor the launch that turns a filter, which does not wait.
   Launch& reader = binding.launches.front();
-  reader.shape.programmatic = reader.zeros.empty();  // kernels/tma/device/roles.h waits
+  if (!tma_layout::turns_filter(config)) reader.shape.programmatic = reader.zeros.empty();  // tma/device/roles.h waits
   binding.launches.insert(binding.launches.begin(), std::move(copy));
   binding.workspace_bytes = at;
   return binding;

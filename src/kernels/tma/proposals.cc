@@ -163,7 +163,7 @@ constexpr Shape kCopiedShapes[] = {{128, 128, true, kSearch, kSearch},
 
 // The same of 32-bit types, whose rows are few numbers: in narrow boxes too.
 void propose_copied_words(const KernelConfig& base, std::vector<KernelConfig>& configs) {
-  if (base.direction != Direction::kForward || !stages(base)) return;
+  if (!stages(base)) return;
   for (const Staging staging : {Staging::kTmaStore, Staging::kDirect}) {
     for (const int swizzle : {128, 32}) {
       for (const Shape& shape : kCopiedShapes) {

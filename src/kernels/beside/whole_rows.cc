@@ -126,7 +126,8 @@ Binding with_whole_rows(const KernelConfig& config, const ConvProblem& problem, 
   copy.shape.grid[0] = static_cast<uint32_t>(
       std::clamp<int64_t>(ceil_div(most, kWholeRowsThreads), 1, int64_t{device.multiprocessors} * 8));
   set_params(copy, arguments);
-  // WHY not behind zeros: they are written between the launches. Nor the launch that turns a filter, which does not wait.
+  // WHY not behind zeros: they are written between the launches. Nor the launch that turns a filter, which does not
+  // wait.
   Launch& reader = binding.launches.front();
   if (!tma_layout::turns_filter(config)) reader.shape.programmatic = reader.zeros.empty();  // tma/device/roles.h waits
   binding.launches.insert(binding.launches.begin(), std::move(copy));

@@ -101,7 +101,7 @@ Operand operand(const Case& at, bool a) {
   int64_t channels = p.c;  // of x
   if (a && p.direction != Direction::kForward) channels = p.k;
   if (!a && p.direction != Direction::kBackwardWeight)
-    channels = p.c_per_group() * at.config.gemm.groups_per_tile;  // of w: k rows of r s c/g
+    channels = p.c_per_group() * at.config.gemm.groups_per_tile;              // of w: k rows of r s c/g
   if (!a && tma_layout::turns_filter(at.config)) channels = p.k_per_group();  // rows of the turned one
   return {is_tma(loader), loader == Loader::kTmaIm2col, channels, size_of(type)};
 }

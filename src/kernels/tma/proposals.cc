@@ -294,8 +294,8 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
         // Packs have 32-bit types' other outputs by pairs, whatever their channels.
         const Staging other = words && breadth == Breadth::kFew ? Staging::kDirect : Staging::kShared;
         if (shape.other >= least) propose_shape(base, shape, swizzle, loader, other, configs);
-        // For outputs of odd channel counts, which forward has, and backward data where the filter is turned round; as a
-        // best guess, they go to pipeline wavelet.
+        // For outputs of odd channel counts, which forward has, and backward data where the filter is turned round; as
+        // a best guess, they go to pipeline wavelet.
         const bool odd = base.direction == Direction::kForward || tma_layout::turns_filter(base);
         if (breadth == Breadth::kAll && odd && shape.m == 128 && !shape.ping_pong && shape.blocks == 1)
           propose_shape(base, shape, swizzle, loader, Staging::kDirect, configs);

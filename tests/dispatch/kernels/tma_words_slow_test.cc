@@ -20,9 +20,9 @@ constexpr KernelForm kForms[] = {
      [](const KernelConfig& c) { return bulk(c) && c.gemm.tile.n == 40; }},
     {"fwd tf32 n2 c8 k268 i40x51 f1x1", "several tiles a block, two boxes in turns",
      [](const KernelConfig& c) { return bulk(c) && in_turns(c) && c.gemm.tile.n == 256; }},
-    {"fwd tf32 n2 c8 k160 i45x46 f1x1 +bias", "an odd number of boxes in turns, and several tiles",
+    {"fwd tf32 n2 c8 k160 i30x31 f1x1 +bias", "an odd number of boxes in turns, and several tiles",
      [](const KernelConfig& c) { return bulk(c) && in_turns(c) && c.gemm.tile.n == 160; }},
-    {"fwd fp32 n2 c8 k132 i40x41 f1x1 +scale+residual+amax", "consumers in turns, every step",
+    {"fwd fp32 n2 c8 k132 i30x31 f1x1 +scale+residual+amax", "consumers in turns, every step",
      [](const KernelConfig& c) { return bulk(c) && in_turns(c) && c.gemm.ping_pong; }},
     {"fwd tf32 n2 c36 k68 i9x10 f1x1 +bias+residual+relu", "a residual where results are staged",
      [](const KernelConfig& c) { return tma_layout::copies_residual(c) && !tma_layout::crosswise(c); }},
@@ -34,7 +34,7 @@ constexpr KernelForm kForms[] = {
      [](const KernelConfig& c) { return bulk(c) && c.gemm.tile.n >= 64; }},
     {"fwd tf32 n1 c64 k72 i13x11 f1x1 +residual", "crosswise: tails of pixels and channels, a copied residual",
      [](const KernelConfig& c) { return tma_layout::crosswise(c) && c.gemm.tile.m == 136; }},
-    {"bwd_data tf32 n2 c72 k8 i40x41 f1x1 +bias", "crosswise in turns, several tiles, a filter turned round",
+    {"bwd_data tf32 n2 c72 k8 i30x31 f1x1 +bias", "crosswise in turns, several tiles, a filter turned round",
      [](const KernelConfig& c) { return tma_layout::crosswise(c) && c.gemm.ping_pong; }},
 };
 
@@ -62,7 +62,9 @@ TEST(TmaWords, OfFewChannelsAreExact) {
   expect_forms_exact(kFewForms, [](const KernelConfig& c) { return c.gemm.pipeline == Pipeline::kTma; });
 }
 
-TEST(TmaWords, AreExact) { expect_forms_exact(kForms, stages, [](ConvProblem& problem) { problem.epilogue.beta = -3; }); }
+TEST(TmaWords, AreExact) {
+  expect_forms_exact(kForms, stages, [](ConvProblem& problem) { problem.epilogue.beta = -3; });
+}
 
 }  // namespace
 }  // namespace wt

@@ -35,8 +35,8 @@ struct TmaOutput<kConfig, Arguments, true> {
     return static_cast<i64>(place.group) * p.columns + place.column;
   }
 
-  // Writes the fragment into `staging`: rows of 128 bytes for each pixel, 128-byte swizzle; in the place of the residual
-  // where that was copied there.
+  // Writes the fragment into `staging`: rows of 128 bytes for each pixel, 128-byte swizzle; in the place of the
+  // residual where that was copied there.
   template <class Rows>
   WT_DEVICE static void stage(const Arguments& p, const Rows& rows, const Place& place, const float (&d)[kPixels / 2],
                               Steps& steps, SharedAddress staging) {
@@ -48,8 +48,8 @@ struct TmaOutput<kConfig, Arguments, true> {
   }
 
   template <class Rows>
-  WT_DEVICE static void stage_halves(const Arguments& p, const Rows& rows, const Place& place, const float (&d)[kPixels / 2],
-                              Steps& steps, SharedAddress staging) {
+  WT_DEVICE static void stage_halves(const Arguments& p, const Rows& rows, const Place& place,
+                                     const float (&d)[kPixels / 2], Steps& steps, SharedAddress staging) {
     constexpr int kBlocks = kPixels / 8;
     const int thread = device::thread_index() % 128, lane = thread % 32, warp = thread / 32;
     const i32 in_fragment = warp * 16 + lane / 4;

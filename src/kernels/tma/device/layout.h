@@ -181,7 +181,9 @@ constexpr int out_box_bytes(const KernelConfig& config) { return 128 * (crosswis
 // 32-bit numbers that may be as much as the ring: they are then staged by two boxes, the next while one leaves.
 inline constexpr int kBoxesInTurns = 2;
 constexpr int tile_boxes(const KernelConfig& config) {
-  const int fragments = config.gemm.staging == Staging::kTmaStore ? rows_of_consumer(config) / 64 : 1;
+  const GemmConfig& gemm = config.gemm;
+  const bool whole = gemm.staging == Staging::kTmaStore && (crosswise(config) ? gemm.warps.n : gemm.warps.m) >= 4;
+  const int fragments = whole ? rows_of_consumer(config) / 64 : 1;
   return fragments * out_boxes(config);
 }
 constexpr bool stages_in_turns(const KernelConfig& config) {

@@ -136,6 +136,7 @@ class TransposedPlan final : public Plan {
   static TransposeArguments arguments_of(const Matrices& m) {
     TransposeArguments arguments{};
     arguments.rows = m.output ? m.positions : m.channels;
+    arguments.pitch = arguments.rows;
     arguments.columns = m.output ? m.channels : m.positions;
     arguments.tiles_rows = ceil_div(arguments.rows, kTransposeEdge);
     arguments.tiles_columns = ceil_div(arguments.columns, kTransposeEdge);

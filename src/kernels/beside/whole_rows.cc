@@ -22,8 +22,7 @@ constexpr int64_t kAlignment = 256;  // of a copy; maps need 16 bytes
 // An input whose rows are copied.
 struct Rows {
   Tensor tensor;
-  int64_t count, elements;  // rows, and elements of each
-  int64_t row_bytes, whole_bytes;
+  int64_t count, row_bytes, whole_bytes;
   int64_t copies = 1, shift = 0;  // each behind so many more zeros
   int64_t bytes() const { return ceil_div(copies * count * whole_bytes, kAlignment) * kAlignment; }
 };
@@ -31,7 +30,7 @@ struct Rows {
 void add_rows(std::vector<Rows>& list, Tensor tensor, DataType type, int64_t elements, int64_t all) {
   const int64_t bytes = elements * size_of(type);
   if (bytes % kChunkBytes == 0 || all == 0) return;
-  list.push_back({tensor, all / elements, elements, bytes, whole_row_bytes(bytes)});
+  list.push_back({tensor, all / elements, bytes, whole_row_bytes(bytes)});
 }
 
 // The rows of the tensors that the direction reads, but for patches that are read where they lie.
@@ -39,12 +38,14 @@ std::vector<Rows> rows_of(const KernelConfig& config, const ConvProblem& p) {
   std::vector<Rows> list;
   if (tma_layout::packs_patches(config) && p.x_elements() > 0) {
     const int64_t bytes = p.c * size_of(p.x);
-    list.push_back({Tensor::kX, p.x_elements() / p.c, p.c, bytes, whole_row_bytes(bytes)});
+    list.push_back({Tensor::kX, p.x_elements() / p.c, bytes, whole_row_bytes(bytes)});
   } else if (p.direction != Direction::kBackwardData && !tma_layout::raw_patches(config)) {
     add_rows(list, Tensor::kX, p.x, p.c, p.x_elements());
   }
   if (p.direction != Direction::kForward) add_rows(list, Tensor::kY, p.y, p.k, p.y_elements());
-  if (p.direction != Direction::kBackwardWeight) add_rows(list, Tensor::kW, p.w, p.c_per_group(), p.w_elements());
+  // A turned filter has whole rows of its own.
+  if (p.direction != Direction::kBackwardWeight && !tma_layout::turns_filter(config))
+    add_rows(list, Tensor::kW, p.w, p.c_per_group(), p.w_elements());
   if (tma_layout::raw_patches(config) && !list.empty()) {
     const RawPatches patches = raw_patches(p);
     list.back().whole_bytes = patches.depth * size_of(p.w);
@@ -92,7 +93,7 @@ Binding with_whole_rows(const KernelConfig& config, const ConvProblem& problem, 
   for (size_t i = 0; i < list.size(); ++i) {
     const Rows& rows = list[i];
     WholeRowsArguments::Copy& job = arguments.copies[i];
-    job.row = static_cast<i32>(rows.elements);
+    job.row = static_cast<i32>(rows.row_bytes / 2);  // the kernel moves 16 bits at a time
     job.chunks = static_cast<i32>(rows.whole_bytes / kChunkBytes);
     job.rows = rows.count;
     job.once = rows.count * job.chunks;
@@ -125,9 +126,10 @@ Binding with_whole_rows(const KernelConfig& config, const ConvProblem& problem, 
   copy.shape.grid[0] = static_cast<uint32_t>(
       std::clamp<int64_t>(ceil_div(most, kWholeRowsThreads), 1, int64_t{device.multiprocessors} * 8));
   set_params(copy, arguments);
-  // WHY not behind zeros: they are written between the launches.
+  // WHY not behind zeros: they are written between the launches. Nor the launch that turns a filter, which does not
+  // wait.
   Launch& reader = binding.launches.front();
-  reader.shape.programmatic = reader.zeros.empty();  // kernels/tma/device/roles.h waits
+  if (!tma_layout::turns_filter(config)) reader.shape.programmatic = reader.zeros.empty();  // tma/device/roles.h waits
   binding.launches.insert(binding.launches.begin(), std::move(copy));
   binding.workspace_bytes = at;
   return binding;

@@ -104,7 +104,8 @@ Operand operand(const Case& at, bool a) {
   int64_t channels = p.c;  // of x
   if (a && p.direction != Direction::kForward) channels = p.k;
   if (!a && p.direction != Direction::kBackwardWeight)
-    channels = p.c_per_group() * at.config.gemm.groups_per_tile;  // of w: k rows of r s c/g
+    channels = p.c_per_group() * at.config.gemm.groups_per_tile;              // of w: k rows of r s c/g
+  if (!a && tma_layout::turns_filter(at.config)) channels = p.k_per_group();  // rows of the turned one
   return {is_tma(loader), loader == Loader::kTmaIm2col, channels, size_of(type)};
 }
 bool has_tma(const Case& at) { return is_gemm(at) && (operand(at, true).tma || operand(at, false).tma); }
@@ -230,17 +231,19 @@ constexpr Constraint kRows[] = {
            a.channels, b.channels, a.bytes, b.bytes, kTmaStrideBytes);
      }},
 
-    {"tma-rows", "inputs are copied to whole rows where they are not, of 16-bit types and one group",
+    {"tma-rows", "inputs are copied to whole rows where they are not, of 16 or 32-bit types and one group",
      [](const Case& at) { return tma_layout::copies_rows(at.config); },
      [](const Case& at) {
-       return at.problem->g == 1 && operand(at, true).bytes == 2 && operand(at, false).bytes == 2 &&
+       const bool halves = operand(at, true).bytes == 2 && operand(at, false).bytes == 2;
+       const bool words = operand(at, true).bytes == 4 && !tma_layout::sees_patches(at.config);
+       return at.problem->g == 1 && (halves || words) &&
               (tma_layout::packs_patches(at.config) ? packing_helps(*at.asked) : !tma_strides_fit(at));
      },
      [](const Case& at) {
        const Operand a = operand(at, true), b = operand(at, false);
        return fmt::format(
            "{} and {} channels of {} and {} bytes in {} groups: aligned_copy copies rows that are not whole 16 bytes, "
-           "of 16-bit types and one group; use aligned_copy=false",
+           "of 16 or 32-bit types and one group, no 32-bit patches; use aligned_copy=false",
            a.channels, b.channels, a.bytes, b.bytes, at.problem->g);
      }},
 

@@ -12,6 +12,7 @@
 #include "kernels/beside/device/transpose_arguments.h"
 #include "kernels/beside/split_sum.h"
 #include "kernels/beside/stream_sum.h"
+#include "kernels/beside/whole_rows.h"
 #include "kernels/shared/cache_policy.h"
 #include "kernels/shared/conv_arguments.h"
 #include "kernels/shared/split.h"
@@ -40,12 +41,22 @@ Image image_of(const ConvProblem& problem, const Lattice& seen) {
 
 constexpr int64_t kMapAlignment = 256;  // of what a map starts at; 16 bytes suffice
 
+// Numbers from one row of the turned filter to the next: maps need whole 16 bytes.
+int64_t turned_pitch(const ConvProblem& problem) {
+  const int64_t bytes = problem.k_per_group() * size_of(problem.w);
+  return whole_row_bytes(bytes) / size_of(problem.w);
+}
+int64_t turned_elements(const ConvProblem& problem) {
+  return problem.g * pixels(problem.filter) * problem.c_per_group() * turned_pitch(problem);
+}
+
 // (k, taps c) of each group becomes (taps c, k) in the workspace.
 Launch turn_filter_launch(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
                           uint64_t at) {
   TransposeArguments arguments{};
   arguments.rows = problem.k_per_group();
   arguments.columns = pixels(problem.filter) * problem.c_per_group();
+  arguments.pitch = turned_pitch(problem);
   arguments.tiles_rows = ceil_div(arguments.rows, kTransposeEdge);
   arguments.tiles_columns = ceil_div(arguments.columns, kTransposeEdge);
   arguments.tiles = problem.g * arguments.tiles_rows * arguments.tiles_columns;
@@ -290,7 +301,7 @@ Binding bind_list(const KernelConfig& config, const View& seen, const DeviceInfo
   if (parts) binding.launches.push_back(split_sum_launch(config, problem, device, arguments.splits));
   if (stream_sum) binding.launches.push_back(std::move(*stream_sum));
   binding.workspace_bytes =
-      turned ? static_cast<int64_t>(filter_at) + problem.w_elements() * size_of(problem.w) : parts_bytes;
+      turned ? static_cast<int64_t>(filter_at) + turned_elements(problem) * size_of(problem.w) : parts_bytes;
   return binding;
 }
 
@@ -301,6 +312,8 @@ TensorMapSpec filter_map(const KernelConfig& config, const ConvProblem& problem)
     TensorMapSpec turned =
         dense_map(problem.w, {problem.k_per_group(), problem.c_per_group(), pixels(problem.filter) * problem.g},
                   config.gemm.swizzle_a);
+    turned.stride[1] = static_cast<uint64_t>(turned_pitch(problem) * size_of(problem.w));
+    turned.stride[2] = turned.stride[1] * static_cast<uint64_t>(problem.c_per_group());
     turned.box = {static_cast<uint32_t>(tma_layout::box_k(config)),
                   static_cast<uint32_t>(tma_layout::b_box_rows(config)), 1};
     return turned;

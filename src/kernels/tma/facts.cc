@@ -64,8 +64,7 @@ double three_product_cycles(const KernelConfig& config, double bytes_deep, const
   const bool in_registers = tma_layout::parts_rows(config);
   const double vector_cycles = in_registers ? 60 : 24;  // guesses
   const double parted = in_registers ? gemm.tile.n * bytes_deep : tiles;
-  const double read =
-      3 * gemm.tile.m / 64.0 * ((in_registers ? 0 : 64) + gemm.tile.n) * bytes_deep + (tiles - parted);
+  const double read = 3 * gemm.tile.m / 64.0 * ((in_registers ? 0 : 64) + gemm.tile.n) * bytes_deep + (tiles - parted);
   const double parting = parted / 16 / tma_layout::kRemainderThreads * vector_cycles;
   return std::max({3 * mma_cycles(config, bytes_deep), (read + tiles + 3 * parted) / rates.shared, parting});
 }

@@ -178,7 +178,21 @@ constexpr Shape kCopiedShapes[] = {{128, 128, true, kSearch, kSearch},
                                    {128, 256, false, kSearch, kSearch},
                                    {128, 32, false, kSearch, kSearch}};
 
+// The same of 32-bit types, whose rows are few numbers: in narrow boxes too.
+void propose_copied_words(const KernelConfig& base, std::vector<KernelConfig>& configs) {
+  if (!stages(base)) return;
+  for (const Staging staging : {Staging::kTmaStore, Staging::kDirect}) {
+    for (const int swizzle : {128, 32}) {
+      for (const Shape& shape : kCopiedShapes) {
+        if (!propose_shape(base, shape, swizzle, Loader::kTmaIm2col, staging, configs)) continue;
+        configs.back().gemm.aligned_copy = true;
+      }
+    }
+  }
+}
+
 void propose_copied(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth != Breadth::kFew && size_of(operand_a(base)) == 4) return propose_copied_words(base, configs);
   if (breadth == Breadth::kFew || !is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
   for (const unsigned char stored : {8, 2, 1}) {
     for (const Shape& shape : kCopiedShapes) {
@@ -297,8 +311,8 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
         // Packs have 32-bit types' other outputs by pairs, whatever their channels.
         const Staging other = words && breadth == Breadth::kFew ? Staging::kDirect : Staging::kShared;
         if (shape.other >= least) propose_shape(base, shape, swizzle, loader, other, configs);
-        // For outputs of odd channel counts, which forward has, and backward data where the filter is turned round; as a
-        // best guess, they go to pipeline wavelet.
+        // For outputs of odd channel counts, which forward has, and backward data where the filter is turned round; as
+        // a best guess, they go to pipeline wavelet.
         const bool odd = base.direction == Direction::kForward || tma_layout::turns_filter(base);
         if (breadth == Breadth::kAll && odd && shape.m == 128 && !shape.ping_pong && shape.blocks == 1)
           propose_shape(base, shape, swizzle, loader, Staging::kDirect, configs);

@@ -93,8 +93,8 @@ constexpr Constraint kStaging[] = {
               !tma_layout::sees_patches(at.config) && (!copies_rows(at) || at.config.gemm.vector_c > 1);
      },
      [](const Case& at) {
-       return fmt::format("staging={} vector_c={} with output {}; use staging=direct",
-                          text_of(at.config.gemm.staging), at.config.gemm.vector_c, text_of(output_type(at.config)));
+       return fmt::format("staging={} vector_c={} with output {}; use staging=direct", text_of(at.config.gemm.staging),
+                          at.config.gemm.vector_c, text_of(output_type(at.config)));
      }},
 
     {"tma-copy-vector", "rows of patches that are staged are copied by vectors", copies_rows,

@@ -40,7 +40,8 @@ double with_aligned_copy(const KernelConfig& config, const View& seen, double cy
   // kernel took three times its prediction.
   constexpr double kCopyLaunch = 0.8, kFewChannels = 16, kMostlyOutside = 3;
   const auto depth = static_cast<double>(problem.direction == Direction::kForward ? problem.c : problem.k);
-  const bool outside = problem.direction != Direction::kBackwardWeight && depth < kFewChannels;
+  const bool outside =
+      problem.direction != Direction::kBackwardWeight && depth < kFewChannels && depth * 4 < tma_layout::box_k(config);
   return cycles * (outside ? kMostlyOutside : 1) + kCopyLaunch * rates.launch_cycles() +
          whole_rows_traffic(config, problem) / rates.memory_per_cycle();
 }

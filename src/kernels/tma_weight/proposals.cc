@@ -98,14 +98,15 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
       share_operand(configs.back(), share_a);
     }
   }
-  if (least != kSearch || !is_16_bit(base.x)) return;
-  for (const Shape& shape : kAtomicWeightShapes) propose_weight_shape(base, shape, SplitK::kAtomic, 1, configs);
+  if (least != kSearch) return;
   for (const short columns : {64, 128, 192, 256}) {
-    propose_weight_shape(base, {64, columns, false, kSearch, kSearch}, SplitK::kWorkspace, 1, configs);
+    if (!propose_weight_shape(base, {64, columns, false, kSearch, kSearch}, SplitK::kWorkspace, 1, configs)) continue;
     configs.back().gemm.aligned_copy = true;
   }
-  propose_weight_shape(base, {128, 128, false, kSearch, kSearch}, SplitK::kWorkspace, 1, configs);
-  configs.back().gemm.aligned_copy = true;
+  if (propose_weight_shape(base, {128, 128, false, kSearch, kSearch}, SplitK::kWorkspace, 1, configs))
+    configs.back().gemm.aligned_copy = true;
+  if (!is_16_bit(base.x)) return;
+  for (const Shape& shape : kAtomicWeightShapes) propose_weight_shape(base, shape, SplitK::kAtomic, 1, configs);
   if (base.dims <= 2) {
     for (const Shape& shape : kPatchWeightShapes) {
       for (const bool copied : {false, true}) {

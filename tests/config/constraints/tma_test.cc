@@ -238,6 +238,13 @@ const RowCase kProblemCases[] = {
        c.gemm.aligned_copy = true;
      },
      "8 and 8 channels of 2 and 2 bytes in 1 groups: aligned_copy copies rows", "fwd bf16 n1 c8 k8 i8x8 f3x3"},
+    {"tma-rows",
+     [](KernelConfig& c) {
+       hopper(c);
+       c.x = c.w = c.y = DataType::kTf32;
+       c.gemm.aligned_copy = true;
+     },
+     "8 and 8 channels of 4 and 4 bytes in 1 groups: aligned_copy copies rows", "fwd tf32>tf32 n1 c8 k8 i8x8 f3x3"},
     {"tma-element-stride", hopper, "stride=9x9 exceeds 8", "fwd bf16 n1 c8 k8 i32x32 f3x3 s9"},
     {"tma-corner", hopper, "must lie in -128..127 in 2D", "fwd bf16 n1 c8 k8 i400x400 f3x3 d100 p1"},
     {"tma-offset", hopper, "reaches 256 elements or more", "fwd bf16 n1 c8 k8 i300x300 f3x3 d128 p1"},
@@ -246,6 +253,8 @@ const RowCase kProblemCases[] = {
      "4 input and 4 output channels per group", "bwd_weight bf16 n1 g32 c128 k128 i8x8 f3x3"},
     {"tma-store-stride", [](KernelConfig& c) { hopper_with(c, [](KernelConfig&) {}); },
      "36 output channels of 2 bytes are not a multiple of 16 bytes", "fwd bf16 n1 c64 k36 i8x8 f3x3"},
+    {"tma-store-stride", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.y = DataType::kF32; }); },
+     "34 output channels of 4 bytes are not a multiple of 16 bytes", "fwd bf16>fp32 n1 c64 k34 i8x8 f3x3"},
     {"tma-halo-step",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {

@@ -53,11 +53,12 @@ TEST(PortableChoice, ServesTargetsBeforeHopper) {
 TEST(PortableChoice, LeavesHopperToItsOwnPipelines) {
   for (const char* text : {"fwd bf16 n16 c256 k256 i50x50 f3x3 p1", "bwd_data bf16 n64 c128 k128 i56x56 f3x3 s2 p1",
                            "bwd_weight bf16 n16 c256 k256 i50x50 f3x3 p1", "fwd bf16 n64 c3 k64 i224x224 f7x7 s2 p3",
-                           "fwd bf16 n1 c64 k64 i14x14 f3x3 p1", "bwd_weight bf16 n16 c256 k36 i100x100 f3x3 p1"}) {
+                           "fwd bf16 n1 c64 k64 i14x14 f3x3 p1", "bwd_weight bf16 n16 c256 k36 i100x100 f3x3 p1",
+                           "fwd fp32 n4 c62 k64 i28x28 f3x3 p1"}) {
     EXPECT_FALSE(chosen(text, Target::kSm90a).kind == Kind::kPortable) << text;
   }
-  // Nothing else multiplies fp32 there, where bulk copies cannot read it, but the generic kernel.
-  EXPECT_TRUE(chosen("fwd fp32 n4 c62 k64 i28x28 f3x3 p1", Target::kSm90a).kind == Kind::kPortable);
+  // Nothing else multiplies fp32 there, where bulk copies cannot read groups of it, but the generic kernel.
+  EXPECT_TRUE(chosen("fwd fp32 n4 g2 c124 k64 i28x28 f3x3 p1", Target::kSm90a).kind == Kind::kPortable);
 }
 
 }  // namespace

@@ -28,10 +28,9 @@ struct Transpose {
     for (i64 index = device::block_index().x; index < p.tiles; index += device::grid_size().x) {
       const i64 line = index / p.tiles_columns, matrix = line / p.tiles_rows;
       const i64 row = (line - matrix * p.tiles_rows) * kEdge, column = (index - line * p.tiles_columns) * kEdge;
-      const i64 first = matrix * p.rows * p.columns;
-      load(p, tile, first + row * p.columns + column, p.rows - row, p.columns - column);
+      load(p, tile, (matrix * p.rows + row) * p.columns + column, p.rows - row, p.columns - column);
       device::sync_block();
-      store(p, tile, first + column * p.rows + row, p.rows - row, p.columns - column);
+      store(p, tile, (matrix * p.columns + column) * p.pitch + row, p.rows - row, p.columns - column);
       device::sync_block();  // the next tile comes to the same place
     }
   }
@@ -67,7 +66,7 @@ struct Transpose {
 
   WT_DEVICE static void store(const Params& p, SharedAddress tile, i64 first, i64 rows, i64 columns) {
     auto* out = static_cast<Element*>(p.out) + first;
-    const bool paired = p.rows % kPair == 0;
+    const bool paired = p.pitch % kPair == 0;
     constexpr int kSteps = kEdge / kPair;
     WT_UNROLL_FEW for (int i = device::thread_index(); i < kEdge * kSteps; i += kThreads) {
       const int column = i / kSteps, row = i % kSteps * kPair;
@@ -76,7 +75,7 @@ struct Transpose {
       WT_UNROLL for (int j = 0; j < kPair; ++j) {
         if (row + j < rows) pair.at[j] = device::load_shared<Element>(at(tile, row + j, column));
       }
-      Element* to = out + column * p.rows + row;
+      Element* to = out + column * p.pitch + row;
       if (paired) {
         device::store_global(reinterpret_cast<Pair*>(to), pair);
       } else {

@@ -17,8 +17,8 @@ constexpr int transpose_shared_bytes(int bytes) {
 
 struct TransposeArguments {
   const void* in;  // (batch, rows, columns)
-  void* out;       // (batch, columns, rows)
-  i64 rows, columns;
+  void* out;       // (batch, columns, pitch), of which `rows` are written
+  i64 rows, columns, pitch;
   i64 tiles_rows, tiles_columns;  // of one matrix
   i64 tiles;                      // of all
 };

@@ -15,7 +15,7 @@
 
 namespace wt {
 
-// Elements of 16 bits are moved, not read.
+// Elements of 16 bits are moved, not read; one of 32 bits counts as two.
 struct WholeRows {
   using Params = WholeRowsArguments;
   static constexpr int kThreads = kWholeRowsThreads;

@@ -15,7 +15,7 @@ inline constexpr const char* kWholeRowsSuffix = "_rows";  // of the entry that c
 
 struct WholeRowsArguments {
   struct Copy {
-    const void* in;  // rows of `row` elements
+    const void* in;  // rows of `row` elements of 16 bits
     void* out;       // the same, each in `chunks` chunks of 16 bytes
     i64 count;       // chunks of all rows
     i32 row, chunks;

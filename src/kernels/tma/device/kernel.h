@@ -152,7 +152,8 @@ struct TmaGemm {
   }
 
   // fp32: rows of A are parted in registers, those of one or two products while the ones before are multiplied.
-  WT_DEVICE static void multiply_parted(const Shared& shared, Cursor& slot, const StageRange& range, int part, Sums& d) {
+  WT_DEVICE static void multiply_parted(const Shared& shared, Cursor& slot, const StageRange& range, int part,
+                                        Sums& d) {
     constexpr int kAll = kBoxes * kSteps, kOnce = kFragments > 1 ? 1 : 2, kTurns = kAll / kOnce;
     static_assert(kAll == 4, "turns of two sets of registers");
     const i32 stages = range.count;

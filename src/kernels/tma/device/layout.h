@@ -8,10 +8,10 @@
 
 namespace wt::tma_layout {
 
-// Staging of the output: boxes of 128 bytes per row, 64 columns of 16-bit numbers or 32 of 32-bit ones. Bulk stores read
-// it while the next fragment is made; a warp that copies its rows itself is done with one fragment before the next. A
-// weight gradient's boxes are as wide as the blocks of channels that it multiplies, because the next block may belong to
-// another tap.
+// Staging of the output: boxes of 128 bytes per row, 64 columns of 16-bit numbers or 32 of 32-bit ones. Bulk stores
+// read it while the next fragment is made; a warp that copies its rows itself is done with one fragment before the
+// next. A weight gradient's boxes are as wide as the blocks of channels that it multiplies, because the next block may
+// belong to another tap.
 constexpr bool stages_words(const KernelConfig& config) { return size_of(output_type(config)) == 4; }
 constexpr int out_span(const KernelConfig& config) { return stages_words(config) ? 32 : 64; }
 constexpr int out_box_columns(const KernelConfig& config) {
@@ -21,14 +21,14 @@ constexpr int out_box_columns(const KernelConfig& config) {
 constexpr int out_boxes(const KernelConfig& config) {
   return ((crosswise(config) ? 64 : config.gemm.tile.n) + out_span(config) - 1) / out_span(config);
 }
-constexpr int out_box_bytes(const KernelConfig& config) {
-  return 128 * (crosswise(config) ? config.gemm.tile.m : 64);
-}
+constexpr int out_box_bytes(const KernelConfig& config) { return 128 * (crosswise(config) ? config.gemm.tile.m : 64); }
 // The boxes that a consumer makes of what it stages at once: its tile, or where it copies rows itself a fragment. Of
 // 32-bit numbers that may be as much as the ring: they are then staged by two boxes, the next while one leaves.
 inline constexpr int kBoxesInTurns = 2;
 constexpr int tile_boxes(const KernelConfig& config) {
-  const int fragments = config.gemm.staging == Staging::kTmaStore ? rows_of_consumer(config) / 64 : 1;
+  const GemmConfig& gemm = config.gemm;
+  const bool whole = gemm.staging == Staging::kTmaStore && (crosswise(config) ? gemm.warps.n : gemm.warps.m) >= 4;
+  const int fragments = whole ? rows_of_consumer(config) / 64 : 1;
   return fragments * out_boxes(config);
 }
 constexpr bool stages_in_turns(const KernelConfig& config) {
@@ -167,8 +167,8 @@ constexpr SharedLayout shared_layout(const KernelConfig& config) {
   SharedLayout at{};
   at.a = regions.take(slots * a_bytes(config));
   at.b = regions.take(slots * b_bytes(config));
-  at.low = regions.take(three_products(config) ? slots * ((parts_rows(config) ? 0 : a_bytes(config)) + b_bytes(config))
-                                               : 0);
+  at.low =
+      regions.take(three_products(config) ? slots * ((parts_rows(config) ? 0 : a_bytes(config)) + b_bytes(config)) : 0);
   at.out = regions.take(out_bytes(config));
   at.exchange = regions.take(exchange_bytes(config));
   at.edges = regions.take(fold_bytes(config));

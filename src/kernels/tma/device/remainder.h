@@ -5,8 +5,8 @@
 //
 // Of an operand that wgmma reads in shared memory by warps beside the producer, between the copies and wgmma: numbers
 // are replaced by their high parts where they lie, and the low parts go to the same place of a second buffer, so that
-// nothing here depends on how a tile is laid out. Rows of A are parted in registers (parted_rows.h). The products of two low parts are left out: with the rounding of the
-// low parts, a product's error stays below 3 * 2^-22 of it.
+// nothing here depends on how a tile is laid out. Rows of A are parted in registers (parted_rows.h). The products of
+// two low parts are left out: with the rounding of the low parts, a product's error stays below 3 * 2^-22 of it.
 #pragma once
 
 #include "kernels/tma/device/layout.h"

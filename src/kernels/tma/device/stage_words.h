@@ -27,8 +27,7 @@ WT_DEVICE void stage_words(const Arguments& p, const Rows& rows, i32 left, i64 c
   static_assert(sizeof(Pair) == 8 && kFirst % 32 == 0 && kEnd % 8 == 0);
   constexpr EpilogueConfig kSteps = kConfig.epilogue;
   constexpr bool kCopied = tma_layout::copies_residual(kConfig);
-  constexpr bool kBounded =
-      kSteps.scale || kSteps.bias || tma_layout::placed_steps(kConfig).placed() || kSteps.amax;
+  constexpr bool kBounded = kSteps.scale || kSteps.bias || tma_layout::placed_steps(kConfig).placed() || kSteps.amax;
   const int thread = device::thread_index() % 128, lane = thread % 32, row = thread / 32 * 16 + lane / 4;
   bool inside[2] = {true, true};
   i64 offset[2] = {0, 0};
@@ -52,8 +51,9 @@ WT_DEVICE void stage_words(const Arguments& p, const Rows& rows, i32 left, i64 c
       } else if constexpr (kCopied) {
         const Pair residual = device::load_shared<Pair>(address);
         WT_UNROLL for (int i = 0; i < 2; ++i) {
-          pair.at[i] = steps.apply(p.epilogue, d[sum + i], Steps::scale_of(p.epilogue, at_channel + i),
-                                   Steps::bias_of(p.epilogue, at_channel + i), device::to_float(residual.at[i]), at + i);
+          pair.at[i] =
+              steps.apply(p.epilogue, d[sum + i], Steps::scale_of(p.epilogue, at_channel + i),
+                          Steps::bias_of(p.epilogue, at_channel + i), device::to_float(residual.at[i]), at + i);
         }
       } else {
         pair = steps.template apply_run<2>(p.epilogue, {d[sum], d[sum + 1]}, at, at_channel);

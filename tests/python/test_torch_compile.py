@@ -104,6 +104,38 @@ def test_tokens_are_convolved_as_they_lie(causal, autocast):
     assert any(text.startswith(f"fwd {kind} n2 c6 k6 g6 i11 f4 p{'3:0' if causal else '1'}") for text in problems), problems
 
 
+def test_fused_tokens_are_causal_and_stay_as_they_lie():
+    """A module of ours between transposes, of tokens that are a part of wider ones."""
+    torch.manual_seed(0)
+    conv = wtt.nn.Conv1d(6, 6, 4, padding=3, groups=6)
+
+    def model(x):
+        x = x[:, :, :6]
+        return conv(x.transpose(1, 2))[..., :x.shape[1]].transpose(1, 2)
+    x = torch.randn(2, 9, 12)
+    expected = model(x).detach()
+    wtt.clear_report()
+    run = torch.compile(model, backend=lambda graph, inputs: wtt.backend(graph, inputs, compiler=lambda g, _: g.forward))
+    with torch.no_grad():
+        y = run(x)
+    assert difference(y, expected) < 1e-5 and y.is_contiguous()
+    (row,) = wtt.report().plans
+    assert "p3:0" in row["problem"] and "NCW" not in row["problem"], row["problem"]
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="no C++ compiler for inductor")
+def test_inductor_writes_what_our_operators_read():
+    from torch._inductor.utils import run_and_get_code
+    torch.manual_seed(0)
+    conv = wtt.nn.Conv2d(4, 6, 3, padding=1).to(memory_format=torch.channels_last)
+    x = torch.randn(2, 4, 9, 8)  # channels first, as a norm leaves it
+    with torch.no_grad():
+        expected = conv(torch.sin(x))
+        y, code = run_and_get_code(torch.compile(lambda x: conv(torch.sin(x)), backend=wtt.backend), x)
+    assert difference(y, expected) < 1e-5 and y.stride() == expected.stride()
+    assert "empty_strided_cpu((2, 4, 9, 8), (288, 1, 32, 4)" in "".join(code)
+
+
 def test_other_one_dimensional_convolutions_stay():
     from wavetile.torch.compilation import recognise
 

@@ -201,4 +201,16 @@ inline Result<std::string> explain(const Device& device, const Problem& problem,
   return detail::take(report);
 }
 
+// The tuning database as JSON, to carry it to another machine, and what came from one: how many rows were taken.
+inline Result<std::string> export_tuning() {
+  char* json = nullptr;
+  if (Status status = Status::of(wavetile_tuning_export(&json)); !status) return status;
+  return detail::take(json);
+}
+inline Result<int64_t> import_tuning(const std::string& json) {
+  int64_t taken = 0;
+  if (Status status = Status::of(wavetile_tuning_import(json.c_str(), &taken)); !status) return status;
+  return taken;
+}
+
 }  // namespace wavetile

@@ -651,6 +651,13 @@ WAVETILE_API wavetile_status wavetile_explain_kernels(wavetile_device* device, c
                                                       const wavetile_plan_options* options, wavetile_format format,
                                                       int32_t kernels, char** report);
 
+/* The tuning database (WAVETILE_TUNING_DB) as JSON, as `wavetile tuning export --measurements` writes it: *json becomes
+ * a new string (wavetile_string_free). */
+WAVETILE_API wavetile_status wavetile_tuning_export(char** json);
+/* Takes over what such a text has and the database has not, or has older; taken: how many rows, or NULL. A text with a
+ * fault is refused whole. Plans that are made afterwards use it. */
+WAVETILE_API wavetile_status wavetile_tuning_import(const char* json, int64_t* taken);
+
 /* Plans as bytes, in the background, and what the library borrows from its caller. */
 
 /* What a plan chose, as bytes that another process can make the same plan of, on a device of the same target, without

@@ -288,6 +288,22 @@ PyObject* explain(PyObject*, PyObject* arguments) {
   return take_string(status, report);
 }
 
+// tuning_export(): the tuning database as JSON.
+PyObject* tuning_export(PyObject*, PyObject*) {
+  char* json = nullptr;
+  const wavetile_status status = run([&] { return wavetile_tuning_export(&json); });
+  return take_string(status, json);
+}
+
+// tuning_import(text): how many rows were new or newer.
+PyObject* tuning_import(PyObject*, PyObject* text) {
+  const char* json = PyUnicode_AsUTF8AndSize(text, nullptr);
+  if (!json) return nullptr;
+  int64_t taken = 0;
+  const wavetile_status status = run([&] { return wavetile_tuning_import(json, &taken); });
+  return status == WAVETILE_OK ? PyLong_FromLongLong(taken) : raise(status);
+}
+
 // convert(type, from, to, to_float): floats to the bits of a type, or back; both dense buffers.
 PyObject* convert(PyObject*, PyObject* arguments) {
   PyObject *from = nullptr, *to = nullptr;
@@ -364,6 +380,8 @@ PyMethodDef methods[] = {
     {"plan_json", plan_json, METH_O, nullptr},
     {"plan_verify", plan_verify, METH_VARARGS, nullptr},
     {"explain", explain, METH_VARARGS, nullptr},
+    {"tuning_export", tuning_export, METH_NOARGS, nullptr},
+    {"tuning_import", tuning_import, METH_O, nullptr},
     {"execute", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(execute)), METH_FASTCALL, nullptr},
     {"copy_array", copy_array, METH_VARARGS, nullptr},
     {"convert", convert, METH_VARARGS, nullptr},

@@ -22,6 +22,7 @@ from .errors import (BadInputError, CompileError, DeviceError, Error, FileError,
 from .functional import conv, conv_input_gradient, conv_transpose, conv_weight_gradient
 from .plan import Plan, Verification
 from .problem import Problem, TensorSpec
+from .tuning import export_tuning, import_tuning
 
 __version__: str = _core.version()
 
@@ -29,5 +30,5 @@ __all__ = [
     "BadInputError", "CompileError", "Device", "DeviceArray", "DeviceError", "Error", "FileError", "InternalError",
     "OutOfMemoryError", "Plan", "Problem", "Stream", "TensorSpec", "UnsupportedError", "Verification",
     "VerificationError", "capabilities", "conv", "conv_input_gradient", "conv_transpose", "conv_weight_gradient",
-    "devices", "from_bits", "to_bits",
+    "devices", "export_tuning", "from_bits", "import_tuning", "to_bits",
 ]

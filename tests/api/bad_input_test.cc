@@ -242,6 +242,8 @@ TEST(BadInput, NullPointersAreNamed) {
        [&] { return wavetile_explain(d, nullptr, nullptr, WAVETILE_FORMAT_TEXT, &text); }},
       {"wavetile_explain: report is NULL",
        [&] { return wavetile_explain(d, p, nullptr, WAVETILE_FORMAT_TEXT, nullptr); }},
+      {"wavetile_tuning_export: json is NULL", [] { return wavetile_tuning_export(nullptr); }},
+      {"wavetile_tuning_import: json is NULL", [] { return wavetile_tuning_import(nullptr, nullptr); }},
       {"wavetile_fill_tensors: problem is NULL",
        [&] { return wavetile_fill_tensors(nullptr, WAVETILE_FILL_ZERO, 1, &tensors); }},
       {"wavetile_fill_tensors: host is NULL", [&] { return wavetile_fill_tensors(p, WAVETILE_FILL_ZERO, 1, nullptr); }},

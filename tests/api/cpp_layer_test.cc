@@ -99,6 +99,13 @@ TEST(Cpp, FailuresAreValuesUnlessAskedToThrow) {
   EXPECT_NO_THROW(wavetile::Status().throw_if_failed());
 }
 
+TEST(Cpp, TuningIsTextAndATextWithAFaultIsRefused) {  // tests/python/test_core.py carries entries
+  const auto text = wavetile::export_tuning();
+  ASSERT_TRUE(text);
+  EXPECT_NE(text.value().find("entries"), std::string::npos);
+  EXPECT_EQ(wavetile::import_tuning("[]").status().code(), wavetile::Code::kBadInput);
+}
+
 TEST(Cpp, ListAndCapabilitiesAnswer) {
   const auto devices = wavetile::Device::list();
   ASSERT_TRUE(devices);

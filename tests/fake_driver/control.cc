@@ -76,6 +76,7 @@ EXPORT int fake_total_calls() {
 }
 EXPORT const char* fake_call_log() { return state.log.c_str(); }
 EXPORT int fake_launch_count() { return static_cast<int>(state.launches.size()); }
+EXPORT int fake_launch_device(int index) { return fake_launch(index)->device; }
 EXPORT const FakeLaunch* fake_launch(int index) { return &state.launches.at(static_cast<size_t>(index)).launch; }
 EXPORT int fake_fill_count() { return static_cast<int>(state.fills.size()); }
 EXPORT const FakeFill* fake_fill(int index) { return &state.fills.at(static_cast<size_t>(index)); }

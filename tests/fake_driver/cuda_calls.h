@@ -11,8 +11,10 @@ using namespace wt::cuda;
 
 constexpr int kSharedLimit = 232448;  // of a block, opt-in
 
-// The one context's handle.
-void* context_address();
+// The handle of a device's one context; all live and die together.
+void* context_address(int device = 0);
+// Of the current context.
+int current_device();
 // As enter, for calls that need the context: none current, or one lost to a fault, is an error.
 int enter_context(const char* call);
 

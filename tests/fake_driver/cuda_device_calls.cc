@@ -8,10 +8,28 @@ using namespace wt::fake;
 
 namespace wt::fake {
 
-void* context_address() {
-  static int object;
-  return &object;
+namespace {
+
+constexpr int kMostDevices = 8;
+int contexts[kMostDevices];
+
+std::vector<int>& device_stack() {  // of this thread's current contexts
+  thread_local std::vector<int> devices;
+  return devices;
 }
+
+// The device of a context's handle; -1: it is none.
+int device_of(const void* context) {
+  for (int device = 0; device < kMostDevices; ++device) {
+    if (context == &contexts[device]) return device;
+  }
+  return -1;
+}
+
+}  // namespace
+
+void* context_address(int device) { return &contexts[device]; }
+int current_device() { return device_stack().empty() ? 0 : device_stack().back(); }
 
 int enter_context(const char* call) {
   if (int code = enter(call)) return code;
@@ -81,10 +99,10 @@ EXPORT int cuDeviceTotalMem_v2(size_t* bytes, DeviceOrdinal) {
   return kSuccess;
 }
 
-EXPORT int cuDevicePrimaryCtxRetain(ContextHandle* context, DeviceOrdinal) {
+EXPORT int cuDevicePrimaryCtxRetain(ContextHandle* context, DeviceOrdinal device) {
   ENTER("cuDevicePrimaryCtxRetain");
   ++state.references;
-  *context = reinterpret_cast<ContextHandle>(context_address());
+  *context = reinterpret_cast<ContextHandle>(context_address(device));
   return kSuccess;
 }
 EXPORT int cuDevicePrimaryCtxRelease_v2(DeviceOrdinal) {
@@ -99,20 +117,23 @@ EXPORT int cuDevicePrimaryCtxRelease_v2(DeviceOrdinal) {
 EXPORT int cuCtxGetCurrent(ContextHandle* context) {
   ENTER("cuCtxGetCurrent");
   const bool current = !context_stack().empty() && context_stack().back() == state.epoch;
-  *context = current ? reinterpret_cast<ContextHandle>(context_address()) : nullptr;
+  *context = current ? reinterpret_cast<ContextHandle>(context_address(current_device())) : nullptr;
   return kSuccess;
 }
 EXPORT int cuCtxPushCurrent_v2(ContextHandle context) {
   ENTER("cuCtxPushCurrent_v2");
-  if (context != reinterpret_cast<ContextHandle>(context_address()) || state.references == 0) return kInvalidContext;
+  const int device = device_of(reinterpret_cast<const void*>(context));
+  if (device < 0 || state.references == 0) return kInvalidContext;
   context_stack().push_back(state.epoch);
+  device_stack().push_back(device);
   return kSuccess;
 }
 EXPORT int cuCtxPopCurrent_v2(ContextHandle* context) {
   ENTER("cuCtxPopCurrent_v2");
   if (context_stack().empty()) return kInvalidContext;
+  *context = reinterpret_cast<ContextHandle>(context_address(current_device()));
   context_stack().pop_back();
-  *context = reinterpret_cast<ContextHandle>(context_address());
+  if (!device_stack().empty()) device_stack().pop_back();
   return kSuccess;
 }
 EXPORT int cuCtxSynchronize() {

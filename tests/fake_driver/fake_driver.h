@@ -26,6 +26,7 @@ struct FakeLaunch {
   const unsigned char* params;
   size_t param_bytes;
   int captured;  // into a graph instead of run
+  int device;    // of CUDA's current context
 };
 
 struct FakeFill {
@@ -78,6 +79,7 @@ const char* fake_call_log(void);  // names, one per line, valid until the next c
 
 int fake_launch_count(void);
 const FakeLaunch* fake_launch(int index);
+int fake_launch_device(int index);  // its device, for callers without the struct
 int fake_fill_count(void);
 const FakeFill* fake_fill(int index);
 int fake_map_count(void);

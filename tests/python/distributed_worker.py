@@ -13,6 +13,7 @@ from torch import nn  # noqa: E402
 import wavetile.torch as wtt  # noqa: E402
 from wavetile.torch import distributed as wtd  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 RANK, WORLD = int(sys.argv[1]), int(sys.argv[2])
 
 
@@ -121,6 +122,63 @@ def tune():
     assert done["convolutions"] == 2 and done["tuned"] == 1 and not done["failed"], done
     with wtt.enabled(strict=True):
         net(x)
+
+
+def merge():
+    """Machines of their own, as their databases show: each has an entry that the other has not."""
+    import json
+    import tempfile
+    import wavetile as wt
+    all_entries = json.loads((ROOT / "bench/results/tuning_h200.json").read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["WAVETILE_TUNING_DB"] = f"{folder}/tuning.db"
+        assert json.loads(wt.export_tuning())["entries"] == []
+        mine = {**all_entries, "entries": [all_entries["entries"][RANK]]}
+        assert wt.import_tuning(json.dumps(mine)) == 1 and wt.import_tuning(json.dumps(mine)) == 0
+        assert wtd.merge_tuning() == 1 and wtd.merge_tuning() == 0
+        known = {entry["problem"] for entry in json.loads(wt.export_tuning())["entries"]}
+        assert known == {entry["problem"] for entry in all_entries["entries"][:2]}, known
+        try:
+            wt.import_tuning("{}")
+            raise AssertionError("a text that is no tuning was taken")
+        except wt.BadInputError:
+            pass
+
+
+def gpus():
+    """Each process its own GPU of two, by its index; the GPUs are the fake driver's, which runs no kernel."""
+    import ctypes
+    import wavetile as wt
+    driver = ROOT / "build/dev/tests/fake_driver/libfake_cuda.so"
+    if not driver.exists():
+        return
+    fake = ctypes.CDLL(str(driver.with_name("libfake_gpu.so")))
+    fake.fake_set_device(2, 9, 0)
+    os.environ["WAVETILE_CUDA_DRIVER"] = str(driver)
+    try:
+        device = wt.Device(f"gpu:{RANK}")
+    except wt.Error as error:  # another test of this process has met the machine's own driver
+        raise AssertionError(f"the fake driver was not taken: {error}") from error
+    import numpy as np
+    plan = device.plan("fwd fp32 n1 c8 k8 i5x5 f1x1", kernel=None)
+    x, w = (device.array(np.zeros(size, np.float32)) for size in ((1, 5, 5, 8), (8, 1, 1, 8)))
+    plan(x=x, w=w)
+    count = fake.fake_launch_count()
+    used = {fake.fake_launch_device(i) for i in range(count)}
+    assert count >= 1 and used == {RANK}, (count, used)
+    everyone = [None] * WORLD
+    dist.all_gather_object(everyone, sorted(used))
+    assert everyone == [[0], [1]], everyone
+    # One process may use both, each with plans of its own.
+    other = wt.Device(f"gpu:{1 - RANK}")
+    other_plan = other.plan("fwd fp32 n1 c8 k8 i5x5 f1x1")
+    other_plan(x=other.array(np.zeros((1, 5, 5, 8), np.float32)), w=other.array(np.zeros((8, 1, 1, 8), np.float32)))
+    assert fake.fake_launch_device(fake.fake_launch_count() - 1) == 1 - RANK
+    try:
+        wt.Device("gpu:2")
+        raise AssertionError("there are two GPUs")
+    except wt.Error as error:
+        assert "2" in str(error)
 
 
 if __name__ == "__main__":

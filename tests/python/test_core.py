@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Devices, problems, plans and errors, with nothing but numpy."""
 import json
+import pathlib
 import threading
 
 import numpy as np
@@ -86,6 +87,23 @@ def test_asymmetric_and_named_paddings():
 def test_faults_are_exceptions_with_the_librarys_text(call, text):
     with pytest.raises((wt.BadInputError, ValueError), match=text):
         call()
+
+
+def test_tuning_goes_to_another_machine_and_is_taken_once(tmp_path, monkeypatch):
+    text = (pathlib.Path(__file__).resolve().parents[2] / "bench/results/tuning_h200.json").read_text()
+    content = json.loads(text)
+    some = {**content, "entries": content["entries"][:2], "quarantined": []}
+    monkeypatch.setenv("WAVETILE_TUNING_DB", str(tmp_path / "one.db"))
+    assert json.loads(wt.export_tuning())["entries"] == []
+    assert wt.import_tuning(json.dumps(some)) == 2
+    one = wt.export_tuning()
+    monkeypatch.setenv("WAVETILE_TUNING_DB", str(tmp_path / "other.db"))
+    faulty = {**some, "entries": [some["entries"][0], {}]}
+    with pytest.raises(wt.BadInputError):  # all of it
+        wt.import_tuning(json.dumps(faulty))
+    assert json.loads(wt.export_tuning())["entries"] == []
+    assert wt.import_tuning(one) == 2 and wt.import_tuning(one) == 0
+    assert wt.export_tuning() == one
 
 
 def test_forward_is_exact(cpu):

@@ -104,6 +104,25 @@ def test_tokens_are_convolved_as_they_lie(causal, autocast):
     assert any(text.startswith(f"fwd {kind} n2 c6 k6 g6 i11 f4 p{'3:0' if causal else '1'}") for text in problems), problems
 
 
+def test_fused_tokens_are_causal_and_stay_as_they_lie():
+    """A module of ours between transposes, of tokens that are a part of wider ones."""
+    torch.manual_seed(0)
+    conv = wtt.nn.Conv1d(6, 6, 4, padding=3, groups=6)
+
+    def model(x):
+        x = x[:, :, :6]
+        return conv(x.transpose(1, 2))[..., :x.shape[1]].transpose(1, 2)
+    x = torch.randn(2, 9, 12)
+    expected = model(x).detach()
+    wtt.clear_report()
+    run = torch.compile(model, backend=lambda graph, inputs: wtt.backend(graph, inputs, compiler=lambda g, _: g.forward))
+    with torch.no_grad():
+        y = run(x)
+    assert difference(y, expected) < 1e-5 and y.is_contiguous()
+    (row,) = wtt.report().plans
+    assert "p3:0" in row["problem"] and "NCW" not in row["problem"], row["problem"]
+
+
 def test_other_one_dimensional_convolutions_stay():
     from wavetile.torch.compilation import recognise
 

@@ -15,7 +15,7 @@ from wavetile.torch import distributed as wtd  # noqa: E402
 
 # torch 2.9's own DTensor gives wrong convolutions of a batch that is sharded, whoever computes them.
 NEWER = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 10)
-CASES = ["ddp", "fsdp", *(["dtensor"] if NEWER else []), "halo", "decode", "tune"]
+CASES = ["ddp", "fsdp", *(["dtensor"] if NEWER else []), "halo", "decode", "tune", "merge", "gpus"]
 
 
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no torch.distributed")

@@ -228,6 +228,20 @@ def test_ranges_name_every_convolution(monkeypatch):
     assert "n2 c3 k4 i6x6 f3x3" in seen[0] and "+bias" in seen[1] and not open_now
 
 
+def test_ranges_are_operators_under_torchs_profiler(monkeypatch):
+    monkeypatch.setattr(torch.cuda.nvtx, "range_push", lambda name: None)
+    monkeypatch.setattr(torch.cuda.nvtx, "range_pop", lambda: None)
+    x, w = (torch.randn(*size, requires_grad=True) for size in ((2, 3, 6, 6), (4, 3, 3, 3)))
+    with wtt.enabled(strict=True), wtt.ranges(), torch.profiler.profile(
+            activities=[torch.profiler.ProfilerActivity.CPU]) as found:
+        F.conv2d(x, w).sum().backward()
+    names = {event.key: event for event in found.key_averages()}
+    problems = {name.split()[1]: event for name, event in names.items() if name.startswith("wavetile ")}
+    assert set(problems) == {"fwd", "bwd_data", "bwd_weight"} and all(event.count == 1 for event in problems.values())
+    # The convolution's time contains that of its problem.
+    assert names["aten::convolution"].cpu_time_total >= problems["fwd"].cpu_time_total > 0
+
+
 def test_tf32_follows_torchs_flags():
     from wavetile.torch import library
     with torch.backends.cudnn.flags(enabled=True, benchmark=False, allow_tf32=False):

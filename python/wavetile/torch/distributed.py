@@ -15,6 +15,7 @@ import torch.distributed as dist
 from ..errors import BadInputError
 from .functional import spread
 from .library import library
+from ..tuning import export_tuning, import_tuning
 from .operators import TYPES, is_last
 
 
@@ -210,13 +211,23 @@ def conv(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
 
 def tune(model: torch.nn.Module, inputs: Any, seconds: float = 120.0, *, backward: bool | None = None, group: Any = None
          ) -> dict[str, Any]:
-    """wavetile.torch.tune on all GPUs of a machine, under torchrun: each rank measures its share of the model's convolutions,
-    and what it finds goes into the machine's one tuning database. Afterwards every rank's plans are the tuned ones."""
+    """wavetile.torch.tune on all GPUs of a machine or a cluster, under torchrun: each rank measures its share of the model's
+    convolutions, and what it finds goes into the tuning database of every machine. Afterwards every rank's plans are the
+    tuned ones."""
     from . import preparation
     rank, world = dist.get_rank(group), dist.get_world_size(group)
     calls = preparation.record(model, inputs, backward=backward)
     mine = calls[rank::world]
     done, failed = preparation.rehearse(mine, 1, max(0.1, seconds / max(1, 2 * len(mine))))
-    dist.barrier(group)
+    taken = merge_tuning(group)
     preparation.rehearse(calls, 1, 0.1)  # measured by others meanwhile: only read
-    return {"convolutions": len(calls), "tuned": done, "failed": failed}
+    return {"convolutions": len(calls), "tuned": done, "failed": failed, "from_other_machines": taken}
+
+
+def merge_tuning(group: Any = None) -> int:
+    """Brings the tuning databases of all ranks' machines to the same content: of each problem what was measured last. Gives
+    how many rows were new to this rank's."""
+    own = export_tuning()
+    texts: list[Any] = [None] * dist.get_world_size(group)
+    dist.all_gather_object(texts, own, group)  # also a barrier: all have measured
+    return sum(import_tuning(text) for text in set(texts) - {own})

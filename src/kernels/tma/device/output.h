@@ -97,8 +97,8 @@ WT_DEVICE void load_staged(u32 (&to)[4], SharedAddress address, bool four) {
   }
 }
 
-// Scale and bias of two neighbouring channels, `left` of which exist. Without branches: the loads of several are on their
-// way together.
+// Scale and bias of two neighbouring channels, `left` of which exist. Without branches: the loads of several are on
+// their way together.
 template <class Steps>
 struct ChannelPair {
   float scale[2] = {1, 1}, bias[2] = {0, 0};
@@ -254,9 +254,8 @@ struct TmaOutput {
         Vector<Element, 2> pair{};
         WT_UNROLL for (int i = 0; i < 2; ++i) {
           if (i >= count) continue;
-          pair.at[i] =
-              steps.apply(p.epilogue, d[4 * block + 2 * half + i], channels[quarter / 2].scale[i],
-                          channels[quarter / 2].bias[i], device::to_float(residual.at[i]), at + i);
+          pair.at[i] = steps.apply(p.epilogue, d[4 * block + 2 * half + i], channels[quarter / 2].scale[i],
+                                   channels[quarter / 2].bias[i], device::to_float(residual.at[i]), at + i);
         }
         packed[quarter] = __builtin_bit_cast(u32, pair);
       }

@@ -230,19 +230,20 @@ Binding bind_list(const KernelConfig& config, const View& seen, const DeviceInfo
   if (gemm.staging == Staging::kTmaStore) {
     const int64_t channels = forward ? problem.k : problem.c;
     TensorMapSpec store = dense_map(problem.output_type(), {channels, regions.front().region.rows}, 128);
-    store.box = {64, static_cast<uint32_t>(tma_layout::crosswise(config) ? gemm.tile.m : 64)};
+    const int wide = tma_layout::out_span(config);
+    store.box = {static_cast<uint32_t>(wide), static_cast<uint32_t>(tma_layout::crosswise(config) ? gemm.tile.m : 64)};
     if (raw) {
       store = dense_map(problem.output_type(), {channels, problem.in[2], problem.n}, 128);
       store.box = {64, 1, 64};
     }
     constexpr uint32_t kResidualAt = sizeof(Arguments);
     const bool residual = tma_layout::copies_residual(config);
-    if (gemm.tile.n >= 64) {
+    if (gemm.tile.n >= wide) {
       launch.maps.push_back({offsetof(Arguments, out), out, 0, store});
       if (residual) launch.maps.push_back({kResidualAt, Tensor::kResidual, 0, store});
     }
-    if (gemm.tile.n % 64 != 0) {
-      store.box[0] = static_cast<uint32_t>(gemm.tile.n % 64);
+    if (gemm.tile.n % wide != 0) {
+      store.box[0] = static_cast<uint32_t>(gemm.tile.n % wide);
       launch.maps.push_back({offsetof(Arguments, out_tail), out, 0, store});
       if (residual) launch.maps.push_back({kResidualAt + sizeof(TensorMap), Tensor::kResidual, 0, store});
     }
@@ -281,7 +282,10 @@ Binding bind_list(const KernelConfig& config, const View& seen, const DeviceInfo
   } else {
     set_all_params(config, arguments, launch);
   }
-  if (turned) binding.launches.push_back(turn_filter_launch(config, problem, device, filter_at));
+  if (turned) {
+    binding.launches.push_back(turn_filter_launch(config, problem, device, filter_at));
+    launch.shape.programmatic = !tensor;  // kernels/tma/device/roles.h waits
+  }
   binding.launches.push_back(std::move(launch));
   if (parts) binding.launches.push_back(split_sum_launch(config, problem, device, arguments.splits));
   if (stream_sum) binding.launches.push_back(std::move(*stream_sum));

@@ -20,13 +20,13 @@ constexpr Constraint kTargetRows[] = {
        return at.config.direction != Direction::kBackwardWeight && !tma_layout::is_halo(at.config) &&
               gemm.warps.n % 4 == 0 && gemm.tile.n % (gemm.warps.n * 16) == 0 && gemm.mma.n == gemm.tile.m &&
               (!gemm.ping_pong || gemm.warps.n == 4) && gemm.staging == Staging::kTmaStore && gemm.swizzle_a == 128 &&
-              size_of(operand_a(at.config)) != 4 && gemm.split_k == SplitK::kNone;
+              !tma_layout::three_products(at.config) && gemm.split_k == SplitK::kNone;
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
            "direction={} tile={}x{} warps=1x{} mma.n={} staging={} swizzle_a={} split_k={}: warps.m=1 of pipeline tma "
-           "takes forward and backward data of 8 or 16-bit types without halo, four warps for each 64 columns or "
+           "takes forward and backward data without halo of all types but fp32, four warps for each 64 columns or "
            "multiple of it, mma.n=tile.m, tma_store, 128 and no split",
            text_of(at.config.direction), gemm.tile.m, gemm.tile.n, gemm.warps.n, gemm.mma.n, text_of(gemm.staging),
            gemm.swizzle_a, text_of(gemm.split_k));

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kStoreBytesPerCycle = 40;
 constexpr double kDirectStorePenalty = 9;    // stores of two columns instead of whole rows
+constexpr double kDirectWordPenalty = 5.4;   // the same of 32-bit numbers: 1.72 TB/s of an H200's multiprocessors
 constexpr double kCopyCycles = 1100;         // copying staged rows: for a tile, and for 64 rows of 64 columns
 constexpr double kCopiedBlockCycles = 4400;  // of the latter, divided by the elements of a vector
 constexpr double kAnyRowsVector = 3.5;       // that rows of any start count as: instructions counted on paper
@@ -54,15 +55,19 @@ Facts::Facts(const View& seen) {
   memory_power = overlap_power(memory_cycles(problem, seen.rates()));
 }
 
-// fp32: three products whose operands all come from shared memory, where three warps part the numbers before, 16 bytes
-// a thread at a time: read once and written twice. Not timed; rates are those of the manual.
+// fp32: three products whose columns come from shared memory, where three warps part the numbers before, 16 bytes a
+// thread at a time: read once and written twice. Rows come from there too, parted before; but for weight gradients
+// through registers, read once. Not timed; rates are those of the manual.
 double three_product_cycles(const KernelConfig& config, double bytes_deep, const Rates& rates) {
   const GemmConfig& gemm = config.gemm;
-  constexpr double kVectorCycles = 24;  // a guess
   const double tiles = (gemm.tile.m + gemm.tile.n) * bytes_deep;
-  const double read = 3 * gemm.tile.m / 64.0 * (64 + gemm.tile.n) * bytes_deep;
-  const double parting = tiles / 16 / tma_layout::kRemainderThreads * kVectorCycles;
-  return std::max({3 * mma_cycles(config, bytes_deep), (read + 3 * tiles) / rates.shared, parting});
+  const bool in_registers = tma_layout::parts_rows(config);
+  const double vector_cycles = in_registers ? 60 : 24;  // guesses
+  const double parted = in_registers ? gemm.tile.n * bytes_deep : tiles;
+  const double read =
+      3 * gemm.tile.m / 64.0 * ((in_registers ? 0 : 64) + gemm.tile.n) * bytes_deep + (tiles - parted);
+  const double parting = parted / 16 / tma_layout::kRemainderThreads * vector_cycles;
+  return std::max({3 * mma_cycles(config, bytes_deep), (read + tiles + 3 * parted) / rates.shared, parting});
 }
 
 double crossed_lines(int64_t channels, DataType type) {
@@ -94,7 +99,8 @@ double output_cycles(const KernelConfig& config) {
     return kCopyCycles + tma_layout::rows_of_consumer(config) / 64.0 * gemm.tile.n / 64.0 * kCopiedBlockCycles /
                              (gemm.vector_c == 1 ? kAnyRowsVector : gemm.vector_c);
   const double bytes = double{1} * gemm.tile.m * gemm.tile.n * size_of(output_type(config));
-  return bytes / kStoreBytesPerCycle * (gemm.staging == Staging::kDirect ? kDirectStorePenalty : 1);
+  const double penalty = size_of(output_type(config)) == 4 ? kDirectWordPenalty : kDirectStorePenalty;
+  return bytes / kStoreBytesPerCycle * (gemm.staging == Staging::kDirect ? penalty : 1);
 }
 
 double split_waves(const KernelConfig& config, int64_t tiles, int64_t splits, const Rates& rates) {

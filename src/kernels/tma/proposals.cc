@@ -37,8 +37,12 @@ constexpr Shape kCrosswiseShapes[] = {
     {96, 128, true, kSearch, kSearch},   {112, 128, true, kSearch, kSearch},  {136, 128, true, kSearch, kSearch},
 };
 
+// Outputs that are staged in shared memory.
+bool stages(const KernelConfig& base) { return size_of(output_type(base)) != 1; }
+
 void propose_crosswise(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
-  if (breadth == Breadth::kFew || !is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
+  if (breadth == Breadth::kFew || size_of(operand_a(base)) == 1 || !stages(base)) return;
+  if (tma_layout::three_products(base)) return;
   for (const Shape& shape : kCrosswiseShapes) {
     for (const Loader loader : {Loader::kTmaTiled, Loader::kTmaIm2col}) {
       propose_shape(base, shape, 128, loader, Staging::kTmaStore, configs);
@@ -47,6 +51,10 @@ void propose_crosswise(const KernelConfig& base, Breadth breadth, std::vector<Ke
       gemm.warps = {1, static_cast<short>(shape.ping_pong ? 4 : 8), 1};
       gemm.swap_ab = true;
       gemm.stages = static_cast<unsigned char>(most_stages(configs.back()));
+      if (gemm.stages < kLeastStages && size_of(output_type(base)) == 4) {
+        configs.pop_back();  // the results take their room
+        continue;
+      }
       if (loader != Loader::kTmaIm2col || shape.m < 112 || shape.m % 16 != 0 || shape.ping_pong) continue;
       // Two blocks that share their pixels, or their filters.
       const KernelConfig alone = configs.back();
@@ -62,6 +70,13 @@ void propose_crosswise(const KernelConfig& base, Breadth breadth, std::vector<Ke
 constexpr Shape kMergedShapes[] = {
     {256, 64, false, kSearch, kSearch}, {128, 64, false, kSearch, kSearch}, {128, 64, true, kSearch, kSearch}};
 
+// Depthwise of few taps or several outputs of each channel: up to 64 channels as one product.
+constexpr Shape kWholeShapes[] = {{256, 128, false, kSearch, kSearch},
+                                  {128, 128, false, kSearch, kSearch},
+                                  {256, 64, false, kSearch, kSearch},
+                                  {128, 64, false, kSearch, kSearch},
+                                  {128, 32, false, kSearch, kSearch}};
+
 void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (breadth == Breadth::kFew) return;  // packs have the direct family for small groups
   if (!is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
@@ -70,6 +85,16 @@ void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<Kerne
       // WHY only these stores: backward data is mostly strided, and forward's outputs are whole vectors.
       const bool forward = base.direction == Direction::kForward;
       propose_shape(base, shape, 128, Loader::kTmaIm2col, forward ? Staging::kTmaStore : Staging::kShared, configs);
+      configs.back().gemm.groups_per_tile = groups;
+      configs.back().finite_only = true;
+    }
+  }
+  for (const Shape& shape : kWholeShapes) {
+    for (const unsigned char groups : {16, 24, 32, 48, 64}) {
+      const bool forward = base.direction == Direction::kForward;
+      if (!propose_shape(base, shape, 128, Loader::kTmaIm2col, forward ? Staging::kTmaStore : Staging::kShared,
+                         configs))
+        continue;
       configs.back().gemm.groups_per_tile = groups;
       configs.back().finite_only = true;
     }
@@ -110,7 +135,7 @@ void propose_streams(const KernelConfig& base, Breadth breadth, std::vector<Kern
   if (breadth == Breadth::kFew) return;
   for (const Shape& shape : kStreamShapes) {
     for (const Staging staging : {Staging::kTmaStore, Staging::kDirect}) {
-      if (staging == Staging::kTmaStore && !is_16_bit(output_type(base))) continue;
+      if (staging == Staging::kTmaStore && !stages(base)) continue;
       if (!propose_shape(base, shape, 128, Loader::kTmaIm2col, staging, configs)) continue;
       configs.back().gemm.stream_k = StreamK::kLinear;
     }
@@ -129,7 +154,7 @@ constexpr Shape kSharingSplitShapes[] = {{128, 128, false, kSearch, kSearch}, {2
 
 void propose_sharing(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (breadth == Breadth::kFew) return;
-  const Staging staging = is_16_bit(output_type(base)) ? Staging::kTmaStore : Staging::kDirect;
+  const Staging staging = stages(base) ? Staging::kTmaStore : Staging::kDirect;
   for (const Shape& shape : kSharingShapes) {
     for (const bool share_a : {false, true}) {
       if (!propose_shape(base, shape, 128, Loader::kTmaIm2col, staging, configs)) continue;
@@ -253,7 +278,7 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   if (!offers(base, breadth)) return;
   propose_merged(base, breadth, configs);
   const Offer least = wanted(base, breadth);
-  const bool staged = is_16_bit(output_type(base));
+  const bool staged = stages(base), words = size_of(output_type(base)) == 4;
   for (const Loader loader : {Loader::kTmaTiled, Loader::kTmaIm2col}) {
     for (const int swizzle : {128, 64, 32}) {
       if (swizzle != 128 && (loader == Loader::kTmaTiled || breadth == Breadth::kFew)) continue;
@@ -269,10 +294,13 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
         if (breadth == Breadth::kFew && loader == Loader::kTmaTiled) continue;
         // As best guesses, forward's outputs that bulk stores cannot write are narrow.
         if (breadth == Breadth::kFew && base.direction == Direction::kForward && shape.n > 64) continue;
-        if (shape.other >= least) propose_shape(base, shape, swizzle, loader, Staging::kShared, configs);
-        // For outputs of odd channel counts, which only forward has; as a best guess, they go to pipeline wavelet.
-        if (breadth == Breadth::kAll && base.direction == Direction::kForward && shape.m == 128 && !shape.ping_pong &&
-            shape.blocks == 1)
+        // Packs have 32-bit types' other outputs by pairs, whatever their channels.
+        const Staging other = words && breadth == Breadth::kFew ? Staging::kDirect : Staging::kShared;
+        if (shape.other >= least) propose_shape(base, shape, swizzle, loader, other, configs);
+        // For outputs of odd channel counts, which forward has, and backward data where the filter is turned round; as a
+        // best guess, they go to pipeline wavelet.
+        const bool odd = base.direction == Direction::kForward || tma_layout::turns_filter(base);
+        if (breadth == Breadth::kAll && odd && shape.m == 128 && !shape.ping_pong && shape.blocks == 1)
           propose_shape(base, shape, swizzle, loader, Staging::kDirect, configs);
       }
     }

@@ -84,11 +84,17 @@ constexpr Constraint kRoles[] = {
 };
 
 constexpr Constraint kStaging[] = {
-    {"tma-store-type", "16-bit outputs are staged in shared memory", stages_output,
-     [](const Case& at) { return size_of(output_type(at.config)) == 2; },
+    {"tma-store-type",
+     "16-bit outputs are staged in shared memory, 32-bit ones by kind tma too, where rows are whole vectors",
+     stages_output,
      [](const Case& at) {
-       return fmt::format("staging={} with output {}; use staging=direct", text_of(at.config.gemm.staging),
-                          text_of(output_type(at.config)));
+       if (size_of(output_type(at.config)) == 2) return true;
+       return size_of(output_type(at.config)) == 4 && at.config.kind == Kind::kTma &&
+              !tma_layout::sees_patches(at.config) && (!copies_rows(at) || at.config.gemm.vector_c > 1);
+     },
+     [](const Case& at) {
+       return fmt::format("staging={} vector_c={} with output {}; use staging=direct",
+                          text_of(at.config.gemm.staging), at.config.gemm.vector_c, text_of(output_type(at.config)));
      }},
 
     {"tma-copy-vector", "rows of patches that are staged are copied by vectors", copies_rows,
@@ -169,19 +175,20 @@ constexpr Constraint kFeatures[] = {
 };
 
 constexpr Constraint kChannels[] = {
-    {"tma-merge-width", "merged groups fill a box of channels and no more",
+    {"tma-merge-width", "merged groups fill a box of channels and no more, or are all that there are",
      [](const Case& at) { return at.config.gemm.groups_per_tile > 1; },
      [](const Case& at) {
+       if (groups(at) == 1) return columns(at) >= 16;
        const bool gradient = at.config.direction == Direction::kBackwardWeight;
        return depth(at) == tma_layout::box_k(at.config) && columns(at) >= 16 && (!gradient || columns(at) == depth(at));
      },
      [](const Case& at) {
-       return fmt::format("{} channels in groups_per_tile={} groups are not one box of {}", depth(at),
-                          at.config.gemm.groups_per_tile, tma_layout::box_k(at.config));
+       return fmt::format("{} channels in groups_per_tile={} of {} groups are not one box of {}", depth(at),
+                          at.config.gemm.groups_per_tile, at.problem->g, tma_layout::box_k(at.config));
      }},
 
     {"tma-groups", "a box of channels lies inside one group",
-     [](const Case& at) { return at.problem->g > 1 && at.config.direction != Direction::kBackwardWeight; },
+     [](const Case& at) { return groups(at) > 1 && at.config.direction != Direction::kBackwardWeight; },
      [](const Case& at) { return depth(at) % tma_layout::box_k(at.config) == 0; },
      [](const Case& at) {
        return fmt::format(
@@ -191,7 +198,7 @@ constexpr Constraint kChannels[] = {
      }},
 
     {"tma-group-start", "a group's channels start at a multiple of 16 bytes",
-     [](const Case& at) { return at.problem->g > 1 && at.config.direction == Direction::kBackwardWeight; },
+     [](const Case& at) { return groups(at) > 1 && at.config.direction == Direction::kBackwardWeight; },
      [](const Case& at) {
        return columns(at) * size_of(at.problem->x) % 16 == 0 && depth(at) * size_of(at.problem->y) % 16 == 0;
      },
@@ -212,14 +219,14 @@ constexpr Constraint kChannels[] = {
 
 constexpr Constraint kBulkStores[] = {
     {"tma-store-stride", "rows of an output that TMA writes are multiples of 16 bytes", stores_bulk,
-     [](const Case& at) { return out_channels(at) % 8 == 0; },
+     [](const Case& at) { return out_channels(at) * size_of(output_type(at.config)) % 16 == 0; },
      [](const Case& at) {
-       return fmt::format("{} output channels of 2 bytes are not a multiple of 16 bytes; use staging=direct",
-                          out_channels(at));
+       return fmt::format("{} output channels of {} bytes are not a multiple of 16 bytes; use staging=direct",
+                          out_channels(at), size_of(output_type(at.config)));
      }},
 
     {"tma-store-groups", "a bulk store's columns lie inside one group",
-     [](const Case& at) { return stores_bulk(at) && at.problem->g > 1; },
+     [](const Case& at) { return stores_bulk(at) && groups(at) > 1; },
      [](const Case& at) {
        return at.config.direction != Direction::kBackwardWeight && columns(at) % at.config.gemm.tile.n == 0;
      },

@@ -27,7 +27,7 @@ std::vector<LaunchEntry> seen_entries(const KernelConfig& config) {
   std::vector<LaunchEntry> list;
   if (config.gemm.groups_per_tile > 1) list.push_back({kMergeSuffix, "wt::MergeGroups"});
   if (tma_layout::turns_filter(config))
-    list.push_back({kTurnSuffix, fmt::format("wt::Transpose<{}>", size_of(config.w)), false});
+    list.push_back({kTurnSuffix, fmt::format("wt::Transpose<{}, true>", size_of(config.w)), false});
   if (tma_layout::copies_rows(config)) list.push_back({kWholeRowsSuffix, "wt::WholeRows", false});
   return list;
 }

@@ -60,7 +60,8 @@ bool propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Lo
   gemm.block_swizzle = 8;
   gemm.staging = staging;
   // WHY: TMA reads the filter of backward data by rows of output channels, so that they are a multiple of 16 bytes.
-  if (staging == Staging::kShared) gemm.vector_c = base.direction == Direction::kForward ? 4 : 8;
+  if (staging == Staging::kShared)
+    gemm.vector_c = base.direction == Direction::kForward || size_of(output_type(base)) == 4 ? 4 : 8;
   gemm.stages = static_cast<unsigned char>(most_stages(config));
   // Tiles of fp32 take twice the room, and two stages of them leave the copies no time.
   if (tma_layout::three_products(config) && gemm.stages < 3) return false;

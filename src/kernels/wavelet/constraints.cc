@@ -38,17 +38,6 @@ constexpr Constraint kTargetRows[] = {
            gemm.load_warps, gemm.warps.m, gemm.warps.n, gemm.persistent, gemm.tile.m);
      }},
 
-    // WHY: math warps release a stage once the products of the next one are issued, which they wait for; with one stage
-    // that is the same one, and both sides wait for ever.
-    {"wavelet-ring", "the ring has a stage to fill while another is read", nullptr,
-     [](const Case& at) { return at.config.gemm.stages >= 2; },
-     [](const Case& at) {
-       return fmt::format(
-           "stages={}: pipeline wavelet holds one stage until the next is there; use 2 or more, or a "
-           "smaller tile",
-           at.config.gemm.stages);
-     }},
-
     {"wavelet-span", "tile.k numbers are one swizzle span, the same for both operands", nullptr,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;

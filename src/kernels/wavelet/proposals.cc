@@ -85,11 +85,11 @@ constexpr Shape kPhaseColumnShapes[] = {
 
 int vector_of(const Access& access, DataType type) { return access.bytes ? access.bytes / size_of(type) : 1; }
 
-// As many stages as fit the blocks that share a multiprocessor; two where fewer fit, which is then declined.
+// As many stages as fit the blocks that share a multiprocessor.
 int most_stages(KernelConfig config) {
   const int64_t shared = info_of(config.target).shared_per_block;
   int stages = kMaxStages;
-  for (; stages > 2; --stages) {
+  for (; stages > 1; --stages) {
     config.gemm.stages = static_cast<unsigned char>(stages);
     if (wavelet_layout::shared_bytes(config) + 1024 <= (shared + 1024) / config.min_blocks) break;
   }

@@ -10,10 +10,12 @@
 
 #include "kernels/beside/device/transpose_arguments.h"
 #include "kernels/device/raw.h"
+#include "target/role.h"
 
 namespace wt {
 
-template <int kBytes>
+// kWaited: the launch behind may start early, and waits for this one by itself (kernels/tma/device/roles.h).
+template <int kBytes, bool kWaited = false>
 struct Transpose {
   using Params = TransposeArguments;
   using Element = typename RawOf<kBytes>::Type;
@@ -21,6 +23,7 @@ struct Transpose {
   static constexpr int kMinBlocks = 1;
 
   WT_DEVICE static void run(const Params& p) {
+    if constexpr (kWaited) device::launch_dependents();
     const SharedAddress tile = device::shared_base();
     for (i64 index = device::block_index().x; index < p.tiles; index += device::grid_size().x) {
       const i64 line = index / p.tiles_columns, matrix = line / p.tiles_rows;

@@ -16,7 +16,6 @@
 #include "kernels/device/overlap.h"
 #include "kernels/tma/device/depth_steps.h"
 #include "kernels/tma/device/product.h"
-#include "kernels/tma/device/remainder.h"
 #include "kernels/tma/device/roles.h"
 #include "kernels/tma/device/schedule.h"
 #include "kernels/tma/device/shared.h"
@@ -86,16 +85,15 @@ struct TmaGemm {
     shared.peer().greet();
   }
 
-  // Between copies and products: a slot's numbers become tf32, with their low parts behind.
+  // Between copies and products: the numbers of a slot's filter become tf32, with their low parts behind.
   WT_DEVICE static void part_numbers(const Params& p, const Shared& shared) {
     const int thread = device::thread_index() - 128 * kConsumers - 32;
     Cursor slot;
     for_work<kConfig>(p, [&](const Work& work) {
       for (i32 stage = Sink::stages(p, region_of(p, work.tile.m), work).count; stage > 0; --stage) {
         shared.ring.wait_full(slot);
-        const SharedAddress a = shared.a_box(slot.slot, 0), b = shared.b_box(slot.slot, 0);
-        split_numbers(a, a + Shared::kLow, kBoxes * kABox, thread);
-        split_numbers(b, b + Shared::kLow, kBoxes * kBBox, thread);
+        const SharedAddress b = shared.b_box(slot.slot, 0);
+        split_numbers<tma_layout::parts_at_once(kConfig)>(b, b + Shared::kLow, kBoxes * kBBox, thread);
         device::fence_async_shared();  // wgmma reads what these threads wrote
         device::sync_warp();
         if (device::lane_index() == 0) device::mbarrier_arrive(shared.changed.full(slot.slot));
@@ -117,7 +115,11 @@ struct TmaGemm {
         Sums d;
         sink.begin(region, work);
         if (kPingPong) await_turn(consumer);
-        multiply(p, shared, slot, range, kPingPong ? 0 : consumer, d);
+        if constexpr (tma_layout::parts_rows(kConfig)) {
+          multiply_parted(shared, slot, range, kPingPong ? 0 : consumer, d);
+        } else {
+          multiply(p, shared, slot, range, kPingPong ? 0 : consumer, d);
+        }
         if (kPingPong && !work.last) pass_turn(consumer ^ 1);
         sink.take(region, work, d);
       }
@@ -146,6 +148,46 @@ struct TmaGemm {
                           [&](auto of_box) { issue<decltype(of_box)::kCount>(shared, slot.slot, part, stage > 0, d); });
       pass_slot(slot, stage > 0 && releases, release);
     }
+    pass_last(slot, d, releases, release);
+  }
+
+  // fp32: rows of A are parted in registers, those of one or two products while the ones before are multiplied.
+  WT_DEVICE static void multiply_parted(const Shared& shared, Cursor& slot, const StageRange& range, int part, Sums& d) {
+    constexpr int kAll = kBoxes * kSteps, kOnce = kFragments > 1 ? 1 : 2, kTurns = kAll / kOnce;
+    static_assert(kAll == 4, "turns of two sets of registers");
+    const i32 stages = range.count;
+    if ((kRegions > 1 || Sink::kEmptyParts) && stages == 0) return zero_sums(d);
+    const bool releases = device::lane_index() == 0;
+    const auto release = [&](int at) { Peer<kConfig>::release(shared.ring.empty(at)); };
+    PartedRows rows[2][kFragments][kOnce];
+    for (i32 stage = 0; stage < stages; ++stage) {
+      shared.ring.wait_full(slot);
+      shared.ready().wait_full(slot);
+      WT_UNROLL for (int turn = 0; turn < kTurns; ++turn) {
+        device::wgmma_wait<1>();  // the products before last, of these registers
+        if (turn == 1 && stage > 0) {
+          device::sync_warp();  // every lane has read its rows
+          if (releases) release(slot.previous());
+        }
+        const auto each = [&](auto&& use) {
+          WT_UNROLL for (int at = 0; at < kOnce; ++at) {
+            const int step = turn * kOnce + at;
+            WT_UNROLL for (int i = 0; i < kFragments; ++i) use(rows[turn % 2][i][at], i, step / kSteps, step % kSteps);
+          }
+        };
+        each([&](PartedRows& to, int i, int box, int step) {
+          const int first = (part * kFragments + i) * 64 * kConfig.gemm.swizzle_a;
+          to.template load<kConfig.gemm.swizzle_a>(shared.a_box(slot.slot, box) + first, step);
+        });
+        device::wgmma_fence();
+        each([&](const PartedRows& a, int i, int box, int step) {
+          Product::add(d[i], a, shared.b_box(slot.slot, box), step, stage > 0 || box > 0 || step > 0);
+        });
+        device::wgmma_commit();
+      }
+      slot.next();
+    }
+    device::sync_warp();
     pass_last(slot, d, releases, release);
   }
 

@@ -3,12 +3,15 @@
 //
 //   registers --epilogue--> pairs of columns to global memory
 //             --epilogue--> swizzled shared memory --> bulk stores of consecutive rows, or vectors of rows anywhere
+//
+// 16-bit numbers reach shared memory by matrices of 8x8, 32-bit ones by pairs (stage_words.h).
 #pragma once
 
 #include "kernels/device/epilogue.h"
 #include "kernels/device/gemm/any_rows.h"
 #include "kernels/tma/device/arguments.h"
 #include "kernels/tma/device/layout.h"
+#include "kernels/tma/device/stage_words.h"
 #include "target/hopper.h"
 
 namespace wt {
@@ -94,6 +97,21 @@ WT_DEVICE void load_staged(u32 (&to)[4], SharedAddress address, bool four) {
   }
 }
 
+// Scale and bias of two neighbouring channels, `left` of which exist. Without branches: the loads of several are on their
+// way together.
+template <class Steps>
+struct ChannelPair {
+  float scale[2] = {1, 1}, bias[2] = {0, 0};
+
+  WT_DEVICE ChannelPair(const EpilogueArguments& p, i64 channel, i32 left, i32 step = 1) {
+    WT_UNROLL for (int i = 0; i < 2; ++i) {
+      if (i * step >= left) continue;
+      scale[i] = Steps::scale_of(p, channel + i * step);
+      bias[i] = Steps::bias_of(p, channel + i * step);
+    }
+  }
+};
+
 // One 64-row fragment of a consumer; crosswise ones are those of output_crosswise.h. Accumulator i: row 16 * warp +
 // lane / 4 + 8 * (i / 2 % 2), column 8 * (i / 4) + 2 * (lane % 4) + i % 2. Rows are RegionRows or alike.
 template <KernelConfig kConfig, class Arguments, bool kCrosswise = tma_layout::crosswise(kConfig)>
@@ -101,7 +119,9 @@ struct TmaOutput {
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
   using Element = typename Steps::Element;
   static constexpr int kColumns = kConfig.gemm.tile.n;
-  static constexpr int kFragmentBytes = 64 * 128 * tma_layout::out_boxes(kConfig);  // staged for bulk stores
+  static constexpr int kBoxes = tma_layout::out_boxes(kConfig), kBoxBytes = 64 * 128;
+  static constexpr int kBoxColumns = tma_layout::out_span(kConfig);
+  static constexpr int kFragmentBytes = kBoxBytes * kBoxes;  // staged for bulk stores
 
   struct Place {
     i64 column;  // first of the tile, within the group
@@ -158,17 +178,36 @@ struct TmaOutput {
   }
 
   // Writes the fragment into `staging` (64 rows, boxes as wide as a swizzle span of 128 or 64 bytes), in the place of
-  // the residual where that was copied there. 16-bit outputs.
+  // the residual where that was copied there.
   template <class Rows>
   WT_DEVICE static void stage(const Arguments& p, const Rows& rows, const Place& place, const float (&d)[kColumns / 2],
                               Steps& steps, SharedAddress staging) {
-    static_assert(sizeof(Element) == 2, "bulk stores stage 16-bit outputs");
+    if constexpr (sizeof(Element) == 4) {
+      stage_boxes<0, kBoxes>(p, rows, place, d, steps, staging);
+    } else {
+      stage_halves(p, rows, place, d, steps, staging);
+    }
+  }
+
+  // The same of `kCount` boxes from number `kFirst` on, of 32-bit outputs.
+  template <int kFirst, int kCount, class Rows>
+  WT_DEVICE static void stage_boxes(const Arguments& p, const Rows& rows, const Place& place,
+                                    const float (&d)[kColumns / 2], Steps& steps, SharedAddress staging) {
+    constexpr int kEnd = kFirst + kCount < kBoxes ? (kFirst + kCount) * kBoxColumns : kColumns;
+    stage_words<kConfig, kFirst * kBoxColumns, kEnd>(p, rows, columns_left(p, place), first_channel(p, place), d, steps,
+                                                     staging);
+  }
+
+  template <class Rows>
+  WT_DEVICE static void stage_halves(const Arguments& p, const Rows& rows, const Place& place,
+                                     const float (&d)[kColumns / 2], Steps& steps, SharedAddress staging) {
+    static_assert(sizeof(Element) == 2, "matrices of 8x8 are of 16-bit outputs");
     constexpr EpilogueConfig kSteps = kConfig.epilogue;
-    // WHY: scale, bias and residual end with the tensor, and amax counts what is stored; bulk stores drop what lies
-    // outside the tensor, so nothing else cares.
-    constexpr bool kPlaced = tma_layout::placed_steps(kConfig).placed();
-    constexpr bool kBounded = kSteps.scale || kSteps.bias || kPlaced || kSteps.amax;
+    // WHY: what is read at a place ends with the tensor, and amax counts what is stored. Bulk stores drop what lies
+    // outside the tensor, so nothing else asks where a row is: to find out takes three divisions.
+    constexpr bool kBounded = tma_layout::placed_steps(kConfig).placed() || kSteps.amax;
     constexpr bool kAnyRows = kConfig.gemm.staging == Staging::kShared && kConfig.gemm.vector_c == 1;
+    constexpr int kBlocks = kColumns / 8;
     const int thread = device::thread_index() % 128, lane = thread % 32, warp = thread / 32;
     const i32 columns = columns_left(p, place);
     const i64 channel = first_channel(p, place);
@@ -188,35 +227,36 @@ struct TmaOutput {
     static_assert(kPitch == 128 || kPitch == 64);
     const SharedAddress row_address = staging + matrix_row * kPitch;
     const int turned = matrix_row * kPitch / 128 % kChunks;  // by the swizzle
-    WT_UNROLL for (int j = 0; j < kColumns / 8; j += 2) {
-      constexpr int kBlocks = kColumns / 8;
+    const auto columns_of = [&](int block) {
+      const i32 column = 8 * block + 2 * (lane % 4);
+      return ChannelPair<Steps>(p.epilogue, channel + column, block < kBlocks ? columns - column : 0);
+    };
+    ChannelPair<Steps> next[2] = {columns_of(0), columns_of(1)};
+    WT_UNROLL for (int j = 0; j < kBlocks; j += 2) {
       const int matrix = j + 1 < kBlocks ? j + lane / 16 : j;
       const SharedAddress address =
           row_address + (matrix / kChunks) * (64 * kPitch) + (((matrix % kChunks) ^ turned) * 16);
       u32 packed[4] = {0, 0, 0, 0};
       if constexpr (tma_layout::copies_residual(kConfig))
         load_staged<false, (kBlocks % 2 != 0)>(packed, address, j + 1 < kBlocks);
+      // WHY ahead: each would wait for its memory, and nothing moves them across the store to shared memory.
+      const ChannelPair<Steps> channels[2] = {next[0], next[1]};
+      next[0] = columns_of(j + 2), next[1] = columns_of(j + 3);
       WT_UNROLL for (int quarter = 0; quarter < 4; ++quarter) {
         const int block = j + quarter / 2, half = quarter % 2;
         const i32 column = 8 * block + 2 * (lane % 4);
         if (block >= kBlocks || (kBounded && (!inside[half] || column >= columns))) continue;
-        const int sum = 4 * block + 2 * half;
-        const i64 at = offset[half] + column, at_channel = channel + column;
-        Vector<Element, 2> pair;
-        if constexpr (tma_layout::copies_residual(kConfig)) {
-          const auto residual = __builtin_bit_cast(Vector<Element, 2>, packed[quarter]);
-          WT_UNROLL for (int i = 0; i < 2; ++i) {
-            const float scale = Steps::scale_of(p.epilogue, at_channel + i);
-            const float bias = Steps::bias_of(p.epilogue, at_channel + i);
-            pair.at[i] = steps.apply(p.epilogue, d[sum + i], scale, bias, device::to_float(residual.at[i]), at + i);
-          }
-        } else if constexpr (kBounded && kAnyRows) {
-          // Rows of any length may be odd, and what lies behind their end is not the tensors'.
-          pair.at[0] = steps.apply(p.epilogue, d[sum], at, at_channel);
-          pair.at[1] = {};
-          if (column + 1 < columns) pair.at[1] = steps.apply(p.epilogue, d[sum + 1], at + 1, at_channel + 1);
-        } else {
-          pair = steps.template apply_run<2>(p.epilogue, {d[sum], d[sum + 1]}, at, at_channel);
+        // Rows of any length may be odd, and what lies behind their end is not the tensors'.
+        const int count = kBounded && kAnyRows && column + 1 >= columns ? 1 : 2;
+        const i64 at = offset[half] + column;
+        const auto residual =
+            residual_pair<tma_layout::copies_residual(kConfig), kAnyRows>(p.epilogue, packed[quarter], at, count);
+        Vector<Element, 2> pair{};
+        WT_UNROLL for (int i = 0; i < 2; ++i) {
+          if (i >= count) continue;
+          pair.at[i] =
+              steps.apply(p.epilogue, d[4 * block + 2 * half + i], channels[quarter / 2].scale[i],
+                          channels[quarter / 2].bias[i], device::to_float(residual.at[i]), at + i);
         }
         packed[quarter] = __builtin_bit_cast(u32, pair);
       }
@@ -228,17 +268,36 @@ struct TmaOutput {
     }
   }
 
+  // The residual of two neighbours, `count` of which exist: as it was copied, or from where it lies.
+  template <bool kCopied, bool kAnyRows>
+  WT_DEVICE static Vector<Element, 2> residual_pair(const EpilogueArguments& p, u32 copied, i64 at, int count) {
+    if constexpr (!kConfig.epilogue.residual) return {};
+    if constexpr (kCopied) return __builtin_bit_cast(Vector<Element, 2>, copied);
+    const auto* from = static_cast<const Element*>(p.residual) + at;
+    if constexpr (!kAnyRows) return device::load_global(reinterpret_cast<const Vector<Element, 2>*>(from));
+    Vector<Element, 2> pair{};
+    WT_UNROLL for (int i = 0; i < 2; ++i) {
+      if (i < count) pair.at[i] = device::load_global(from + i);
+    }
+    return pair;
+  }
+
   // Copies the fragment's staged rows to wherever they go, neighbouring lanes neighbouring vectors of a row; where
-  // vectors are of one number, rows that start anywhere. Each warp copies the 16 rows that it staged itself.
-  template <class Rows>
+  // vectors are of one number, rows that start anywhere. Each warp copies the 16 rows that it staged itself: `kCount`
+  // boxes of them, from number `kFirst` on.
+  template <int kFirst = 0, int kCount = kBoxes, class Rows>
   WT_DEVICE static void copy_rows(const Arguments& p, const Rows& rows, const Place& place, SharedAddress staging) {
-    constexpr int kWidth = kConfig.gemm.vector_c, kVectors = kColumns / kWidth, kRows = 16;
+    constexpr int kFirstColumn = kFirst * kBoxColumns;
+    constexpr int kWide = (kFirst + kCount < kBoxes ? (kFirst + kCount) * kBoxColumns : kColumns) - kFirstColumn;
+    constexpr int kWidth = kConfig.gemm.vector_c, kVectors = kWide / kWidth, kRows = 16;
+    constexpr int kChunk = 16 / static_cast<int>(sizeof(Element));
     using Part = Vector<Element, kWidth>;
     const int thread = device::thread_index() % 128, lane = thread % 32, warp = thread / 32;
-    const i32 columns = columns_left(p, place);
+    const i32 columns = columns_left(p, place) - kFirstColumn;
     const i64 start = rows.offset(warp * kRows + lane % kRows);
-    const i64 channel = first_channel(p, place);
+    const i64 channel = first_channel(p, place) + kFirstColumn;
     if constexpr (kWidth == 1) {
+      static_assert(kCount == kBoxes && sizeof(Element) == 2);
       AnyRows<kColumns>{p.y, start < 0 ? start : start + channel, columns, staging}.store();
       return;
     }
@@ -250,9 +309,9 @@ struct TmaOutput {
       const u32 high = device::shuffle(static_cast<u32>(static_cast<u64>(start) >> 32), in_warp);
       const i64 offset = static_cast<i64>(static_cast<u64>(high) << 32 | low);
       if (at >= kRows * kVectors || offset < 0 || column >= columns) continue;
-      const int chunk = column % 64 / 8 ^ in_warp % 8;
-      const SharedAddress from = staging + column / 64 * (64 * 128) + (warp * kRows + in_warp) * 128 + chunk * 16 +
-                                 column % 8 * static_cast<int>(sizeof(Element));
+      const int chunk = column % kBoxColumns / kChunk ^ in_warp % 8;
+      const SharedAddress from = staging + column / kBoxColumns * kBoxBytes + (warp * kRows + in_warp) * 128 +
+                                 chunk * 16 + column % kChunk * static_cast<int>(sizeof(Element));
       i64 to = offset + channel + column;
       if constexpr (tma_layout::stores_patches(kConfig))
         to += quotient(static_cast<u32>(channel + column), p.run) * p.run_gap;
@@ -262,35 +321,35 @@ struct TmaOutput {
   }
 
   // Sends 64 staged rows; by one thread, after the writers' proxy fence and barrier.
+  template <int kFirst = 0, int kCount = kBoxes>
   WT_DEVICE static void send(const Arguments& p, i64 row, const Place& place, SharedAddress staging) {
     const i32 column = static_cast<i32>(static_cast<i64>(place.group) * p.columns + place.column);
-    WT_UNROLL for (int box = 0; box < tma_layout::out_boxes(kConfig); ++box) {
-      const bool tail = kColumns % 64 != 0 && box == kColumns / 64;
-      device::tma_store(tail ? p.out_tail : p.out, staging + box * (64 * 128), column + 64 * box,
-                        static_cast<i32>(row));
+    WT_UNROLL for (int box = kFirst; box < kFirst + kCount; ++box) {
+      device::tma_store(is_tail(box) ? p.out_tail : p.out, staging + (box - kFirst) * kBoxBytes,
+                        column + kBoxColumns * box, static_cast<i32>(row));
     }
     device::bulk_commit();
   }
+  // Whether a box is narrower than the others.
+  WT_DEVICE static bool is_tail(int box) { return kColumns % kBoxColumns != 0 && box == kColumns / kBoxColumns; }
 
   // Copies the residual of 64 rows to where they will be staged; by one thread. `full` gets kResidualBytes.
   static constexpr u32 kResidualBytes = 64 * kColumns * sizeof(Element);
   WT_DEVICE static void fetch_residual(const Arguments& p, i64 row, const Place& place, SharedAddress staging,
                                        SharedAddress full) {
     const i32 column = static_cast<i32>(static_cast<i64>(place.group) * p.columns + place.column);
-    WT_UNROLL for (int box = 0; box < tma_layout::out_boxes(kConfig); ++box) {
-      const bool tail = kColumns % 64 != 0 && box == kColumns / 64;
-      device::tma_load(staging + box * (64 * 128), tail ? p.residual_tail : p.residual, full, column + 64 * box,
-                       static_cast<i32>(row));
+    WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
+      device::tma_load(staging + box * kBoxBytes, is_tail(box) ? p.residual_tail : p.residual, full,
+                       column + kBoxColumns * box, static_cast<i32>(row));
     }
   }
 
   // The same of 64 patches in one column of them, `first` and those below it; the map ends with the last one.
   WT_DEVICE static void send_patches(const Arguments& p, i32 patch_column, i32 first, const Place& place,
                                      SharedAddress staging) {
-    WT_UNROLL for (int box = 0; box < tma_layout::out_boxes(kConfig); ++box) {
-      const bool tail = kColumns % 64 != 0 && box == kColumns / 64;
-      device::tma_store(tail ? p.out_tail : p.out, staging + box * (64 * 128),
-                        static_cast<i32>(place.column) + 64 * box, patch_column, first);
+    WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
+      device::tma_store(is_tail(box) ? p.out_tail : p.out, staging + box * kBoxBytes,
+                        static_cast<i32>(place.column) + kBoxColumns * box, patch_column, first);
     }
     device::bulk_commit();
   }

@@ -3,10 +3,11 @@
 //
 //   Lengthwise  rows of an instruction are rows of A, its columns those of B
 //   Crosswise   rows are output channels, columns pixels (output_crosswise.h)
-//   ThreeTf32   either operand as the sum of two tf32: three products (remainder.h)
+//   ThreeTf32   either operand as the sum of two tf32: three products; A's in registers (parted_rows.h)
 #pragma once
 
 #include "kernels/tma/device/operand.h"
+#include "kernels/tma/device/parted_rows.h"
 #include "kernels/tma/device/shared.h"
 
 namespace wt {
@@ -31,11 +32,18 @@ struct ThreeTf32 : Lengthwise<kConfig> {
   using Each = Lengthwise<kConfig>;
   static constexpr int kLow = TmaShared<kConfig>::kLow;
 
-  WT_DEVICE static void add(float (&d)[Each::kWidth / 2], SharedAddress a, SharedAddress b, int rows, int step,
+  WT_DEVICE static void add(float (&d)[Each::kWidth / 2], const PartedRows& a, SharedAddress b, int step,
                             bool accumulate) {
-    Each::add(d, a + kLow, b, rows, step, accumulate);
-    Each::add(d, a, b + kLow, rows, step, true);
-    Each::add(d, a, b, rows, step, true);
+    add_one(d, a.low, b, step, accumulate);
+    add_one(d, a.high, b + kLow, step, true);
+    add_one(d, a.high, b, step, true);
+  }
+
+ private:
+  WT_DEVICE static void add_one(float (&d)[Each::kWidth / 2], const u32 (&a)[4], SharedAddress b, int step,
+                                bool accumulate) {
+    using B = typename Each::B;
+    Each::Multiply::template multiply<B::kMajor>(d, a, B::descriptor(b, 0, step), accumulate);
   }
 };
 

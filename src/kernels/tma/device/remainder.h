@@ -3,9 +3,9 @@
 //
 //   x = high + low + what 22 bits cannot hold;  a b = a.low b.high + a.high b.low + a.high b.high
 //
-// By warps beside the producer, between the copies and wgmma, which reads tf32 from shared memory alone: numbers are
-// replaced by their high parts where they lie, and the low parts go to the same place of a second buffer, so that
-// nothing here depends on how a tile is laid out. The products of two low parts are left out: with the rounding of the
+// Of an operand that wgmma reads in shared memory by warps beside the producer, between the copies and wgmma: numbers
+// are replaced by their high parts where they lie, and the low parts go to the same place of a second buffer, so that
+// nothing here depends on how a tile is laid out. Rows of A are parted in registers (parted_rows.h). The products of two low parts are left out: with the rounding of the
 // low parts, a product's error stays below 3 * 2^-22 of it.
 #pragma once
 
@@ -35,19 +35,37 @@ WT_DEVICE Tf32Parts tf32_parts(float value) {
   return {__builtin_bit_cast(float, high), __builtin_bit_cast(float, low_bits)};
 }
 
-// Splits `bytes` at `numbers`; `thread` of kRemainderThreads.
-WT_DEVICE void split_numbers(SharedAddress numbers, SharedAddress low, int bytes, int thread) {
+// Splits kCount vectors, kRemainderThreads of them apart.
+template <int kCount>
+WT_DEVICE void split_vectors(SharedAddress numbers, SharedAddress low) {
   using Four = Vector<float, 4>;
-  WT_UNROLL_FEW for (int at = 16 * thread; at < bytes; at += 16 * tma_layout::kRemainderThreads) {
-    Four high = device::load_shared<Four>(numbers + at), rest;
+  constexpr int kStride = 16 * tma_layout::kRemainderThreads;
+  Four high[kCount];
+  WT_UNROLL for (int j = 0; j < kCount; ++j) high[j] = device::load_shared<Four>(numbers + j * kStride);
+  WT_UNROLL for (int j = 0; j < kCount; ++j) {
+    Four rest;
     WT_UNROLL for (int i = 0; i < 4; ++i) {
-      const Tf32Parts parts = tf32_parts(high.at[i]);
-      high.at[i] = parts.high;
+      const Tf32Parts parts = tf32_parts(high[j].at[i]);
+      high[j].at[i] = parts.high;
       rest.at[i] = parts.low;
     }
-    device::store_shared(numbers + at, high);
-    device::store_shared(low + at, rest);
+    device::store_shared(numbers + j * kStride, high[j]);
+    device::store_shared(low + j * kStride, rest);
   }
+}
+
+// Splits `bytes` at `numbers`; `thread` of kRemainderThreads, which has kAtOnce vectors in hand as long as there are so
+// many.
+template <int kAtOnce = 1>
+WT_DEVICE void split_numbers(SharedAddress numbers, SharedAddress low, int bytes, int thread) {
+  constexpr int kStride = 16 * tma_layout::kRemainderThreads;
+  int at = 16 * thread;
+  if constexpr (kAtOnce > 1) {
+    WT_UNROLL_FEW for (; at + (kAtOnce - 1) * kStride < bytes; at += kAtOnce * kStride) {
+      split_vectors<kAtOnce>(numbers + at, low + at);
+    }
+  }
+  WT_UNROLL_FEW for (; at < bytes; at += kStride) split_vectors<1>(numbers + at, low + at);
 }
 
 }  // namespace wt

@@ -42,9 +42,10 @@ WT_DEVICE void run_roles(Init&& init, Produce&& produce, Consume&& consume) {
   }
   if (role == kConsumers) {
     if constexpr (kMoveRegisters) device::give_registers<tma_layout::producer_registers(kConfig)>();
-    // What the launch before copies is there (kernels/beside/whole_rows.cc); nobody else reads it. Raw patches wait
-    // behind their first loads.
-    if constexpr (tma_layout::copies_rows(kConfig) && !tma_layout::raw_patches(kConfig)) device::wait_prerequisites();
+    // What the launch before copies (kernels/beside/whole_rows.cc) or turns round is there; nobody else reads it. Raw
+    // patches wait behind their first loads.
+    constexpr bool kCopied = tma_layout::copies_rows(kConfig) && !tma_layout::raw_patches(kConfig);
+    if constexpr (kCopied || tma_layout::turns_filter(kConfig)) device::wait_prerequisites();
     produce(device::warp_index() - 4 * kConsumers);
   } else {
     if constexpr (kMoveRegisters) device::take_registers<tma_layout::consumer_registers(kConfig)>();

@@ -12,7 +12,7 @@ namespace wt {
 template <KernelConfig kConfig>
 struct TmaShared {
   static constexpr tma_layout::SharedLayout kAt = tma_layout::shared_layout(kConfig);
-  static constexpr int kLow = kAt.low;                                  // from a tile to its low parts
+  static constexpr int kLow = kAt.low - (tma_layout::parts_rows(kConfig) ? kAt.b : 0);  // from a tile to its low parts
   static constexpr bool kChanges = tma_layout::changes_tiles(kConfig);  // between copies and products
   using SlotRing = Ring<kConfig.gemm.stages>;
 

@@ -62,6 +62,7 @@ struct WholeTile : SinkBase<kConfig, Params> {
   static constexpr bool kEmptyParts = false;  // or have none
   static constexpr bool kAddedLater = false;  // another launch adds what this one leaves
   static constexpr bool kResidual = tma_layout::copies_residual(kConfig);
+  static constexpr bool kInTurns = tma_layout::stages_in_turns(kConfig);
   static_assert(!kCrosswise || kConfig.gemm.staging == Staging::kTmaStore);
 
   u32 residual_phase = 0;
@@ -80,7 +81,7 @@ struct WholeTile : SinkBase<kConfig, Params> {
       const Fragments fragments = fragments_of(region, work.tile);
       if (device::thread_index() % 128 != 0 || Base::past_edge(fragments.first.column)) return;
       device::bulk_wait_read<0>();  // the tile before has left the staging buffer
-      const SharedAddress full = shared.residual(consumer), to = staging();
+      const SharedAddress full = shared.residual(consumer), to = staging_of_consumer();
       device::mbarrier_arrive_expect(full, kFragments * Output::kResidualBytes);
       WT_UNROLL for (int i = 0; i < kFragments; ++i) {
         Output::fetch_residual(p, fragments.row_of(i), fragments.place(i), to + i * Output::kFragmentBytes, full);
@@ -93,13 +94,19 @@ struct WholeTile : SinkBase<kConfig, Params> {
     const Fragments fragments = fragments_of(region, work.tile);
     if (Base::past_edge(fragments.first.column)) return;
     const auto rows = [&](int fragment) { return RegionRows{region, fragments.row_of(fragment)}; };
-    if constexpr (kConfig.gemm.staging == Staging::kTmaStore) {
+    if constexpr (kConfig.gemm.staging == Staging::kTmaStore && kInTurns) {
+      store_in_turns(region, fragments, d, work.own_last, steps);
+    } else if constexpr (kConfig.gemm.staging == Staging::kTmaStore) {
       store_in_bulk(region, fragments, d, work.own_last, steps);
     } else if constexpr (kConfig.gemm.staging == Staging::kShared) {
-      const SharedAddress staging = shared.out + consumer * tma_layout::out_bytes(kConfig) / Base::kConsumers;
+      const SharedAddress staging = staging_of_consumer();
       WT_UNROLL for (int i = 0; i < kFragments; ++i) {
-        Output::stage(p, rows(i), fragments.place(i), d[i], steps, staging);
-        Output::copy_rows(p, rows(i), fragments.place(i), staging);
+        if constexpr (kInTurns) {
+          copy_boxes(rows(i), fragments.place(i), d[i], steps, staging);
+        } else {
+          Output::stage(p, rows(i), fragments.place(i), d[i], steps, staging);
+          Output::copy_rows(p, rows(i), fragments.place(i), staging);
+        }
       }
     } else {
       WT_UNROLL for (int i = 0; i < kFragments; ++i) {
@@ -123,11 +130,46 @@ struct WholeTile : SinkBase<kConfig, Params> {
     const i64 column = tile.n * kTileN + (kCrosswise ? Base::along_tile() : 0);
     return {Base::first_row(region, tile), {column, tile.group}};
   }
-  WT_DEVICE SharedAddress staging() const { return shared.out + consumer * kFragments * Output::kFragmentBytes; }
+  WT_DEVICE SharedAddress staging_of_consumer() const {
+    return shared.out + consumer * (tma_layout::out_bytes(kConfig) / Base::kConsumers);
+  }
+
+  // Rows of a fragment that is staged by two boxes at a time; each warp copies its own.
+  template <int kFirst = 0, class Rows>
+  WT_DEVICE void copy_boxes(const Rows& rows, const typename Output::Place& place, const float (&d)[kTileN / 2],
+                            typename Output::Steps& steps, SharedAddress staging) {
+    Output::template stage_boxes<kFirst, tma_layout::kBoxesInTurns>(p, rows, place, d, steps, staging);
+    Output::template copy_rows<kFirst, tma_layout::kBoxesInTurns>(p, rows, place, staging);
+    if constexpr (kFirst + tma_layout::kBoxesInTurns < Output::kBoxes)
+      copy_boxes<kFirst + tma_layout::kBoxesInTurns>(rows, place, d, steps, staging);
+  }
+
+  // A tile that is staged box by box, one while the one before leaves.
+  template <int kFirst = 0>
+  WT_DEVICE void store_in_turns(const TmaRegion& region, const Fragments& fragments, const Sums& d, bool last,
+                                typename Output::Steps& steps) {
+    constexpr int kAll = kFragments * Output::kBoxes, kTurns = tma_layout::kBoxesInTurns;
+    constexpr int kFragment = kFirst / Output::kBoxes, kBox = kFirst % Output::kBoxes;
+    const SharedAddress to = staging_of_consumer() + kFirst % kTurns * Output::kBoxBytes;
+    const bool sends = device::thread_index() % 128 == 0;
+    // What lay in this place has left: of a tile's first box that may be the last one's of the tile before.
+    if (sends) device::bulk_wait_read<(kFirst == 0 && kAll % kTurns != 0) ? 0 : kTurns - 1>();
+    device::sync_named(3 + consumer, 128);
+    const RegionRows rows{region, fragments.row_of(kFragment)};
+    Output::template stage_boxes<kBox, 1>(p, rows, fragments.place(kFragment), d[kFragment], steps, to);
+    device::fence_async_shared();
+    device::sync_named(3 + consumer, 128);
+    if (sends) Output::template send<kBox, 1>(p, rows.first, fragments.place(kFragment), to);
+    if constexpr (kFirst + 1 < kAll) {
+      store_in_turns<kFirst + 1>(region, fragments, d, last, steps);
+    } else {
+      if (sends && last) device::bulk_wait_read<0>();
+    }
+  }
 
   WT_DEVICE void store_in_bulk(const TmaRegion& region, const Fragments& fragments, const Sums& d, bool last,
                                typename Output::Steps& steps) {
-    const SharedAddress staging = this->staging();
+    const SharedAddress staging = staging_of_consumer();
     const bool sends = device::thread_index() % 128 == 0;
     const auto rows = [&](int fragment) { return RegionRows{region, fragments.row_of(fragment)}; };
     if constexpr (kResidual) {

@@ -11,8 +11,8 @@
 #   --commands quick   that, and scripts/test.sh --quick
 #   --commands all     that, and scripts/test.sh, as the README has them
 #
-# Needs NVRTC, root, a Debian system whose apt reaches an archive, and chromium, which it installs with mmdebstrap where they are
-# missing. Nothing is passed over: what cannot be done here is a failure.
+# Needs root, NVRTC, a Debian system whose apt reaches an archive, and chromium, which it installs with mmdebstrap where
+# they are missing. Nothing is passed over: what cannot be done here is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/environment.sh

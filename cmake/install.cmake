@@ -21,7 +21,8 @@ add_custom_command(
 add_custom_target(wavetile_system_tuning ALL DEPENDS ${PROJECT_BINARY_DIR}/forms/tuning.db)
 install(FILES ${PROJECT_BINARY_DIR}/forms/tuning.db DESTINATION ${CMAKE_INSTALL_LIBDIR}/wavetile)
 
-# Compiled kernels that are used below WAVETILE_PACK (docs/packs.md): the default ones and those of the tuning above.
+# Compiled kernels that are used below WAVETILE_PACK (docs/packs.md): the default ones and those of the tuning above. Of
+# another rule set, its kernels alone: the newcomer's test has no time for more.
 # WHY asked for: it needs the targets' compilers and minutes of every core.
 set(WAVETILE_SYSTEM_PACKS "" CACHE STRING "Targets whose compiled kernels are installed: sm_90a;sm_80")
 set(WAVETILE_SYSTEM_PACK_RULES default CACHE STRING "The rule set of these packs")
@@ -30,7 +31,7 @@ set(wavetile_packs "")
 foreach(target IN LISTS WAVETILE_SYSTEM_PACKS)
   set(pack ${PROJECT_BINARY_DIR}/forms/${target}.wtpack)
   set(tuned "")
-  if(target STREQUAL sm_90a)
+  if(target STREQUAL sm_90a AND WAVETILE_SYSTEM_PACK_RULES STREQUAL default)
     set(tuned --tuned ${PROJECT_SOURCE_DIR}/bench/results/tuning_h200.json --allow-spills)
   endif()
   add_custom_command(OUTPUT ${pack}

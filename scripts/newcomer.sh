@@ -11,8 +11,8 @@
 #   --commands quick   that, and scripts/test.sh --quick
 #   --commands all     that, and scripts/test.sh, as the README has them
 #
-# Needs root, a Debian system whose apt reaches an archive, and chromium, which it installs with mmdebstrap where they are
-# missing. Nothing is passed over: what cannot be done here is a failure.
+# Needs root, NVRTC, a Debian system whose apt reaches an archive, and chromium, which it installs with mmdebstrap where
+# they are missing. Nothing is passed over: what cannot be done here is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
@@ -43,16 +43,21 @@ tools() {
   quiet apt.log apt-get update -qq && quiet apt.log env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
+# With a pack of compiled kernels, so that the first call on a Hopper GPU needs no compiler: here of the few kernels of the
+# rule set `tiny`, compiled by the NVRTC of this machine.
 packages() {
+  export_nvrtc
+  quiet build.log cmake -DWAVETILE_SYSTEM_PACKS=sm_90a -DWAVETILE_SYSTEM_PACK_RULES=tiny "$build"
   quiet build.log cmake --build "$build" --target wavetile wavetile_command wavetile_compile wavetile_onednn wavetile_forms wavetile_system_tuning wavetile_system_packs
   rm -f "$build"/wavetile_*.deb "$build"/wavetile-*.tar.gz
   (cd "$build" && quiet deb.log cpack -G DEB && quiet tgz.log cpack -G TGZ)
+  quiet build.log cmake -DWAVETILE_SYSTEM_PACKS= -DWAVETILE_SYSTEM_PACK_RULES=default "$build"  # as the build was
   ls -sh "$build"/wavetile_*.deb "$build"/wavetile-*.tar.gz
   dpkg-deb --contents "$build"/wavetile_*.deb | awk '{print $6}' >"$work/deb.files"
   tar -tzf "$build"/wavetile-*.tar.gz >"$work/tgz.files"
   local list file
   for list in deb tgz; do
-    for file in 'lib[^ ]*/libwavetile\.so\.0\.[0-9]+$' 'lib[^ ]*/wavetile/tuning\.db$' 'lib[^ ]*/wavetile/wavetile-compile$' \
+    for file in 'lib[^ ]*/libwavetile\.so\.0\.[0-9]+$' 'lib[^ ]*/wavetile/tuning\.db$' 'lib[^ ]*/wavetile/sm_90a\.wtpack$' 'lib[^ ]*/wavetile/wavetile-compile$' \
       include/wavetile/wavetile.h include/wavetile/wavetile.hpp 'bin/wavetile$' share/bash-completion/completions/wavetile \
       share/zsh/vendor-completions/_wavetile share/fish/vendor_completions.d/wavetile.fish share/man/man1/wavetile.1 \
       share/wavetile/suites/quick.txt cmake/wavetile/wavetile-config.cmake pkgconfig/wavetile.pc share/doc/wavetile/docs/api.md \
@@ -156,6 +161,7 @@ command_line() {
   inside bash -ec 'cd /newcomer
     wavetile --version
     wavetile devices | grep -F "oneDNN"
+    wavetile pack verify "$(dpkg -L wavetile | grep "/sm_90a\.wtpack$")"
     [ "$(wavetile suites | wc -l)" -gt 10 ]
     man wavetile | col -b >page.txt
     grep -q "wavetile bench" page.txt && echo "the man page has $(wc -l <page.txt) lines"

@@ -8,8 +8,8 @@
 namespace wt {
 namespace {
 
-// Factors of what work.cc counts: 1.9 by the 46 rows of bench/results/strips_h200.json, half of them within 10 %. Outputs
-// leave by fewer instructions since then, by which forward and backward data of several rows took 0.78 of that.
+// Factors of what work.cc counts: 1.9 by the 46 rows of bench/results/strips_h200.json, half of them within 10 %.
+// Outputs leave by fewer instructions since then, by which forward and backward data of several rows took 0.78 of that.
 constexpr double kMeasured = 1.9, kMeasuredRows = 1.5;
 constexpr double kOddChannels = 1.25;  // that are no whole vectors: copies of single numbers
 constexpr double kMultiple = 0.55;     // for each further output channel of an input channel, whose rows lie apart

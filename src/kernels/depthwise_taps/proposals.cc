@@ -11,9 +11,8 @@ struct Variant {
   unsigned char channels, min_blocks;
 };
 // About 115 registers with runs of 8 taps, 135 with runs of 16, 215 with two matrices.
-constexpr Variant kVariants[] = {{1, 1, 256, 16, 2}, {1, 1, 256, 32, 2}, {1, 1, 128, 16, 4},
-                                 {2, 1, 128, 16, 3}, {2, 1, 128, 32, 3}, {2, 1, 256, 16, 1},
-                                 {2, 2, 256, 16, 1}, {2, 2, 256, 32, 1}};
+constexpr Variant kVariants[] = {{1, 1, 256, 16, 2}, {1, 1, 256, 32, 2}, {1, 1, 128, 16, 4}, {2, 1, 128, 16, 3},
+                                 {2, 1, 128, 32, 3}, {2, 1, 256, 16, 1}, {2, 2, 256, 16, 1}, {2, 2, 256, 32, 1}};
 constexpr bool takes_narrow(const Variant& variant) { return variant.channels == 16 && variant.threads == 256; }
 
 }  // namespace

@@ -158,7 +158,8 @@ std::optional<TapsCut> cut_taps(const KernelConfig& config, const ConvProblem& p
     for (const int64_t lines : parts_of(rows, 1)) {
       // Several images only where each is whole.
       const bool whole_image = lines == rows && a.residues == 1 && columns == all_columns;
-      for (int64_t images = 1; images <= std::min(std::max<int64_t>(1, p.n), whole_image ? kMostImages : 1); images *= 2)
+      for (int64_t images = 1; images <= std::min(std::max<int64_t>(1, p.n), whole_image ? kMostImages : 1);
+           images *= 2)
         consider(images, lines, columns);
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/dispatch/kernels/merged_channels_slow_test.cc - depthwise layers as merged groups, exact on small integers on the
-// simulator: all channels as one product, or 64 of them.
+// tests/dispatch/kernels/merged_channels_slow_test.cc - depthwise layers as merged groups, exact on small integers on
+// the simulator: all channels as one product, or 64 of them.
 #include <gmock/gmock.h>
 
 #include <set>

@@ -12,7 +12,7 @@ namespace wt {
 
 // Where things lie in a block's shared memory, in bytes.
 struct TapsShared {
-  u32 buffers;  // behind a line of zeros; the gradient takes their place at the end
+  u32 buffers;                // behind a line of zeros; the gradient takes their place at the end
   u32 tile_bytes, out_lines;  // of a buffer; in it, the first line of dy
   u32 line_bytes, out_line_bytes;
 };

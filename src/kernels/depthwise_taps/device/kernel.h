@@ -135,9 +135,9 @@ struct DepthwiseTaps {
         const bool inside = static_cast<u32>(of_image) < static_cast<u32>(out_lines[m]);
         any |= inside;
         const i32 index = (image * p.filter[0] + column[m].plane) * p.out_lines + of_image;
-        const SharedAddress start =
-            inside ? tile + p.shared.out_lines + static_cast<u32>(index) * p.shared.out_line_bytes
-                   : device::shared_base();
+        const SharedAddress start = inside
+                                        ? tile + p.shared.out_lines + static_cast<u32>(index) * p.shared.out_line_bytes
+                                        : device::shared_base();
         const u32 from = out_line[m] ^ (index & 1 ? kTurned : 0);
         out[m][0] = start + from;
         out[m][1] = start + ((from + 4 * kPixel) ^ kTurned);

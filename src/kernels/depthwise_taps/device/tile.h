@@ -13,11 +13,11 @@ namespace wt {
 
 struct TapsTile {
   i32 image, images;
-  i32 plane;              // of x
-  i32 row, lines;         // of x: the first line's, how many
+  i32 plane;               // of x
+  i32 row, lines;          // of x: the first line's, how many
   i32 out_row, out_lines;  // of dy
-  i32 met;                // stride 1: the line of dy that the first line of x meets by row 0 of the filter
-  i32 column;             // of dy
+  i32 met;                 // stride 1: the line of dy that the first line of x meets by row 0 of the filter
+  i32 column;              // of dy
 
   WT_DEVICE static TapsTile make(const DepthwiseTapsArguments& p, i32 index) {
     TapsTile tile;
@@ -74,8 +74,8 @@ struct TapsCopies {
       const i32 column = at.column * p.stride[2] - p.pad[2];
       for (; turn < at.lines; turn += kWarps) {
         const i32 index = image * p.lines + turn;
-        copy_line(static_cast<const Element*>(p.first) + from + (at.row + turn * p.residues) * p.from.spatial[1], p.from,
-                  column, 0, p.from.size[2], p.line_pixels, p.channels, channel,
+        copy_line(static_cast<const Element*>(p.first) + from + (at.row + turn * p.residues) * p.from.spatial[1],
+                  p.from, column, 0, p.from.size[2], p.line_pixels, p.channels, channel,
                   to + static_cast<u32>(index) * p.shared.line_bytes, index);
       }
       turn -= at.lines;
@@ -109,7 +109,8 @@ struct TapsCopies {
     const Element* from = row + (column + first) * image.spatial[2] + first_channel + channel;
     const i64 step = kStep * image.spatial[2];
     const auto place = [&](i32 pixel) {
-      return to + static_cast<u32>(depthwise_taps::turned_unit<kUnits>(pixel, channel / 8, index) * 16 + channel % 8 * 2);
+      return to +
+             static_cast<u32>(depthwise_taps::turned_unit<kUnits>(pixel, channel / 8, index) * 16 + channel % 8 * 2);
     };
     begin -= column;
     const u32 count = end > begin + column ? static_cast<u32>(end - column - begin) : 0;

@@ -22,10 +22,8 @@ Binding depthwise_taps_kind::bind(const KernelConfig& config, const View& view, 
   launch.shape.threads = static_cast<uint32_t>(config.direct.block_size);
   launch.shape.shared_bytes = static_cast<uint32_t>(cut->shared_bytes);
   set_params(launch, cut->arguments);
-  launch.pointers.push_back(
-      {offsetof(DepthwiseTapsArguments, first), direct_first(problem.direction), 0});
-  launch.pointers.push_back(
-      {offsetof(DepthwiseTapsArguments, second), direct_second(problem.direction), 0});
+  launch.pointers.push_back({offsetof(DepthwiseTapsArguments, first), direct_first(problem.direction), 0});
+  launch.pointers.push_back({offsetof(DepthwiseTapsArguments, second), direct_second(problem.direction), 0});
   Binding binding;
   binding.launches.push_back(std::move(launch));
   bind_direct_sum(binding, config, problem, offsetof(DepthwiseTapsArguments, out), cut->arguments.workers);

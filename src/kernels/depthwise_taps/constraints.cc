@@ -15,8 +15,8 @@ int64_t most_groups(const KernelConfig& config) {
 }
 
 constexpr Constraint kTargetRows[] = {
-    {"direct-taps", "a depthwise_taps kernel multiplies 16-bit channels-last images, eight channels of them in each warp",
-     nullptr,
+    {"direct-taps",
+     "a depthwise_taps kernel multiplies 16-bit channels-last images, eight channels of them in each warp", nullptr,
      [](const Case& at) {
        const KernelConfig& c = at.config;
        const DirectConfig& d = c.direct;
@@ -50,19 +50,20 @@ constexpr Constraint kProblemRows[] = {
      [](const Case& at) { return taps_runs_align(at.config, *at.view); },
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
-       return fmt::format("filter={} stride={} dilation={}: runs of {} taps are no whole steps of the stride; use kind "
-                          "depthwise_strips",
-                          text(p, p.filter), text(p, p.stride), text(p, p.dilation),
-                          depthwise_taps::run_taps(at.config));
+       return fmt::format(
+           "filter={} stride={} dilation={}: runs of {} taps are no whole steps of the stride; use kind "
+           "depthwise_strips",
+           text(p, p.filter), text(p, p.stride), text(p, p.dilation), depthwise_taps::run_taps(at.config));
      }},
 
     {"direct-taps-columns", "each column of the matrices has a warp", nullptr,
      [](const Case& at) { return warp_groups(at) <= most_groups(at.config); },
      [](const Case& at) {
-       return fmt::format("filter={} takes {} warps for each 8 channels and block_size={} with block_channels={} has {}; "
-                          "use sub_h=2, a larger block or kind depthwise_strips",
-                          text(*at.problem, at.problem->filter), warp_groups(at), at.config.direct.block_size,
-                          at.config.direct.block_channels, most_groups(at.config));
+       return fmt::format(
+           "filter={} takes {} warps for each 8 channels and block_size={} with block_channels={} has {}; "
+           "use sub_h=2, a larger block or kind depthwise_strips",
+           text(*at.problem, at.problem->filter), warp_groups(at), at.config.direct.block_size,
+           at.config.direct.block_channels, most_groups(at.config));
      }},
 
     {"direct-taps-memory", "the smallest tile and the gradient fit shared memory", nullptr,
@@ -73,10 +74,11 @@ constexpr Constraint kProblemRows[] = {
      },
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
-       return fmt::format("filter={} dilation={} with block_channels={} prefetch={} does not fit the {} bytes of shared "
-                          "memory of {}; use kind depthwise_strips",
-                          text(p, p.filter), text(p, p.dilation), at.config.direct.block_channels,
-                          at.config.direct.prefetch, at.view->rates().shared_per_block, at.view->rates().gpu);
+       return fmt::format(
+           "filter={} dilation={} with block_channels={} prefetch={} does not fit the {} bytes of shared "
+           "memory of {}; use kind depthwise_strips",
+           text(p, p.filter), text(p, p.dilation), at.config.direct.block_channels, at.config.direct.prefetch,
+           at.view->rates().shared_per_block, at.view->rates().gpu);
      }},
 };
 

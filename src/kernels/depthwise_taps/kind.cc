@@ -9,10 +9,9 @@ namespace {
 constexpr Target kTargets[] = {Target::kSm80,   Target::kSm90a,  Target::kSm100a, Target::kSm103a,
                                Target::kSm110a, Target::kSm120a, Target::kSm121a};
 constexpr Direction kDirections[] = {Direction::kBackwardWeight};
-constexpr std::string_view kReadFields[] = {"finite_only",      "fixed.stride_w",   "fixed.dilation_w",
-                                            "direct.sub_h",     "direct.sub_w",     "direct.vector_in",
-                                            "direct.vector_out", "direct.block_size", "direct.prefetch",
-                                            "direct.block_channels"};
+constexpr std::string_view kReadFields[] = {
+    "finite_only",      "fixed.stride_w",    "fixed.dilation_w",  "direct.sub_h",    "direct.sub_w",
+    "direct.vector_in", "direct.vector_out", "direct.block_size", "direct.prefetch", "direct.block_channels"};
 
 std::vector<LaunchEntry> entries(const KernelConfig&) { return {{kSumSuffix, "wt::DirectSum"}}; }
 

@@ -62,13 +62,14 @@ std::vector<int64_t> parts_of(int64_t all, int64_t step) {
   return parts;
 }
 
-// Pieces of a line: as few as keep all warps about equally long.
+// Pieces of a line, a divisor of the slices: as few as keep all warps about equally long.
 i32 chunks_of(const DepthwiseTapsArguments& a) {
   i32 best = 1;
   int64_t least = INT64_MAX;
-  for (i32 chunks = 1; chunks <= std::min(a.steps, 2 * a.slices); ++chunks) {
-    const int64_t pieces = int64_t{a.tile_images} * a.lines * chunks;
-    const int64_t walk = ceil_div(pieces, int64_t{a.slices}) * (ceil_div(a.steps, chunks) + 1);
+  for (i32 chunks = 1; chunks <= std::min(a.steps, a.slices); ++chunks) {
+    if (a.slices % chunks != 0) continue;
+    const int64_t lines = int64_t{a.tile_images} * a.lines;
+    const int64_t walk = ceil_div(lines, int64_t{a.slices / chunks}) * (ceil_div(a.steps, chunks) + 1);
     if (walk >= least) continue;
     least = walk;
     best = chunks;
@@ -91,7 +92,7 @@ void set_tile(const KernelConfig& config, const ConvProblem& p, int64_t images, 
   a.steps = static_cast<i32>(ceil_div(columns + a.margin, int64_t{depthwise_taps::kWindow}));
   a.chunks = chunks_of(a);
   a.chunk = ceil_div(a.steps, a.chunks);
-  a.chunks = ceil_div(a.steps, a.chunk);
+  a.line_slices = a.slices / a.chunks;
   a.out_pixels = depthwise_taps::kWindow * a.steps + a.margin;
   const int taps = depthwise_taps::run_taps(config);
   const int last = depthwise_taps::shares_pixels(config) ? taps - 1 : std::min(taps, a.filter[kW]) - 1;
@@ -133,7 +134,8 @@ std::optional<TapsCut> cut_taps(const KernelConfig& config, const ConvProblem& p
   std::optional<TapsCut> best;
   const auto consider = [&](int64_t images, int64_t lines, int64_t columns) {
     // WHY first: bytes are counted in 32 bits.
-    if ((lines + columns) * images * depthwise_taps::channels(config) > room) return;
+    const int64_t pixels = std::max(columns + a.margin, columns * p.stride[kW]);
+    if ((lines + pixels) * images * depthwise_taps::channels(config) > room) return;
     set_tile(config, p, images, lines, columns, a);
     TapsCut cut;
     cut.shared_bytes = shared_bytes(config, a);
@@ -156,7 +158,8 @@ std::optional<TapsCut> cut_taps(const KernelConfig& config, const ConvProblem& p
     for (const int64_t lines : parts_of(rows, 1)) {
       // Several images only where each is whole.
       const bool whole_image = lines == rows && a.residues == 1 && columns == all_columns;
-      for (int64_t images = 1; images <= std::min(std::max<int64_t>(1, p.n), whole_image ? kMostImages : 1); images *= 2)
+      for (int64_t images = 1; images <= std::min(std::max<int64_t>(1, p.n), whole_image ? kMostImages : 1);
+           images *= 2)
         consider(images, lines, columns);
     }
   }

@@ -12,13 +12,13 @@ namespace {
 
 constexpr double kSchedulers = 4;
 constexpr double kHopperMacs = 2048;
-constexpr double kProduct = 1.6;      // m16n8k16 of a multiprocessor of an H200
-constexpr double kPasses = 4;         // of a warp's read of 16 bytes a lane, without conflicts
-constexpr double kCopyBytes = 26;     // per clock, by copies of 16 bytes
+constexpr double kProduct = 1.6;   // m16n8k16 of a multiprocessor of an H200
+constexpr double kPasses = 4;      // of a warp's read of 16 bytes a lane, without conflicts
+constexpr double kCopyBytes = 26;  // per clock, by copies of 16 bytes
 constexpr double kCopyInstructions = 12, kLineInstructions = 60;
-constexpr double kStepAlone = 180;    // clocks of a warp alone: reads, then products
-constexpr double kPieceAlone = 250;   // before its first step
-constexpr double kTileUs = 0.5;       // barriers and the wait for a tile's first data
+constexpr double kAloneInstruction = 4.8;  // clocks of a warp alone for each of its instructions, of a profile
+constexpr double kPieceInstructions = 50, kMatrixInstructions = 25;  // before a piece's first step
+constexpr double kTileUs = 0.5;                                      // barriers and the wait for a tile's first data
 constexpr int32_t kCountedRows = 512;
 
 // Of all pairs of a line and a group of columns, those with a product.
@@ -48,8 +48,9 @@ double taps_busy_us(const KernelConfig& config, const ConvProblem& problem, cons
   // Of a step of a warp.
   const double reads = (shares ? 4 : 4 * halves) + 4 * matrices;
   const double words = 8 * ((shares ? 2 : 2 * halves) + 2 * matrices), products = 8 * matrices;
-  const double instructions = reads + words + products + (shares && halves == 2 ? 8 : 0) + 10;
+  const double instructions = reads + words + products + 12;
 
+  const double piece = kPieceInstructions + kMatrixInstructions * matrices;
   const double warps = static_cast<double>(depthwise_taps::units(config)) * a.warp_groups;
   const double pieces = static_cast<double>(a.tile_images) * a.lines * a.chunks;
   const double steps = static_cast<double>(a.tile_images) * a.lines * a.steps * warps * met_share(config, a);
@@ -58,13 +59,16 @@ double taps_busy_us(const KernelConfig& config, const ConvProblem& problem, cons
   const double chunks = copied / (2 * config.direct.vector_in) / 32;
   const double tensor = steps * products * kProduct * kHopperMacs / rates.macs16;
   const double shared = steps * reads * kPasses + copied / rates.shared;
-  const double issue = (steps * instructions + pieces * warps * (60 + 40 * matrices) + chunks * kCopyInstructions +
-                        tile_lines * kLineInstructions) /
-                       kSchedulers;
+  const double issue =
+      (steps * instructions + pieces * warps * piece + chunks * kCopyInstructions + tile_lines * kLineInstructions) /
+      kSchedulers;
   const double copies = std::max(copied / kCopyBytes, chunks * 32 * 16 / kCopyBytes);
   const double tile = std::max({tensor, shared, issue, copies}) + 0.25 * (std::min(tensor, shared) + 0.5 * issue);
-  const double alone = std::ceil(pieces / a.slices) * (std::ceil(static_cast<double>(a.steps) / a.chunks) * kStepAlone +
-                                                       kPieceAlone);
+  const double moving = chunks * kCopyInstructions + tile_lines * kLineInstructions;
+  const double alone = (std::ceil(static_cast<double>(a.tile_images) * a.lines / a.line_slices) *
+                            (a.chunk * instructions * met_share(config, a) + piece) +
+                        moving / depthwise_taps::warps(config) + 300) *
+                       kAloneInstruction;
 
   const double rounds = std::ceil(static_cast<double>(a.tiles) / a.workers);
   const double blocks = std::ceil(static_cast<double>(a.workers) * a.channel_blocks / rates.units);

@@ -90,7 +90,7 @@ void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<Kerne
     }
   }
   for (const Shape& shape : kWholeShapes) {
-    for (const unsigned char groups : {16, 24, 32, 48, 64}) {
+    for (const unsigned char groups : {32, 48, 64}) {
       const bool forward = base.direction == Direction::kForward;
       if (!propose_shape(base, shape, 128, Loader::kTmaIm2col, forward ? Staging::kTmaStore : Staging::kShared,
                          configs))

@@ -201,7 +201,7 @@ void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<Kerne
     }
   }
   for (const Shape& shape : kWholeShapes) {
-    for (const unsigned char groups : {16, 24, 32, 48, 64}) {
+    for (const unsigned char groups : {32, 48, 64}) {
       propose_halo(base, shape, configs, Staging::kTmaStore);
       configs.back().gemm.groups_per_tile = groups;
       configs.back().finite_only = true;

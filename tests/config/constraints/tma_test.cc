@@ -318,7 +318,7 @@ const RowCase kProblemCases[] = {
          t.finite_only = true;
        });
      },
-     "32 channels in groups_per_tile=2 groups are not one box of 64", "fwd bf16 n1 g4 c64 k64 i8x8 f3x3"},
+     "32 channels in groups_per_tile=2 of 4 groups are not one box of 64", "fwd bf16 n1 g4 c64 k64 i8x8 f3x3"},
     {"tma-narrow-box",
      [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.swizzle_a = t.gemm.swizzle_b = 64; }); },
      "128 channels fill boxes of 64, so that swizzle_a=64", "fwd bf16 n1 c128 k128 i8x8 f3x3"},

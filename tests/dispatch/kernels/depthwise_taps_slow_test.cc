@@ -42,8 +42,9 @@ INSTANTIATE_TEST_SUITE_P(
     Problems, DepthwiseTapsExact,
     testing::Values("bwd_weight bf16 n2 c16 k16 g16 i9x19 f3x3 p1", "bwd_weight bf16 n1 c24 k24 g24 i13x11 f9x9 p4",
                     "bwd_weight bf16 n3 c8 k8 g8 i7x7 f13x13 p6", "bwd_weight bf16 n1 c16 k16 g16 i12x13 f27x27 p13",
-                    "bwd_weight bf16 n1 c8 k8 g8 i6x40 f4x4 p2:1x1:2", "bwd_weight bf16 n1 c16 k16 g16 i16x17 f3x3 d7 p7",
-                    "bwd_weight bf16 n1 c8 k8 g8 i20x21 f7x7 d3 p9", "bwd_weight bf16 n2 c40 k40 g40 i13x14 f3x3 s2 p1",
+                    "bwd_weight bf16 n1 c8 k8 g8 i6x40 f4x4 p2:1x1:2",
+                    "bwd_weight bf16 n1 c16 k16 g16 i16x17 f3x3 d7 p7", "bwd_weight bf16 n1 c8 k8 g8 i20x21 f7x7 d3 p9",
+                    "bwd_weight bf16 n2 c40 k40 g40 i13x14 f3x3 s2 p1",
                     "bwd_weight bf16 n1 c8 k8 g8 i16x35 f3x7 s2x3 d3x2 p2x4",
                     "bwd_weight bf16 n1 c8 k8 g8 i9x9 f2x2 s5x6", "bwd_weight bf16 n1 c8 k8 g8 i33x40 f1x1 s9x7 p3",
                     "bwd_weight bf16 n1 c8 k8 g8 i5x70 f1x40 d2 p0x39", "bwd_weight bf16 n1 c8 k8 g8 i3x4 f9x9 p8",
@@ -54,8 +55,9 @@ INSTANTIATE_TEST_SUITE_P(
 // Channels that are no whole vectors, another type, and a gradient of 32 bits.
 TEST(DepthwiseTapsExact, NarrowVectorsAndOtherTypes) {
   const auto device = simulated_hopper();
-  for (const char* text : {"bwd_weight bf16 n1 c12 k12 g12 i9x12 f5x4 s2x1 p2x1",
-                           "bwd_weight fp16 n1 c54 k54 g54 i3x6x9 f3x3x3 p1", "bwd_weight bf16*bf16>fp32 n2 c8 k8 g8 i8x9 f3x3 p1"}) {
+  for (const char* text :
+       {"bwd_weight bf16 n1 c12 k12 g12 i9x12 f5x4 s2x1 p2x1", "bwd_weight fp16 n1 c54 k54 g54 i3x6x9 f3x3x3 p1",
+        "bwd_weight bf16*bf16>fp32 n2 c8 k8 g8 i8x9 f3x3 p1"}) {
     const ConvProblem problem = problem_of(text);
     const auto kernels = taps_kernels(problem);
     ASSERT_FALSE(kernels.empty()) << text;

@@ -12,7 +12,7 @@ namespace wt {
 
 // Where things lie in a block's shared memory, in bytes.
 struct TapsShared {
-  u32 buffers;  // behind a line of zeros; the gradient takes their place at the end
+  u32 buffers;                // behind a line of zeros; the gradient takes their place at the end
   u32 tile_bytes, out_lines;  // of a buffer; in it, the first line of dy
   u32 line_bytes, out_line_bytes;
 };
@@ -36,6 +36,7 @@ struct DepthwiseTapsArguments {
   i32 line_pixels, out_pixels;  // of a line in shared memory
   i32 steps, chunk, chunks;     // of 16 pixels of dy: of a line, of a warp's piece of one; such pieces
   i32 warp_groups, slices;      // warps that have other columns of the matrices, and other pieces
+  i32 line_slices;              // of them other lines: slices / chunks
   i32 channel_blocks, workers;
   TapsShared shared;
 };

@@ -65,6 +65,8 @@ struct DepthwiseTaps {
   static constexpr int kChannels = depthwise_taps::kWarpChannels, kMatrices = depthwise_taps::matrices(kConfig);
   static constexpr int kHalves = kConfig.direct.sub_w, kPixel = kBlockChannels * 2;
   static constexpr bool kShares = depthwise_taps::shares_pixels(kConfig);
+  static constexpr int kTapStarts = kShares ? 1 : kHalves;
+  static constexpr u32 kTurned = depthwise_taps::turned_bit(kConfig);
   using Sums = float[kMatrices][kChannels][Mma::kC];
   using Pair = u32[kChannels];  // pixels t and t + 4 of the lane, of each channel: the order of k is free
 
@@ -85,7 +87,6 @@ struct DepthwiseTaps {
   };
   struct Warp {
     i32 unit, group, slice;  // of the block's channels, of the columns, of the lines
-    Column column[kMatrices];
 
     WT_DEVICE static Warp make(const Params& p) {
       Warp warp;
@@ -93,8 +94,6 @@ struct DepthwiseTaps {
       warp.unit = index % kUnits;
       warp.group = others % p.warp_groups;
       warp.slice = others / p.warp_groups;
-      const int g = device::lane_index() / 4;
-      WT_UNROLL for (int m = 0; m < kMatrices; ++m) warp.column[m] = Column::make(p, warp.first(m) + g);
       return warp;
     }
     // The first column of matrix m.
@@ -103,86 +102,117 @@ struct DepthwiseTaps {
 
   WT_DEVICE static void add_tile(const Params& p, const Warp& warp, const TapsTile& at, SharedAddress tile, Sums& sum) {
     if (warp.slice >= p.slices) return;
-    bool met[kMatrices];  // the column's plane
+    const int g = device::lane_index() / 4, t = device::lane_index() % 4;
+    // WHY for each tile anew: kept, they took registers that the products need.
+    Column column[kMatrices];
+    i32 out_lines[kMatrices];  // of dy that the column meets: none where its plane does not
     WT_UNROLL for (int m = 0; m < kMatrices; ++m) {
-      met[m] = warp.column[m].exists && at.out_plane(p, warp.column[m].plane) >= 0;
+      column[m] = Column::make(p, warp.first(m) + g);
+      out_lines[m] = column[m].exists && at.out_plane(p, column[m].plane) >= 0 ? at.out_lines : 0;
     }
-    const i32 pieces = at.lines * p.chunks;
-    WT_ROLLED for (i32 i = warp.slice; i < at.images * pieces; i += p.slices) {
-      const i32 image = i / pieces, line = i % pieces / p.chunks, first = i % pieces % p.chunks * p.chunk;
-      const i32 steps = p.steps - first < p.chunk ? p.steps - first : p.chunk;
+    // A warp has the same piece of every line.
+    const i32 first = warp.slice % p.chunks * p.chunk, left = p.steps - first;
+    const i32 steps = left < p.chunk ? left : p.chunk;
+    // Where the lane's first pixels lie on even lines of x and of dy.
+    u32 in_line[kTapStarts], out_line[kMatrices];
+    WT_UNROLL for (int h = 0; h < kTapStarts; ++h) {
+      i32 tap = g + 8 * h;
+      // WHY not below: taps beyond the last would need longer lines.
+      if (!kShares && tap >= p.filter[2]) tap = p.filter[2] - 1;
+      in_line[h] = place(warp, (first * depthwise_taps::kWindow + t) * p.stride[2] + tap * p.dilation[2]);
+    }
+    WT_UNROLL for (int m = 0; m < kMatrices; ++m) {
+      out_line[m] = place(warp, p.margin - column[m].run * p.run_shift + first * depthwise_taps::kWindow + t);
+    }
+    i32 image = 0, line = warp.slice / p.chunks;
+    WT_ROLLED for (;; line += p.line_slices) {
+      for (; line >= at.lines && image < at.images; ++image) line -= at.lines;
+      if (image >= at.images) break;
       SharedAddress out[kMatrices][2];
       bool any = false;
       WT_UNROLL for (int m = 0; m < kMatrices; ++m) {
-        const Column& column = warp.column[m];
-        const i32 of_image = at.out_line(p, line, column.row);
-        const bool inside = met[m] && static_cast<u32>(of_image) < static_cast<u32>(at.out_lines);
+        const i32 of_image = at.out_line(p, line, column[m].row);
+        const bool inside = static_cast<u32>(of_image) < static_cast<u32>(out_lines[m]);
         any |= inside;
-        const i32 index = (image * p.filter[0] + column.plane) * p.out_lines + of_image;
-        const SharedAddress start =
-            inside ? tile + p.shared.out_lines + static_cast<u32>(index) * p.shared.out_line_bytes
-                   : device::shared_base();
-        const i32 pixel = p.margin - column.run * p.run_shift + first * depthwise_taps::kWindow;
-        WT_UNROLL for (int half = 0; half < 2; ++half) {
-          out[m][half] = start + place(warp, pixel + device::lane_index() % 4 + 4 * half, index);
-        }
+        const i32 index = (image * p.filter[0] + column[m].plane) * p.out_lines + of_image;
+        const SharedAddress start = inside
+                                        ? tile + p.shared.out_lines + static_cast<u32>(index) * p.shared.out_line_bytes
+                                        : device::shared_base();
+        const u32 from = out_line[m] ^ (index & 1 ? kTurned : 0);
+        out[m][0] = start + from;
+        out[m][1] = start + ((from + 4 * kPixel) ^ kTurned);
       }
-      if (device::ballot(any) == 0) continue;
-      add_line(p, warp, tile, image * p.lines + line, first, steps, out, sum);
+      if (device::ballot(any) == 0 || steps <= 0) continue;
+      const i32 of_tile = image * p.lines + line;
+      const SharedAddress start = tile + static_cast<u32>(of_tile) * p.shared.line_bytes;
+      SharedAddress in[kTapStarts][2];
+      WT_UNROLL for (int h = 0; h < kTapStarts; ++h) {
+        const u32 from = in_line[h] ^ (of_tile & 1 ? kTurned : 0);
+        in[h][0] = start + from;
+        in[h][1] = start + further(p, from);
+      }
+      add_line(p, steps, in, out, sum);
     }
   }
-  WT_DEVICE static u32 place(const Warp& warp, i32 pixel, i32 line) {
-    return static_cast<u32>(depthwise_taps::turned_unit<kUnits>(pixel, warp.unit, line) * 16);
+  WT_DEVICE static u32 place(const Warp& warp, i32 pixel) {
+    return static_cast<u32>(depthwise_taps::turned_unit<kUnits>(pixel, warp.unit, 0) * 16);
+  }
+  // Four pixels of dy further on, of x.
+  WT_DEVICE static u32 further(const Params& p, u32 at) {
+    if constexpr (kShares) return (at + 4 * kPixel) ^ kTurned;
+    // An even stride leads on by whole eights.
+    return (at + static_cast<u32>(4 * kPixel * p.stride[2])) ^ (p.stride[2] % 2 ? kTurned : 0);
   }
 
-  // `steps` windows of a line of x from window `first` on, by lines of dy that begin at `out`.
-  WT_DEVICE static void add_line(const Params& p, const Warp& warp, SharedAddress tile, i32 line, i32 first, i32 steps,
+  // `steps` windows of a line of x, by lines of dy.
+  WT_DEVICE static void add_line(const Params& p, i32 steps, SharedAddress (&in)[kTapStarts][2],
                                  SharedAddress (&out)[kMatrices][2], Sums& sum) {
-    constexpr int kTapStarts = kShares ? 1 : kHalves;
-    const int g = device::lane_index() / 4, t = device::lane_index() % 4;
-    const SharedAddress start = tile + static_cast<u32>(line) * p.shared.line_bytes;
-    // WHY not below: taps beyond the last would need longer lines.
-    SharedAddress in[kTapStarts][2];
-    WT_UNROLL for (int h = 0; h < kTapStarts; ++h) {
-      i32 tap = g + 8 * h;
-      if (!kShares && tap >= p.filter[2]) tap = p.filter[2] - 1;
-      WT_UNROLL for (int half = 0; half < 2; ++half) {
-        const i32 pixel = (first * depthwise_taps::kWindow + t + 4 * half) * p.stride[2] + tap * p.dilation[2];
-        in[h][half] = start + place(warp, pixel, line);
-      }
-    }
     const u32 in_step = static_cast<u32>(depthwise_taps::kWindow * kPixel * p.stride[2]), in_half = in_step / 2;
-    Pair x[kShares ? kHalves + 1 : 2 * kHalves];
-    if constexpr (kShares && kHalves == 2) read(in[0], 0, x[0]);
-    for (i32 step = 0; step < steps; ++step) {
-      if constexpr (kShares) {
-        WT_UNROLL for (int i = kHalves - 1; i <= kHalves; ++i) read(in[0], static_cast<u32>(i * 8 * kPixel), x[i]);
-      } else {
-        WT_UNROLL for (int h = 0; h < kHalves; ++h) {
-          read(in[h], 0, x[h]);
-          read(in[h], in_half, x[kHalves + h]);
-        }
-      }
-      WT_UNROLL for (int m = 0; m < kMatrices; ++m) {
-        Pair dy[2];
-        WT_UNROLL for (int i = 0; i < 2; ++i) read(out[m], static_cast<u32>(i * 8 * kPixel), dy[i]);
-        WT_UNROLL for (int half = 0; half < 2; ++half) out[m][half] += depthwise_taps::kWindow * kPixel;
-        WT_UNROLL for (int c = 0; c < kChannels; ++c) {
-          Element a[Mma::kA], b[Mma::kB];
-          WT_UNROLL for (int i = 0; i < 2; ++i) {
-            constexpr int kLater = kShares ? 1 : kHalves;  // the window's second half
-            put(x[i * kLater][c], a + 4 * i);
-            put(kHalves == 2 ? x[i * kLater + (kHalves - 1)][c] : 0, a + 4 * i + 2);
-            put(dy[i][c], b + 2 * i);
-          }
-          Mma::multiply(sum[m][c], a, b);
-        }
-      }
+    const auto advance = [&] {
       WT_UNROLL for (int h = 0; h < kTapStarts; ++h) {
         WT_UNROLL for (int half = 0; half < 2; ++half) in[h][half] += in_step;
       }
-      if constexpr (kShares && kHalves == 2) {
+    };
+    if constexpr (kShares && kHalves == 2) {
+      Pair x[3];  // a window's first half, its second, and the next one's first
+      read(in[0], 0, x[0]);
+      const auto add_step = [&](const Pair& begin, Pair& middle, Pair& end) {
+        read(in[0], 8 * kPixel, middle);
+        read(in[0], 16 * kPixel, end);
+        multiply(out, begin, middle, middle, end, sum);
+        advance();
+      };
+      WT_ROLLED for (; steps > 0; --steps) {
+        add_step(x[0], x[1], x[2]);
         WT_UNROLL for (int c = 0; c < kChannels; ++c) x[0][c] = x[2][c];
+      }
+    } else {
+      WT_ROLLED for (; steps > 0; --steps) {
+        Pair x[2][kHalves];
+        WT_UNROLL for (int h = 0; h < kHalves; ++h) {
+          read(in[h], 0, x[0][h]);
+          read(in[h], kShares ? 8 * kPixel : in_half, x[1][h]);
+        }
+        multiply(out, x[0][0], x[0][kHalves - 1], x[1][0], x[1][kHalves - 1], sum);
+        advance();
+      }
+    }
+  }
+  // A window: its first half under the lower and the upper taps, and its second half.
+  WT_DEVICE static void multiply(SharedAddress (&out)[kMatrices][2], const Pair& lower, const Pair& upper,
+                                 const Pair& later_lower, const Pair& later_upper, Sums& sum) {
+    WT_UNROLL for (int m = 0; m < kMatrices; ++m) {
+      Pair dy[2];
+      WT_UNROLL for (int i = 0; i < 2; ++i) read(out[m], static_cast<u32>(i * 8 * kPixel), dy[i]);
+      WT_UNROLL for (int half = 0; half < 2; ++half) out[m][half] += depthwise_taps::kWindow * kPixel;
+      WT_UNROLL for (int c = 0; c < kChannels; ++c) {
+        Element a[Mma::kA], b[Mma::kB];
+        put(lower[c], a);
+        put(kHalves == 2 ? upper[c] : 0, a + 2);
+        put(later_lower[c], a + 4);
+        put(kHalves == 2 ? later_upper[c] : 0, a + 6);
+        WT_UNROLL for (int i = 0; i < 2; ++i) put(dy[i][c], b + 2 * i);
+        Mma::multiply(sum[m][c], a, b);
       }
     }
   }

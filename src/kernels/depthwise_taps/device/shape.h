@@ -41,4 +41,7 @@ constexpr int turned_unit(int pixel, int unit, int line) {
   return pixel * 4 + (unit ^ ((pixel >> 1 & 3) ^ (line & 1) << 1));
 }
 
+// What differs in a place, in bytes, where the line is odd, or four pixels further on beside them.
+constexpr int turned_bit(const KernelConfig& config) { return 8 * units(config); }
+
 }  // namespace wt::depthwise_taps

@@ -13,11 +13,11 @@ namespace wt {
 
 struct TapsTile {
   i32 image, images;
-  i32 plane;              // of x
-  i32 row, lines;         // of x: the first line's, how many
+  i32 plane;               // of x
+  i32 row, lines;          // of x: the first line's, how many
   i32 out_row, out_lines;  // of dy
-  i32 met;                // stride 1: the line of dy that the first line of x meets by row 0 of the filter
-  i32 column;             // of dy
+  i32 met;                 // stride 1: the line of dy that the first line of x meets by row 0 of the filter
+  i32 column;              // of dy
 
   WT_DEVICE static TapsTile make(const DepthwiseTapsArguments& p, i32 index) {
     TapsTile tile;
@@ -68,27 +68,31 @@ struct TapsCopies {
 
   // By all threads: a tile's lines into a buffer.
   WT_DEVICE static void copy(const DepthwiseTapsArguments& p, const TapsTile& at, i32 channel, SharedAddress to) {
-    const i32 warp = device::warp_index();
-    for (i32 i = warp; i < at.images * at.lines; i += kWarps) {
-      const i32 image = i / at.lines, line = i % at.lines, index = image * p.lines + line;
-      const i64 from = (at.image + image) * p.from.n + at.plane * p.from.spatial[0] +
-                       (at.row + line * p.residues) * p.from.spatial[1];
+    i32 turn = device::warp_index();  // of the warps, which take lines one after the other
+    for (i32 image = 0; image < at.images; ++image) {
+      const i64 from = (at.image + image) * p.from.n + at.plane * p.from.spatial[0];
       const i32 column = at.column * p.stride[2] - p.pad[2];
-      copy_line(static_cast<const Element*>(p.first) + from, p.from, column, 0, p.from.size[2], p.line_pixels,
-                p.channels, channel, to + static_cast<u32>(index) * p.shared.line_bytes, index);
+      for (; turn < at.lines; turn += kWarps) {
+        const i32 index = image * p.lines + turn;
+        copy_line(static_cast<const Element*>(p.first) + from + (at.row + turn * p.residues) * p.from.spatial[1],
+                  p.from, column, 0, p.from.size[2], p.line_pixels, p.channels, channel,
+                  to + static_cast<u32>(index) * p.shared.line_bytes, index);
+      }
+      turn -= at.lines;
     }
     const i32 end = p.to.size[2] - at.column < p.tile_columns ? p.to.size[2] : at.column + p.tile_columns;
     for (i32 tap = 0; tap < p.filter[0]; ++tap) {
       const i32 plane = at.out_plane(p, tap);
       if (plane < 0) continue;
-      for (i32 i = warp; i < at.images * at.out_lines; i += kWarps) {
-        const i32 image = i / at.out_lines, line = i % at.out_lines;
-        const i32 index = (image * p.filter[0] + tap) * p.out_lines + line;
-        const i64 from = (at.image + image) * p.to.n + plane * p.to.spatial[0] +
-                         (at.out_row + line * p.residues) * p.to.spatial[1];
-        copy_line(static_cast<const Element*>(p.second) + from, p.to, at.column - p.margin, at.column, end,
-                  p.out_pixels, p.channels, channel,
-                  to + p.shared.out_lines + static_cast<u32>(index) * p.shared.out_line_bytes, index);
+      for (i32 image = 0; image < at.images; ++image) {
+        const i64 from = (at.image + image) * p.to.n + plane * p.to.spatial[0];
+        for (; turn < at.out_lines; turn += kWarps) {
+          const i32 index = (image * p.filter[0] + tap) * p.out_lines + turn;
+          copy_line(static_cast<const Element*>(p.second) + from + (at.out_row + turn * p.residues) * p.to.spatial[1],
+                    p.to, at.column - p.margin, at.column, end, p.out_pixels, p.channels, channel,
+                    to + p.shared.out_lines + static_cast<u32>(index) * p.shared.out_line_bytes, index);
+        }
+        turn -= at.out_lines;
       }
     }
   }
@@ -103,15 +107,24 @@ struct TapsCopies {
     const i32 channel = device::lane_index() % kChunks * kVector, first = device::lane_index() / kChunks;
     if (first_channel + channel >= channels) end = begin;
     const Element* from = row + (column + first) * image.spatial[2] + first_channel + channel;
-    for (i32 pixel = first; pixel < pixels; pixel += kStep, from += kStep * image.spatial[2]) {
-      const bool exists = column + pixel >= begin && column + pixel < end;
-      const u32 place = static_cast<u32>(depthwise_taps::turned_unit<kUnits>(pixel, channel / 8, index) * 16 +
-                                         channel % 8 * 2);
+    const i64 step = kStep * image.spatial[2];
+    const auto place = [&](i32 pixel) {
+      return to +
+             static_cast<u32>(depthwise_taps::turned_unit<kUnits>(pixel, channel / 8, index) * 16 + channel % 8 * 2);
+    };
+    begin -= column;
+    const u32 count = end > begin + column ? static_cast<u32>(end - column - begin) : 0;
+    SharedAddress at = place(first);
+    for (i32 pixel = first; pixel < pixels; pixel += kStep, from += step) {
+      const bool exists = static_cast<u32>(pixel - begin) < count;
+      // WHY: eight pixels on, a unit lies as it did.
+      if constexpr (kStep % 8 != 0) at = place(pixel);
       if constexpr (kVector == 8) {
-        device::copy_async_line(to + place, exists ? from : row, exists ? 16 : 0);
+        device::copy_async_line(at, exists ? from : row, exists ? 16 : 0);
       } else {
-        device::copy_async<kVector * 2>(to + place, exists ? from : row, exists ? kVector * 2 : 0);
+        device::copy_async<kVector * 2>(at, exists ? from : row, exists ? kVector * 2 : 0);
       }
+      at += kStep * depthwise_taps::pixel_bytes(kConfig);
     }
   }
 };

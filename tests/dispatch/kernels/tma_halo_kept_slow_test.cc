@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/dispatch/kernels/tma_halo_kept_slow_test.cc - Hopper kernels that load patches on the simulator: with a filter that
-// stays in shared memory, and for backward data with strides of two, whose four phases they sum side by side.
+// tests/dispatch/kernels/tma_halo_kept_slow_test.cc - Hopper kernels that load patches on the simulator: with a filter
+// that stays in shared memory, and for backward data with strides of two, whose four phases they sum side by side.
 #include <vector>
 
 #include "dispatch/choice/candidates.h"

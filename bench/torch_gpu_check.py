@@ -111,8 +111,10 @@ def memory():
         before = torch.cuda.memory_allocated()
         for _ in range(50):
             step(F.conv2d, (x, w), padding=1)
+        torch.cuda.synchronize()
         gc.collect()
-        assert torch.cuda.memory_allocated() == before
+        after = torch.cuda.memory_allocated()
+        assert after <= before, (before, after)  # less where an earlier check's garbage was found
 
 
 def large_tensors():

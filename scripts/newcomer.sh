@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/newcomer.sh - a newcomer's path as a test: in a clean Debian 12 root, the README's commands; then the .deb of a
-# build installed there, the README's C++ and C programs compiled and run, the man page read, a subcommand completed, and
-# a report opened in a browser on a wide and a narrow screen.
+# scripts/newcomer.sh - a newcomer's path as a test: in a clean Debian 12 root, the README's commands; then the tarball of a
+# build unpacked there and the README's C++ and C programs compiled against it and run; then the same with the .deb
+# installed, the man page read, a subcommand completed, and a report opened in a browser on a wide and a narrow screen.
 #
 #   scripts/newcomer.sh [--commands WHAT] [BUILD]      of BUILD (default build/dev) come the packages
 #
@@ -115,8 +115,33 @@ readme_commands() {
   mv "$root"/var/cache/apt/archives/*.deb "$base/var/cache/apt/archives/"
 }
 
-install_deb() {
+# The README's blocks as tests/api/readme_programs.cmake makes programs of them; nothing here knows the checkout.
+readme_programs='
+  c++ -std=c++20 readme.cpp $(pkg-config --cflags --libs wavetile) -o readme_cpp
+  ./readme_cpp
+  cc -std=c99 readme.c $(pkg-config --cflags --libs wavetile) -o readme_c
+  ./readme_c
+  echo "the C++ and the C program ran"'
+
+# Unpacked in a folder of its own, with a compiler and pkg-config and nothing else beside it.
+tarball() {
   enter
+  mkdir -p "$root/newcomer" "$root/opt/unpacked"
+  cp "$build"/tests/api/readme.cpp "$build"/tests/api/readme.c "$root/newcomer/"
+  tar -xf "$(ls "$build"/wavetile-*.tar.gz)" -C "$root/opt/unpacked"
+  inside sh -ec 'cd /newcomer
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends g++ libc6-dev pkg-config >apt.log 2>&1 || { tail -n 20 apt.log; exit 1; }
+    pc=$(find /opt/unpacked -name wavetile.pc)
+    export PKG_CONFIG_PATH=$(dirname "$pc") LD_LIBRARY_PATH=$(dirname "$(dirname "$pc")")
+    case $(pkg-config --cflags wavetile) in *"-I/opt/unpacked/"*) ;; *) echo "not relocated: $(cat "$pc")"; exit 1 ;; esac
+    '"$readme_programs"'
+    "$(find /opt/unpacked -path "*/bin/wavetile")" run "fwd fp32 n1 c8 k8 i9x9 f3x3 p1" --device cpu --exact | tail -n 2'
+  rm -rf "$root/newcomer" "$root/opt/unpacked"
+}
+
+# In the root of the tarball, where nothing of it is left.
+install_deb() {
+  if inside sh -c 'command -v wavetile || pkg-config --exists wavetile'; then echo "newcomer: the root has a Wavetile" >&2; return 1; fi
   mkdir -p "$root/newcomer"
   cp "$build"/wavetile_*.deb "$build"/tests/api/readme.cpp "$build"/tests/api/readme.c "$root/newcomer/"
   # It recommends oneDNN and a compiler; the rest is what a person has beside it.
@@ -124,12 +149,8 @@ install_deb() {
     bash-completion bsdextrautils >apt.log 2>&1 || { tail -n 20 apt.log; exit 1; }'
 }
 
-# The README's blocks as tests/api/readme_programs.cmake makes programs of them; nothing here knows the checkout.
-programs() {
-  inside sh -ec 'cd /newcomer
-    c++ -std=c++20 readme.cpp $(pkg-config --cflags --libs wavetile) -o readme_cpp && ./readme_cpp && echo "the C++ program ran"
-    cc -std=c99 readme.c $(pkg-config --cflags --libs wavetile) -o readme_c && ./readme_c && echo "the C program ran"'
-}
+programs() { inside sh -ec "cd /newcomer
+  $readme_programs"; }
 
 command_line() {
   inside bash -ec 'cd /newcomer
@@ -155,6 +176,7 @@ tools
 step "Packages of $build" packages
 step "A clean Debian 12 root" clean_root
 step "The README's commands there ($commands)" readme_commands
+step "The tarball, unpacked there" tarball
 step "The .deb, installed there" install_deb
 step "The README's programs" programs
 step "The command, its man page, a completion, a report" command_line

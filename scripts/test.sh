@@ -3,7 +3,7 @@
 # scripts/test.sh - sets up, builds with warnings as errors and runs the tests. Needs Debian 12 or later, root or sudo
 # where packages are missing, and no GPU.
 #
-#   scripts/test.sh           all tests
+#   scripts/test.sh           all tests but the matrix of types, which is .ci/run's step cells
 #   scripts/test.sh --quick   the two-minute subset
 #   scripts/test.sh --full    all tests; NVRTC, clang and HIP's library are installed where missing, and required
 #
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
 
-setup=() selection=() title="Tests"
+setup=() selection=(-LE cells) title="Tests"
 case "${1:-}" in
   "") ;;
   --quick) selection=(-L quick) title="Quick tests" ;;

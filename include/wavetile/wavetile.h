@@ -398,11 +398,11 @@ typedef enum wavetile_role WAVETILE_AN_INT {
   WAVETILE_ROLE_X = 0,             /* x, or dx */
   WAVETILE_ROLE_W = 1,             /* w, or dw */
   WAVETILE_ROLE_Y = 2,             /* y, or dy */
-  WAVETILE_ROLE_SCALE = 3,         /* fp32, one value an output channel */
-  WAVETILE_ROLE_BIAS = 4,          /* fp32, one value an output channel */
+  WAVETILE_ROLE_SCALE = 3,         /* one value per output channel, of the problem's scale_type */
+  WAVETILE_ROLE_BIAS = 4,          /* one value per output channel, of the problem's bias_type */
   WAVETILE_ROLE_RESIDUAL = 5,      /* shape and type of the output */
   WAVETILE_ROLE_AMAX = 6,          /* one fp32 value, written */
-  WAVETILE_ROLE_BIAS_GRADIENT = 7, /* fp32, one value a channel, written */
+  WAVETILE_ROLE_BIAS_GRADIENT = 7, /* fp32, one value per channel, written */
   WAVETILE_ROLE_HISTORY = 8,       /* dilation * (filter - 1) pixels per image, layout and type of x */
   WAVETILE_ROLE_NEW_HISTORY = 9,   /* the same, written; may be the history itself */
   WAVETILE_ROLE_AUX0 = 10,         /* auxiliary tensors: shape and type of the output */

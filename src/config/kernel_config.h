@@ -88,6 +88,7 @@ constexpr Pipeline only_pipeline(Kind kind) {
     case Kind::kWavelet:
       return Pipeline::kWavelet;
     case Kind::kFourWave:
+    case Kind::kFourWaveWeight:
       return Pipeline::kFourWave;
     case Kind::kTaps:
       return Pipeline::kTaps;

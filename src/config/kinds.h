@@ -20,10 +20,12 @@
   KERNEL(RowsWeight, rows_weight, kGemm)             /* the weight gradient of few input channels */     \
   KERNEL(Portable, portable, kGemm)                  /* pipelines of every target with matrix units */   \
   KERNEL(FourWave, four_wave, kGemm)                 /* CDNA: four waves */                              \
+  KERNEL(FourWaveWeight, four_wave_weight, kGemm)    /* the weight gradient by four waves */             \
   KERNEL(Basic, basic, kGemm)                        /* implicit GEMM, any valid problem */              \
   KERNEL(DepthwiseStream, depthwise_stream, kDirect) /* a thread walks down a strip of columns */        \
   KERNEL(DepthwiseBanded, depthwise_banded, kDirect) /* matrix instructions over a banded filter */      \
   KERNEL(DepthwiseStrips, depthwise_strips, kDirect) /* the same with sizes at run time */               \
+  KERNEL(DepthwiseTaps, depthwise_taps, kDirect)     /* weight gradients: the sums are the taps */       \
   KERNEL(Stacked, stacked, kDirect)                  /* small groups on wgmma, filter rows stacked */    \
   KERNEL(Groups, groups, kDirect)                    /* small groups, the halo in shared memory */       \
   KERNEL(DepthwiseGather, depthwise_gather, kDirect) /* every tap looked up: any depthwise problem */    \

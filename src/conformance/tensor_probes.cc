@@ -56,7 +56,7 @@ int swizzled_place(int byte, int swizzle) {
 // "Canonical layouts": the same as wgmma's. `offset`: bytes from a repeat of the swizzle to the first row.
 Laid lay(const std::vector<float>& matrix, int first_row, int rows, int depth, const Form& form, DataType type,
          bool mn_major, int swizzle, int offset) {
-  const int size = size_of(type), wide = swizzle ? swizzle / size : 8;
+  const int size = size_of(type), wide = (swizzle ? swizzle : 16) / size;
   const int padded = mn_major ? (rows + wide - 1) / wide * wide : rows;
   Laid laid{Bytes(static_cast<size_t>(padded * depth * size + offset), 0xff), 16, 0, 0};
   for (int row = 0; row < rows; ++row) {
@@ -71,10 +71,10 @@ Laid lay(const std::vector<float>& matrix, int first_row, int rows, int depth, c
         laid.leading = rows * 16, laid.stride = 128, laid.step = 2 * rows * 16;
       } else if (swizzle) {
         place = row / wide * depth * swizzle + k * swizzle + row % wide * size;
-        laid.leading = depth * swizzle, laid.stride = 8 * swizzle, laid.step = 16 * swizzle;
+        laid.leading = depth * swizzle, laid.stride = 8 * swizzle, laid.step = 32 / size * swizzle;
       } else {
-        place = row / 8 * depth * 16 + k * 16 + row % 8 * size;
-        laid.leading = 128, laid.stride = depth * 16, laid.step = 256;
+        place = row / wide * depth * 16 + k * 16 + row % wide * size;
+        laid.leading = 128, laid.stride = depth * 16, laid.step = 32 / size * 16;
       }
       const float value =
           matrix[static_cast<size_t>(first_row + row) * static_cast<size_t>(depth) + static_cast<size_t>(k)];
@@ -238,7 +238,7 @@ void add_tensor_probes(std::vector<Probe>& list) {
   list.push_back(product_probe({kE5m2, kE4m3, false, 256, 96, 2, false, false}, 128, TensorShape::k32x32, 0, false));
   list.push_back(product_probe({kE4m3, kE4m3, true, 128, 64, 1, false, false}, 128, TensorShape::k32x32, 0, false));
   // Across k.
-  for (const DataType type : {kBf16, kF16}) {
+  for (const DataType type : {kBf16, kF16, kE4m3, kE5m2}) {
     for (const int swizzle : {32, 64, 128}) {
       for (const int blocks : {1, 2}) {
         list.push_back(product_probe({type, type, false, 128 * blocks, 128, blocks, false, true}, swizzle,

@@ -98,6 +98,18 @@ inline const Form kForms[] = {
      [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace && pair(g); }, false, 4},
     {"WeightUnit", "bwd_weight bf16 n3 c72 k136 i9x11 f1x1",
      [](const GemmConfig& g) { return g.loader_b == Loader::kTmaTiled; }},
+    {"WeightTf32", "bwd_weight tf32 n3 c36 k136 i9x11 f3x3 p1", [](const GemmConfig& g) { return plain(g); }},
+    {"WeightPartsTf32", "bwd_weight tf32 n3 c72 k40 i9x11 f3x3 s2 p1",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace && g.tile.n == 128; }, false, 3},
+    {"WeightFp32", "bwd_weight fp32 n3 c36 k72 i9x11 f3x3 p1", [](const GemmConfig& g) { return plain(g); }},
+    {"WeightFp8", "bwd_weight e4m3>fp32 n3 c80 k144 i9x11 f3x3 p1",
+     [](const GemmConfig& g) { return plain(g) && !pair(g); }, true},
+    {"WeightPartsFp8", "bwd_weight e4m3>bf16 n3 c80 k48 i9x11 f3x3 p1",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace && !pair(g) && g.tile.n == 256; }, false, 3},
+    {"WeightOfPairFp8", "bwd_weight e5m2 n3 c144 k272 i9x11 f3x3 s2 p1",
+     [](const GemmConfig& g) { return plain(g) && pair(g); }},
+    {"WeightUnitFp8", "bwd_weight e4m3>fp16 n2 c272 k160 i9x9 f1x1",
+     [](const GemmConfig& g) { return g.loader_b == Loader::kTmaTiled; }},
     {"WeightCube", "bwd_weight bf16 n1 c40 k64 i5x6x7 f3x3x3 p1", [](const GemmConfig& g) { return plain(g); }},
 };
 

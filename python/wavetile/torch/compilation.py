@@ -6,10 +6,16 @@ and every compiler believes that its memory is n, c, l: two passes over memory t
 
     conv1d(x.transpose(1, 2), w, padding=k - 1)[..., :l].transpose(1, 2)
 
-becomes one convolution on x as it lies, causal where only the first l results are used.
+becomes one convolution on x as it lies, causal where only the first l results are used; a module of wavetile.torch.nn
+or of fuse() too.
+
+The other thing that inductor cannot know: in which memory format our operators want their tensors. It would make each of
+them as an eager step has it, often channels first after a norm, and the operator would copy it; here it writes channels last
+at once.
 """
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any, Callable
 
@@ -59,6 +65,12 @@ def _kept(node: torch.fx.Node) -> int | None:
     return None
 
 
+def _causal(node: torch.fx.Node, length: int, lower: int, upper: int, reach: int, stride: list[int]) -> bool:
+    """Whether all that is used of a convolution with `lower` and `upper` padding sees no later token than its own."""
+    kept = [_kept(user) == length for user in node.users]
+    return lower == upper == reach and stride == [1] and bool(kept) and all(kept)
+
+
 def _value(node: Any) -> Any:
     return node.meta.get("example_value") if isinstance(node, torch.fx.Node) else None
 
@@ -77,9 +89,7 @@ def recognise(graph: torch.fx.GraphModule) -> int:
         lower, upper = pad, pad
         slices = list(node.users)
         reach = functional.spread(given["dilation"], 1)[0] * (weight.shape[2] - 1)
-        length = _value(x).shape[2]
-        causal = pad == reach and functional.spread(given["stride"], 1) == [1] and slices and all(
-            _kept(user) == length for user in slices)
+        causal = _causal(node, _value(x).shape[2], lower, upper, reach, functional.spread(given["stride"], 1))
         if causal:
             upper = 0
         with graph.graph.inserting_before(node):
@@ -89,10 +99,53 @@ def recognise(graph: torch.fx.GraphModule) -> int:
             old.replace_all_uses_with(new)
             graph.graph.erase_node(old)
         count += 1
+    count += _recognise_own(graph)
     if count:
         graph.graph.lint()
         graph.recompile()
     return count
+
+
+def _recognise_own(graph: torch.fx.GraphModule) -> int:
+    """The same of our own operator, whose memory is right already: what is left is to compute no result that is not used."""
+    count = 0
+    for node in list(graph.graph.nodes):
+        if node.target not in (torch.ops.wavetile.conv, torch.ops.wavetile.conv.default) or len(node.args) != 17:
+            continue
+        x, w, _, residual, stride, lower, upper, dilation, transposed = node.args[:9]
+        x, w = _value(x), _value(w)
+        if x is None or w is None or x.dim() != 3 or residual is not None or transposed:
+            continue
+        if not _causal(node, x.shape[2], lower[0], upper[0], dilation[0] * (w.shape[2] - 1), list(stride)):
+            continue
+        node.args = (*node.args[:6], [0], *node.args[7:])
+        for old in list(node.users):
+            old.replace_all_uses_with(node)
+            graph.graph.erase_node(old)
+        count += 1
+    return count
+
+
+def _channels_last(node: Any, *arguments: Any, **words: Any) -> Any:
+    """Inductor's constraint on the tensors of our operators whose last argument says channels last."""
+    from torch._inductor import ir
+    from torch._inductor.lowering import constrain_to_fx_strides
+    if words or arguments[-1] is not True:
+        return constrain_to_fx_strides(node, *arguments, **words)
+
+    def last(value: Any) -> Any:
+        dims = len(value.get_size()) if isinstance(value, ir.IRNode) else 0
+        # The innermost is 0: channels; then the pixels, the images outermost.
+        return ir.ExternKernel.require_stride_order(value, [dims - 1, 0, *range(dims - 2, 0, -1)]) if dims > 2 else value
+    return tuple(last(value) for value in arguments), words
+
+
+@functools.cache
+def _tell_inductor() -> None:
+    """Once; importing inductor takes seconds."""
+    from torch._inductor.lowering import make_fallback
+    for name in ("conv", "conv_dx", "conv_dw"):
+        make_fallback(getattr(torch.ops.wavetile, name).default, layout_constraint=_channels_last, warn=False)
 
 
 def _served(x: Any, weight: Any) -> bool:
@@ -107,5 +160,6 @@ def backend(graph: torch.fx.GraphModule, inputs: list[Any], *, compiler: Callabl
     recognise(graph)
     if compiler is None:
         from torch._inductor.compile_fx import compile_fx
+        _tell_inductor()
         compiler = compile_fx
     return compiler(graph, inputs)

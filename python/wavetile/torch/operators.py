@@ -11,9 +11,9 @@ DTYPES = {**{number: dtype for dtype, number in TYPES.items()}, 1: torch.float32
 
 
 def is_last(x: torch.Tensor) -> bool:
-    """Whether a tensor's memory has its channels innermost, in one dimension too."""
+    """Whether a tensor's memory has its channels innermost, in one dimension too, there also as a part of wider tokens."""
     if x.dim() == 3:
-        return x.stride(1) == 1 and x.size(1) > 1 and x.stride(2) == x.size(1)
+        return x.stride(1) == 1 and x.size(1) > 1 and x.stride(2) >= x.size(1)
     return x.dim() in (4, 5) and x.is_contiguous(
         memory_format=torch.channels_last if x.dim() == 4 else torch.channels_last_3d) and not x.is_contiguous()
 

@@ -29,8 +29,10 @@ double gather_us(const KernelConfig& config, const ConvProblem& p, const Rates& 
   // What runs took of this: 1.7 to 3.9 where every tap reads again, the median of 29; strided backward data as
   // predicted.
   constexpr double kMeasured = 2.3;
+  constexpr double kMeasuredMultiple = 1.7;  // of several output channels of an input channel
   const bool strided = p.direction == Direction::kBackwardData && p.stride[2] > 1;
-  const double busy = std::max(memory, multiply_us(p, rates, share)) * (strided ? 1 : kMeasured);
+  const double measured = !strided ? kMeasured : p.k_per_group() > 1 ? kMeasuredMultiple : 1;
+  const double busy = std::max(memory, multiply_us(p, rates, share)) * measured;
   // A thread takes taps one after the other: of 25 and 49 each waited for so long. Larger filters were not timed.
   constexpr double kTapUs = 0.24, kTimedTaps = 49;
   return std::max(busy, kTapUs * std::min(kTimedTaps, static_cast<double>(p.filter_taps())));

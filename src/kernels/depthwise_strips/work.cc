@@ -14,10 +14,10 @@ constexpr double kHopperMacs = 2048;
 constexpr double kProduct = 1.6;   // m16n8k16 of a multiprocessor of an H200
 constexpr double kPasses = 4;      // of a warp's read of four channels of 32 pixels: two would be ideal
 constexpr double kCopyBytes = 26;  // per clock, by copies of 16 bytes
-constexpr double kCopyInstructions = 16, kStoreInstructions = 30;  // of a chunk
-constexpr double kWait = 60;         // from a read to its product, where no other warp fills the time
-constexpr double kAloneProduct = 8;  // of a warp that has its scheduler to itself
-constexpr double kTileUs = 1.2;      // from a tile's copies to its first data
+constexpr double kCopyInstructions = 19, kStoreInstructions = 14;  // of a chunk, in turn
+constexpr double kAloneInstruction =
+    7.5;                         // clocks of a lone warp for each counted instruction: 4.6 for each that a profile saw
+constexpr double kTileUs = 1.2;  // from a tile's copies to its first data
 
 }  // namespace
 
@@ -57,14 +57,14 @@ StripsWork::Clocks StripsWork::matrix(const StripsArguments& a) const {
   const double instructions =
       products + lines * (line_reads + line_packs + 14) + filter_rows * (row_reads + row_packs + 8) + tasks * 40;
   clocks.issue = instructions / kSchedulers;
-  clocks.alone = products * kAloneProduct + (weight ? lines : filter_rows) * kWait + tasks * 200;
+  clocks.alone = instructions * kAloneInstruction;
   if (weight) {
     // Diagonals: not where all taps are one matrix.
     const bool lone = tasks <= 1 && a.multiplier == 1;
     const double diagonals = lone ? 0 : tasks * rows * 110 / std::max(1, a.class_tiles);
     clocks.issue += diagonals / kSchedulers;
     clocks.shared += diagonals / 2;
-    clocks.alone += 2 * diagonals;
+    clocks.alone += diagonals * kAloneInstruction;
   }
   return clocks;
 }
@@ -80,7 +80,7 @@ double StripsWork::busy_us(const StripsArguments& a, const strips::Sizes& s, int
   const double in_chunks = in_bytes / (2 * config_.direct.vector_in) / 32;
   const double out_chunks = out_bytes / (2 * config_.direct.vector_out) / 32;
   const double moving = in_chunks * kCopyInstructions + out_chunks * (weight ? kCopyInstructions : kStoreInstructions) +
-                        (weight ? 0 : all * warps * 80);
+                        (weight ? 0 : all * warps * (60 + 12 * config_.direct.sub_h));
   const double tensor = all * warps * one.tensor;
   const double shared = all * warps * one.shared + (in_bytes + (weight ? 1 : 4) * out_bytes) / rates_.shared;
   const double issue = all * warps * one.issue + moving / kSchedulers;
@@ -94,7 +94,8 @@ double StripsWork::busy_us(const StripsArguments& a, const strips::Sizes& s, int
   const double together = std::min<double>(blocks, static_cast<double>(resident));
   const double waves = std::ceil(blocks / static_cast<double>(resident));
   // The blocks of a multiprocessor share it, but none is quicker than its warps alone.
-  const double alone = std::ceil(all / strips::matrices(config_)) * one.alone + moving / (strips::warps(config_) * 0.5);
+  const double alone =
+      std::ceil(all / strips::matrices(config_)) * one.alone + moving / strips::warps(config_) * kAloneInstruction;
   const double walk = waves * rounds * std::max(tile * together, alone) / rates_.clock;
   // What no other block hides: the wait for a tile's first data.
   const double waits = waves * rounds * kTileUs / (together * config_.direct.prefetch);

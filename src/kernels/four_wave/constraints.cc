@@ -6,6 +6,7 @@
 #include "config/enum_names.h"
 #include "kernels/four_wave/device/layout.h"
 #include "kernels/four_wave/kind.h"
+#include "kernels/four_wave/view.h"
 #include "kernels/shared/constraint_rows.h"
 #include "problem/measures.h"
 
@@ -21,21 +22,20 @@ constexpr int64_t kWindowBytes = (int64_t{1} << 31) - 4096;
 constexpr int64_t kGridThreads = (int64_t{1} << 32) - 1;  // a dispatch packet counts threads in 32 bits
 constexpr int64_t kFar = int64_t{1} << 29;                // positions and their sums stay far from overflow
 
-int64_t pixel_bytes(const ConvProblem& p) { return p.c * size_of(p.x); }
-int64_t filter_bytes(const ConvProblem& p) { return p.filter_taps() * p.c_per_group() * size_of(p.w); }
+const FourWaveView& seen(const Case& at) { return FourWaveView::of(*at.view); }
+int64_t element_bytes(const Case& at) { return size_of(operand_a(at.config)); }
+int64_t pixel_bytes(const Case& at) { return seen(at).channels * seen(at).g * element_bytes(at); }
+int64_t filter_bytes(const Case& at) { return seen(at).taps * seen(at).channels * element_bytes(at); }
+int64_t output_pixels(const Case& at) { return seen(at).n * pixels(seen(at).out); }
 
-// How far apart the rows of x that a tile reads can lie.
+// How far apart the rows of the image that a tile reads can lie.
 int64_t window_bytes(const Case& at) {
-  const ConvProblem& p = *at.problem;
+  const FourWaveView& view = seen(at);
   const int64_t rows = at.config.gemm.tile.m;
-  if (at.config.gemm.loader_a == Loader::kBufferRows) return rows * pixel_bytes(p);
-  const int64_t image = pixels(p.in) * pixel_bytes(p), out = pixels(p.out());
-  return image * std::min(p.n, out > 0 ? 2 + (rows - 1) / out : 1);
-}
-int64_t tiles(const Case& at) {
-  const ConvProblem& p = *at.problem;
-  const auto& tile = at.config.gemm.tile;
-  return ceil_div(p.n * pixels(p.out()), tile.m) * ceil_div(p.k_per_group(), tile.n) * p.g;
+  if (at.config.gemm.loader_a == Loader::kBufferRows) return rows * pixel_bytes(at);
+  int64_t least = pixels(view.out);  // pixels of an image in a phase
+  for (const FourWavePart& part : view.parts) least = std::min(least, part.pixels_of_image());
+  return pixels(view.in) * pixel_bytes(at) * std::min(view.n, least > 0 ? 2 + (rows - 1) / least : 1);
 }
 int64_t farthest(const ConvProblem& p) {
   int64_t far = 0;
@@ -45,21 +45,14 @@ int64_t farthest(const ConvProblem& p) {
 }
 
 constexpr Constraint kTargetRows[] = {
-    {"four-wave-direction", "pipeline four_wave computes forward convolutions", nullptr,
-     [](const Case& at) { return at.config.direction == Direction::kForward; },
-     [](const Case& at) {
-       return fmt::format("direction={}: pipeline four_wave is for fwd; use basic_v1 or a portable pipeline",
-                          text_of(at.config.direction));
-     }},
-
     {"four-wave-types", "pipeline four_wave multiplies bf16, fp16 or e4m3 by its own type", nullptr,
-     [](const Case& at) { return at.config.x == at.config.w && multiplies(at.config.x); },
+     [](const Case& at) { return operand_a(at.config) == operand_b(at.config) && multiplies(operand_a(at.config)); },
      [](const Case& at) {
        return fmt::format(
-           "x={} w={}: pipeline four_wave multiplies two bf16, two fp16 or two e4m3 (e5m2 has infinities, which the "
+           "{}={} w={}: pipeline four_wave multiplies two bf16, two fp16 or two e4m3 (e5m2 has infinities, which the "
            "FNUZ "
            "numbers of gfx942 lack); use basic_v1, which widens fp8 to fp16",
-           text_of(at.config.x), text_of(at.config.w));
+           at.config.direction == Direction::kForward ? "x" : "y", text_of(operand_a(at.config)), text_of(at.config.w));
      }},
 
     {"four-wave-tile", "the tile is four waves of four quadrants of square matrix instructions", nullptr,
@@ -68,7 +61,7 @@ constexpr Constraint kTargetRows[] = {
        const int edge = gemm.mma.m, span = four_wave_layout::span(at.config);
        return gemm.warps == Extent3{2, 2, 1} && gemm.stages == 2 && edge > 0 && gemm.mma.n == edge &&
               gemm.tile.m % (4 * edge) == 0 && gemm.tile.n % (4 * edge) == 0 && (span == 64 || span == 128) &&
-              span % four_wave_layout::step_bytes(at.config) == 0 && gemm.mma.k * size_of(at.config.x) <= span &&
+              span % four_wave_layout::step_bytes(at.config) == 0 && gemm.mma.k * element_bytes(at) <= span &&
               four_wave_layout::a_bytes(at.config) % 4096 == 0 && four_wave_layout::b_bytes(at.config) % 4096 == 0;
      },
      [](const Case& at) {
@@ -82,7 +75,7 @@ constexpr Constraint kTargetRows[] = {
     {"four-wave-loader", "both operands come through buffer descriptors, in vectors of one width", nullptr,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
-       const bool whole = gemm.vector_a * size_of(at.config.x) == four_wave_layout::kChunkBytes;
+       const bool whole = gemm.vector_a * element_bytes(at) == four_wave_layout::kChunkBytes;
        return is_buffer(gemm.loader_a) && gemm.loader_b == Loader::kBufferRows && gemm.vector_a == gemm.vector_b &&
               (whole || gemm.loader_a != Loader::kBufferUniform);
      },
@@ -114,36 +107,44 @@ constexpr Constraint kProblemRows[] = {
 
     {"four-wave-uniform", "a k-block lies inside one tap",
      [](const Case& at) { return loads(at, Loader::kBufferUniform); },
-     [](const Case& at) { return at.problem->c_per_group() % at.config.gemm.tile.k == 0; },
+     [](const Case& at) { return seen(at).channels % at.config.gemm.tile.k == 0; },
      [](const Case& at) {
        return fmt::format("{} channels per group are no multiple of tile.k={}; use buffer_lane, or a smaller tile.k",
-                          at.problem->c_per_group(), at.config.gemm.tile.k);
+                          seen(at).channels, at.config.gemm.tile.k);
+     }},
+
+    {"four-wave-phases", "residues of the strides are counted in the parameter block",
+     [](const Case& at) { return at.config.direction == Direction::kBackwardData; },
+     [](const Case& at) { return stride_phase_count(*at.problem) <= FourWaveView::kMostParts; },
+     [](const Case& at) {
+       return fmt::format("stride={} makes {} phases of backward data: pipeline four_wave has room for {}; use compv4",
+                          text(*at.problem, at.problem->stride), stride_phase_count(*at.problem),
+                          FourWaveView::kMostParts);
      }},
 
     {"four-wave-window", "what a tile reads fits the range of a buffer descriptor", nullptr,
      [](const Case& at) {
-       const ConvProblem& p = *at.problem;
-       return window_bytes(at) < kWindowBytes && filter_bytes(p) * at.config.gemm.tile.n < kWindowBytes &&
-              farthest(p) < kFar;
+       return window_bytes(at) < kWindowBytes && filter_bytes(at) * at.config.gemm.tile.n < kWindowBytes &&
+              farthest(*at.problem) < kFar;
      },
      [](const Case& at) {
        return fmt::format(
-           "a tile of {}x{} can touch {} bytes of x and {} of w, or positions up to {}: a buffer descriptor reaches {} "
+           "a tile of {}x{} can touch {} bytes of {} and {} of w, or positions up to {}: a buffer descriptor reaches "
+           "{} "
            "bytes; use basic_v1",
            at.config.gemm.tile.m, at.config.gemm.tile.n, window_bytes(at),
-           filter_bytes(*at.problem) * at.config.gemm.tile.n, farthest(*at.problem), kWindowBytes);
+           at.config.direction == Direction::kForward ? "x" : "dy", filter_bytes(at) * at.config.gemm.tile.n,
+           farthest(*at.problem), kWindowBytes);
      }},
 
     {"four-wave-grid", "tiles are counted in 32 bits, a block a tile", nullptr,
      [](const Case& at) {
-       const ConvProblem& p = *at.problem;
-       return p.n * pixels(p.out()) < (int64_t{1} << 31) - 512 &&
-              tiles(at) <= kGridThreads / four_wave_layout::kThreads;
+       return std::max(output_pixels(at), seen(at).n * pixels(seen(at).in)) < (int64_t{1} << 31) - 512 &&
+              seen(at).tiles(at.config) <= kGridThreads / four_wave_layout::kThreads;
      },
      [](const Case& at) {
-       const ConvProblem& p = *at.problem;
        return fmt::format("{} output pixels and {} tiles: at most 2^31 - 513 pixels and {} tiles fit; use basic_v1",
-                          p.n * pixels(p.out()), tiles(at), kGridThreads / four_wave_layout::kThreads);
+                          output_pixels(at), seen(at).tiles(at.config), kGridThreads / four_wave_layout::kThreads);
      }},
 };
 

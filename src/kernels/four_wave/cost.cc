@@ -10,6 +10,7 @@
 #include "config/targets.h"
 #include "kernels/four_wave/device/layout.h"
 #include "kernels/four_wave/kind.h"
+#include "kernels/four_wave/view.h"
 #include "kernels/shared/tma_maps.h"
 #include "problem/traffic.h"
 
@@ -31,7 +32,7 @@ constexpr int64_t kMostBlocks = 4;           // of a compute unit
 // What finding each vector's tap takes per k-block. Other loaders find addresses by a few scalar instructions.
 double lane_cycles(const KernelConfig& config) {
   const GemmConfig& gemm = config.gemm;
-  const double bytes = gemm.vector_a * size_of(config.x);
+  const double bytes = gemm.vector_a * size_of(operand_a(config));
   const double vectors = four_wave_layout::kChunkBytes / bytes;
   const double rows_a = double{1} * four_wave_layout::a_bytes(config) / 4096;
   const double rows_b = double{1} * four_wave_layout::b_bytes(config) / 4096;
@@ -47,11 +48,16 @@ double four_wave_kind::predict(const KernelConfig& config, const View& seen, int
   const Rates& rates = seen.rates();
   const TargetInfo& target = info_of(config.target);
   const auto& tile = config.gemm.tile;
-  const double products = rates.macs(config.x);
-  const int64_t tiles =
-      ceil_div(problem.n * pixels(problem.out()), tile.m) * ceil_div(problem.k_per_group(), tile.n) * problem.g;
+  const double products = rates.macs(operand_a(config));
+  const FourWaveView& view = FourWaveView::of(seen);
+  const int64_t tiles = view.tiles(config);
   if (tiles == 0) return kLaunch * rates.launch_us;
-  const auto blocks_k = static_cast<double>(ceil_div(problem.filter_taps() * problem.c_per_group(), tile.k));
+  double all_blocks = 0;
+  for (const FourWavePart& part : view.parts) {
+    all_blocks += static_cast<double>(view.tiles_m(part, tile.m) * ceil_div(view.columns, tile.n) * view.g *
+                                      std::max<int64_t>(1, ceil_div(part.tap_count() * view.channels, tile.k)));
+  }
+  const double blocks_k = all_blocks / static_cast<double>(tiles);
   const double multiply = double{1} * tile.m * tile.n * tile.k / (products * kReached);
   const double fill = (four_wave_layout::a_bytes(config) + four_wave_layout::b_bytes(config)) / rates.fill;
   // Blocks that share a compute unit share its rates, and hide each other's waits and ends.
@@ -63,10 +69,14 @@ double four_wave_kind::predict(const KernelConfig& config, const View& seen, int
   const double read = 2.0 * (four_wave_layout::a_bytes(config) + four_wave_layout::b_bytes(config)) / rates.shared;
   const double block =
       std::max(multiply, fill) + kExposed * (fill + read) + (kBarrierCycles + lane_cycles(config)) / sharing;
-  const double output = double{1} * tile.m * tile.n * size_of(config.y) / kStoreBytes;
+  const double output = double{1} * tile.m * tile.n * size_of(output_type(config)) / kStoreBytes;
   const double waves = std::ceil(static_cast<double>(tiles) / (units * sharing)) * sharing;
   const double busy = waves * (blocks_k * block + output + kTileCycles / sharing);
-  return kLaunch * rates.launch_us + std::max(busy / rates.clock, tensor_bytes(problem) / rates.memory);
+  double before = kLaunch * rates.launch_us;
+  if (config.direction == Direction::kBackwardData) {  // the filter is transposed first
+    before += rates.launch_us / 2 + 2.0 * static_cast<double>(problem.w_elements()) * size_of(problem.w) / rates.memory;
+  }
+  return before + std::max(busy / rates.clock, tensor_bytes(problem) / rates.memory);
 }
 
 }  // namespace wt

@@ -2,6 +2,7 @@
 // kernels/four_wave/kind.cc - CDNA's four-wave kernel.
 #include "kernels/four_wave/kind.h"
 
+#include "kernels/beside/device/transpose_filter_arguments.h"
 #include "kernels/four_wave/device/layout.h"
 
 namespace wt::kinds {
@@ -9,11 +10,17 @@ namespace {
 
 constexpr Pipeline kPipelines[] = {Pipeline::kFourWave};
 constexpr Target kTargets[] = {Target::kGfx90a, Target::kGfx942, Target::kGfx950};
+constexpr Direction kDirections[] = {Direction::kForward, Direction::kBackwardData};
 constexpr std::string_view kReadFields[] = {"gemm.tile",          "gemm.warps",    "gemm.mma",      "gemm.pipeline",
                                             "gemm.stages",        "gemm.loader_a", "gemm.loader_b", "gemm.vector_a",
                                             "gemm.block_swizzle", "gemm.vector_b"};
 
 int64_t shared_bytes(const KernelConfig& config) { return four_wave_layout::shared_bytes(config); }
+
+std::vector<LaunchEntry> entries(const KernelConfig& config) {
+  if (config.direction == Direction::kForward) return {};
+  return {{kTransposeSuffix, "wt::TransposeFilter"}};
+}
 
 }  // namespace
 
@@ -22,12 +29,14 @@ extern const KernelKind kFourWave = {.id = Kind::kFourWave,
                                      .class_name = "wt::FourWaveGemm",
                                      .pipelines = kPipelines,
                                      .targets = kTargets,
+                                     .directions = kDirections,
                                      .fields = kReadFields,
                                      .propose = four_wave_kind::propose,
                                      .target_rows = four_wave_kind::target_rows,
                                      .problem_rows = four_wave_kind::problem_rows,
                                      .shared_bytes = shared_bytes,
                                      .predict = four_wave_kind::predict,
-                                     .bind = four_wave_kind::bind};
+                                     .bind = four_wave_kind::bind,
+                                     .entries = entries};
 
 }  // namespace wt::kinds

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/four_wave/proposals.cc - CDNA's forward convolution and matrix product by four waves of four quadrants.
+// kernels/four_wave/proposals.cc - CDNA's convolutions, forward and of data backward, and matrix products by four waves
+// of four quadrants.
 #include "kernels/device/gemm/storage.h"
 #include "kernels/four_wave/kind.h"
 
@@ -45,25 +46,27 @@ const MmaShape* widest(const TargetInfo& target, DataType type, int edge, int sp
 }  // namespace
 
 void propose(const KernelConfig& base, const TargetInfo& target, Breadth breadth, std::vector<KernelConfig>& configs) {
-  if (base.direction != Direction::kForward || base.layout != Layout::kChannelsLast || base.x != base.w) return;
-  if (size_of(base.x) > 2 || base.x == DataType::kE5m2) return;
+  if (base.direction == Direction::kBackwardWeight || base.layout != Layout::kChannelsLast) return;
+  const DataType type = operand_a(base);
+  if (type != operand_b(base) || size_of(type) > 2 || type == DataType::kE5m2) return;
   const bool few = breadth == Breadth::kFew;
   if (few && base.dims != 2) return;  // packs hold what is used most
   for (const Access& access : kAccesses) {
     if (few && !access.few) continue;
     for (const Shape& shape : kShapes) {
-      const MmaShape* mma = widest(target, base.x, shape.edge, shape.span);
+      const MmaShape* mma = widest(target, type, shape.edge, shape.span);
       if (!mma || (few && !shape.few)) continue;
+      if (access.bytes == 0 && shape.n == 256) continue;  // so many addresses would spill
       KernelConfig config = base;
       GemmConfig& gemm = config.gemm;
       gemm.pipeline = Pipeline::kFourWave;
-      gemm.tile = {shape.m, shape.n, static_cast<short>(shape.span / size_of(base.x))};
+      gemm.tile = {shape.m, shape.n, static_cast<short>(shape.span / size_of(type))};
       gemm.warps = {2, 2, 1};
       gemm.mma = mma->shape;
       gemm.stages = 2;
       gemm.loader_a = access.loader;
       gemm.loader_b = Loader::kBufferRows;
-      gemm.vector_a = gemm.vector_b = static_cast<unsigned char>(access.bytes ? access.bytes / size_of(base.x) : 1);
+      gemm.vector_a = gemm.vector_b = static_cast<unsigned char>(access.bytes ? access.bytes / size_of(type) : 1);
       gemm.block_swizzle = 8;
       configs.push_back(config);
     }

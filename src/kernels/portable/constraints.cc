@@ -132,13 +132,6 @@ constexpr Constraint kTargetRows[] = {
                           gemm.warps.n, gemm.mma.n);
      }},
 
-    {"portable-ring", "load warps fill one buffer while another is multiplied",
-     [](const Case& at) { return at.config.gemm.pipeline == Pipeline::kWavelet; },
-     [](const Case& at) { return at.config.gemm.stages >= 2; },
-     [](const Case& at) {
-       return fmt::format("stages={}: pipeline wavelet needs 2 shared buffers or more", at.config.gemm.stages);
-     }},
-
     {"portable-staging", "outputs leave directly or through shared memory, several sums and vectors through it",
      nullptr,
      [](const Case& at) {

@@ -58,7 +58,7 @@ Binding rows_kind::bind(const KernelConfig& config, const View& seen, const Devi
   const ConvProblem& problem = seen.problem();
   Binding binding;
   if (problem.output_elements() == 0) return binding;
-  const ConvProblem forward = rows_forward(problem);
+  const ConvProblem forward = rows_seen(problem);
   const Tensor source = problem.direction == Direction::kForward ? Tensor::kX : Tensor::kY;
   const RowsView view = rows_view(config, seen);
   Launch launch;

@@ -68,13 +68,13 @@ constexpr Constraint kTargetRows[] = {
 
 constexpr Constraint kProblemRows[] = {
     {"rows-channels",
-     "one group of few channels to sum over, up to 16 or no whole vectors, unit dilation, backward data with unit "
-     "strides",
+     "one group of few channels to sum over, up to 16 or no whole vectors, or 240 under a unit filter, unit dilation, "
+     "backward data with unit strides",
      nullptr,
      [](const Case& at) {
        const ConvProblem p = rows_forward(*at.problem);
        const bool turned = at.problem->direction == Direction::kBackwardData;
-       return p.g == 1 && rows_layout::takes_channels(p.c, rows_filter_rows(p), p.filter[2]) && p.dilation == kUnit &&
+       return p.g == 1 && rows_take_channels(*at.problem) && p.dilation == kUnit &&
               (!turned || p.stride == kUnit);
      },
      [](const Case& at) {
@@ -82,8 +82,8 @@ constexpr Constraint kProblemRows[] = {
        return fmt::format(
            "{} groups, {} channels, dilation={}x{}x{} stride={}x{}x{}: pipeline rows takes one group of at most 8 "
            "channels "
-           "to sum over, or up to 16 or no vectors of them under a few filter rows, without dilation, in backward data "
-           "without strides",
+           "to sum over, or up to 16 or no vectors of them under a few filter rows, or 240 under a unit filter without "
+           "strides or padding, without dilation, in backward data without strides",
            p.g, p.c, p.dilation[0], p.dilation[1], p.dilation[2], p.stride[0], p.stride[1], p.stride[2]);
      }},
 
@@ -104,11 +104,11 @@ constexpr Constraint kProblemRows[] = {
     {"rows-pitch", "image rows that one thread copies in bulk are multiples of 16 bytes",
      [](const Case& at) { return is_sound_rows(at) && rows_layout::loads_in_bulk(at.config); },
      [](const Case& at) {
-       const ConvProblem p = rows_forward(*at.problem);
+       const ConvProblem p = rows_seen(*at.problem);
        return p.in[2] * p.c % 8 == 0;
      },
      [](const Case& at) {
-       const ConvProblem p = rows_forward(*at.problem);
+       const ConvProblem p = rows_seen(*at.problem);
        return fmt::format("{} pixels of {} channels are {} bytes, no multiple of 16; use load_warps=4", p.in[2], p.c,
                           p.in[2] * p.c * 2);
      }},

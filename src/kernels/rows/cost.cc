@@ -31,11 +31,6 @@ constexpr double kTwoPatches = 1.35;         // one is not enough ahead: three l
 constexpr double kDirectFactor = 2;          // pairs from registers against whole rows by vectors
 constexpr double kAnyRowCycles = 110, kAnyColumnCycles = 1.2;  // of a fragment's rows that start anywhere: counted
 
-// Numbers of a row of the image that is read.
-int64_t problem_row(const ConvProblem& problem) {
-  return problem.direction == Direction::kForward ? problem.in[2] * problem.c : problem.out()[2] * problem.k;
-}
-
 }  // namespace
 
 double rows_kind::predict(const KernelConfig& config, const View& seen, int) {
@@ -47,6 +42,7 @@ double rows_kind::predict(const KernelConfig& config, const View& seen, int) {
     return kNever;
   const RowsView view = rows_view(config, seen);
   if (view.strips == 0) return kNever;
+  const ConvProblem p = rows_seen(problem);
   const auto blocks = static_cast<double>(rows_blocks(config, view, rates.units) * view.tiles_n);
   const double resident = static_cast<double>(rates.units) * config.min_blocks;
   const double rounds = std::ceil(static_cast<double>(view.patches * view.tiles_n) / blocks) *
@@ -69,7 +65,7 @@ double rows_kind::predict(const KernelConfig& config, const View& seen, int) {
   double load = 0;
   if (!rows_layout::loads_in_bulk(config)) {
     load = static_cast<double>(view.slot_bytes) /
-           (problem_row(problem) % 4 == 0 ? kWordBytesPerCycle : kShiftedBytesPerCycle);
+           (p.in[2] * p.c % 4 == 0 ? kWordBytesPerCycle : kShiftedBytesPerCycle);
   }
   const double busy = rounds * shared * (std::max(fragments, load) + 300);
   const double chunks = static_cast<double>(view.classes) * rows_layout::steps(config) * 2 * config.gemm.tile.n;
@@ -79,7 +75,6 @@ double rows_kind::predict(const KernelConfig& config, const View& seen, int) {
                             (by_columns ? kColumnsCycles : kChunkCycles) +
                         (stores_any ? 2000 : 1000);
   // Every tile of columns reads the image, after the first mostly from the L2.
-  const ConvProblem p = rows_forward(problem);
   const double bytes = static_cast<double>(p.x_elements()) * size_of(p.x) * static_cast<double>(view.tiles_n + 1) / 2 +
                        static_cast<double>(p.y_elements()) * size_of(p.y) + epilogue_bytes(problem);
   const double memory = bytes / (kMemory * rates.memory_per_cycle()), longer = std::max(busy, memory);

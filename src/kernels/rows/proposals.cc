@@ -57,11 +57,14 @@ constexpr Shape kShapes[] = {{64, 3, 1, 4}, {32, 3, 1, 4}, {96, 3, 1, 4},  {128,
 // Five rows of many octets, 5x5 over up to 52 channels that are no vectors: their filters leave room for few patches.
 constexpr Shape kFiveRowShapes[] = {{16, 3, 1, 4}, {32, 3, 1, 2}, {32, 3, 1, 4}, {64, 3, 1, 2}, {32, 4, 1, 4}};
 
-// An epilogue that loads or computes much wants more registers.
+// Scale, bias and activations leave room for three groups, not of 128 columns.
+constexpr Shape kSteppedShapes[] = {{64, 3, 1, 4}, {32, 3, 1, 4}, {96, 3, 1, 4}, {16, 3, 1, 4}, {64, 2, 1, 4}};
+// An epilogue that loads at places wants more registers.
 constexpr Shape kLoadedShapes[] = {{64, 2, 1, 4}, {32, 2, 1, 4}, {96, 2, 1, 4}};
 
 std::span<const Shape> shapes_for(const EpilogueConfig& epilogue) {
   if (rows_layout::is_loaded(epilogue)) return kLoadedShapes;
+  if (rows_layout::is_stepped(epilogue)) return kSteppedShapes;
   return kShapes;
 }
 
@@ -123,8 +126,15 @@ void propose(const KernelConfig& base, const Filter& filter, bool common, Breadt
         configs.push_back(config);
         if (breadth == Breadth::kFew) continue;
         // Without the way through shared memory, which wide fragments gain most from.
-        if (shape.columns % 32 == 0 && !rows_layout::is_loaded(base.epilogue)) {
+        if (shape.columns % 32 == 0 && rows_layout::is_plain(base.epilogue)) {
           config.gemm.staging = Staging::kDirect;
+          configs.push_back(config);
+        }
+        // Even numbers of channels.
+        for (const unsigned char even : {4, 2}) {
+          if (load_warps != 1 || shape.columns > 64) continue;
+          config.gemm.staging = Staging::kShared;
+          config.gemm.vector_c = even;
           configs.push_back(config);
         }
         // Any number of channels, through shared memory. WHY not of the longest sums: they spill.
@@ -142,9 +152,31 @@ void propose(const KernelConfig& base, const Filter& filter, bool common, Breadt
   }
 }
 
+// Unit filters, whose pixels are one line: any number of octets, and columns that cover the widths of networks in one
+// tile or two. WHY two groups where there are many: their sums take registers.
+constexpr Shape kUnitShapes[] = {{16, 3, 1, 4}, {24, 3, 1, 4},  {32, 3, 1, 4},  {48, 3, 1, 4}, {64, 3, 1, 4},
+                                 {80, 3, 1, 4}, {96, 3, 1, 4},  {128, 3, 1, 3}, {128, 2, 1, 4}, {144, 2, 1, 4},
+                                 {160, 2, 1, 4}, {192, 2, 1, 3}, {64, 2, 2, 4}, {32, 2, 2, 4}};
+constexpr short kMostWideOctets = 18;
+void propose_unit(const KernelConfig& base, std::vector<KernelConfig>& configs) {
+  if (size_of(output_type(base)) != 2 || base.epilogue.store || rows_layout::is_loaded(base.epilogue)) return;
+  for (short octets = 2; octets <= rows_layout::kMostFlat / rows_layout::kOctet; octets += 2) {
+    for (const Shape& shape : kUnitShapes) {
+      if (octets > kMostWideOctets && (shape.columns > 64 || shape.groups < 3)) continue;  // their sums are few
+      KernelConfig config = config_of(base, {1, octets}, shape, 1);
+      config.gemm.vector_c = 8;
+      config.gemm.staging = Staging::kShared;
+      configs.push_back(config);
+      if (shape.columns % 32 != 0) continue;
+      config.gemm.staging = Staging::kDirect;
+      configs.push_back(config);
+    }
+  }
+}
+
 // Outputs by whole vectors, by pairs or of any number.
 void propose_five_rows(const KernelConfig& base, std::vector<KernelConfig>& configs) {
-  if (size_of(output_type(base)) != 2 || base.epilogue.store || rows_layout::is_loaded(base.epilogue)) return;
+  if (size_of(output_type(base)) != 2 || base.epilogue.store || !rows_layout::is_plain(base.epilogue)) return;
   for (short octets = 6; octets <= rows_layout::kMostNumbersOfFive / rows_layout::kOctet; ++octets) {
     for (const Shape& shape : kFiveRowShapes) {
       for (const int load_warps : {1, 4}) {
@@ -162,6 +194,7 @@ void propose_five_rows(const KernelConfig& base, std::vector<KernelConfig>& conf
 void propose_line(const KernelConfig& base, std::vector<KernelConfig>& configs) {
   for (short octets = 2; octets <= rows_layout::kMostNumbers / rows_layout::kOctet; octets += 2)
     propose(base, {1, octets}, octets <= 4, Breadth::kAll, configs);
+  propose_unit(base, configs);
 }
 
 // Three dimensions: rows of all planes. Cubes of 3 and 5, a plane or a column of them, stems of 7x7 and 4x4 under up to
@@ -206,15 +239,13 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
     if (octets % 2 == 0) propose(base, {1, octets}, false, breadth, configs);
     if (octets > 3 && octets != kHead.octets) propose(base, {3, octets}, false, breadth, configs);
   }
+  propose_unit(base, configs);
   propose_five_rows(base, configs);
 }
 
 bool may_serve(const ConvProblem& problem) {
-  if (problem.g != 1) return false;
-  const bool forward = problem.direction == Direction::kForward;
-  const int64_t channels = forward ? problem.c : problem.k;
-  if (!rows_layout::takes_channels(channels, rows_filter_rows(problem), problem.filter[2])) return false;
-  return forward || (problem.direction == Direction::kBackwardData && problem.stride == Spatial{1, 1, 1});
+  if (problem.g != 1 || !rows_take_channels(problem)) return false;
+  return problem.direction == Direction::kForward || (problem.direction == Direction::kBackwardData && problem.stride == Spatial{1, 1, 1});
 }
 
 }  // namespace wt::rows_kind

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kReservedBytes = 1024;  // of a block, by the hardware
 constexpr int64_t kMaxPitch = 1024;       // 256 words of a bulk copy
-constexpr int64_t kMaxBoxes = 16;         // of a row in one dimension
+constexpr int64_t kMaxBoxes = 32;         // of a row in one dimension
 constexpr int64_t kMaxPatchRows = 256;
 constexpr int64_t kMaxFragments = 32;
 // What is tried. WHY not every number: a choice asks for some dozen kernels, and these are near enough to any.
@@ -166,7 +166,7 @@ std::vector<int64_t> strips_of(const ConvProblem& forward, const RowsRuns& runs)
   return all;
 }
 
-Divisions::Divisions(const View& seen) : forward(rows_forward(seen.problem())), runs(runs_of(forward)) {
+Divisions::Divisions(const View& seen) : forward(rows_seen(seen.problem())), runs(runs_of(forward)) {
   const Spatial out = forward.out();
   RowsView view{};
   static_cast<RowsRuns&>(view) = runs;
@@ -221,6 +221,27 @@ ConvProblem rows_forward(const ConvProblem& problem) {
     p.pad_upper[i] = reach - problem.pad_upper[i];
   }
   return p;
+}
+
+bool rows_is_flat(const ConvProblem& problem) {
+  constexpr Spatial kNone = {0, 0, 0}, kOne = {1, 1, 1};
+  return problem.dims < 3 && problem.g == 1 && problem.filter == kOne && problem.stride == kOne &&
+         problem.pad_lower == kNone && problem.pad_upper == kNone &&
+         std::max(problem.x_elements(), problem.y_elements()) < INT32_MAX;
+}
+
+ConvProblem rows_seen(const ConvProblem& problem) {
+  ConvProblem p = rows_forward(problem);
+  if (!rows_is_flat(p)) return p;
+  p.in = {1, 1, p.n * p.in[0] * p.in[1] * p.in[2]};
+  p.n = 1, p.dims = 1;
+  return p;
+}
+
+bool rows_take_channels(const ConvProblem& problem) {
+  const ConvProblem p = rows_forward(problem);
+  if (rows_is_flat(p) && p.c <= rows_layout::kMostFlat) return true;
+  return rows_layout::takes_channels(p.c, rows_filter_rows(p), p.filter[2]);
 }
 
 const RowsRuns& rows_runs(const View& seen) { return seen.part<Divisions>().runs; }

@@ -15,6 +15,13 @@ namespace wt {
 // What the kernel computes, as a forward convolution: the problem itself, or for backward data with unit strides that
 // of dy with the filter turned round, whose padding may be negative. Its epilogue is empty.
 ConvProblem rows_forward(const ConvProblem& problem);
+// Whether every output is a product of its own pixel alone, one after the other: a unit filter without strides or
+// padding. All images are then one line of pixels.
+bool rows_is_flat(const ConvProblem& problem);
+// rows_forward, and a flat problem as one dimension of one image.
+ConvProblem rows_seen(const ConvProblem& problem);
+// Whether so many channels are summed over.
+bool rows_take_channels(const ConvProblem& problem);
 
 // Along w in elements, since the channels of neighbouring pixels are neighbours.
 struct RowsRuns {

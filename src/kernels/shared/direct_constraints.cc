@@ -17,11 +17,14 @@ bool is_stream(const Case& at) { return at.config.kind == Kind::kDepthwiseStream
 bool is_gather(const Case& at) { return at.config.kind == Kind::kDepthwiseGather; }
 bool is_banded(const Case& at) { return at.config.kind == Kind::kDepthwiseBanded; }
 bool is_strips(const Case& at) { return at.config.kind == Kind::kDepthwiseStrips; }
+bool is_taps(const Case& at) { return at.config.kind == Kind::kDepthwiseTaps; }
 bool is_groups(const Case& at) { return at.config.kind == Kind::kGroups; }
 bool is_matrix(const Case& at) {
-  return is_banded(at) || is_strips(at) || is_groups(at) || at.config.kind == Kind::kStacked;
+  return is_banded(at) || is_strips(at) || is_taps(at) || is_groups(at) || at.config.kind == Kind::kStacked;
 }
-bool is_depthwise(const Case& at) { return is_stream(at) || is_gather(at) || is_banded(at) || is_strips(at); }
+bool is_depthwise(const Case& at) {
+  return is_stream(at) || is_gather(at) || is_banded(at) || is_strips(at) || is_taps(at);
+}
 
 bool is_gather_tile(const Case& at) {
   return is_gather(at) && at.config.direct.prefetch > 1 && at.config.direct.sub_w > 0;
@@ -38,7 +41,7 @@ constexpr int kVectorBytes = 16;
 // Spatial values as a direct kernel counts them: one-dimensional problems lie along h, but not in designs strips,
 // gather and groups.
 Spatial turned(const Case& at, const Spatial& value, int64_t neutral) {
-  return at.problem->dims == 1 && !is_strips(at) && !is_gather(at) && !is_groups(at)
+  return at.problem->dims == 1 && !is_strips(at) && !is_taps(at) && !is_gather(at) && !is_groups(at)
              ? Spatial{neutral, value[2], neutral}
              : value;
 }

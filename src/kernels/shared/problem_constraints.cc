@@ -83,7 +83,10 @@ int64_t k_iterations(const Case& at) {
 int64_t channels_a(const ConvProblem& p) {
   return p.direction == Direction::kForward ? p.c_per_group() : p.k_per_group();
 }
-int64_t channels_b(const ConvProblem& p) { return p.c_per_group(); }
+// Four waves read the filter of backward data as it was transposed for them.
+int64_t channels_b(const Case& at) {
+  return at.config.kind == Kind::kFourWave ? channels_a(*at.problem) : at.problem->c_per_group();
+}
 int64_t channels_out(const ConvProblem& p) {
   return p.direction == Direction::kForward ? p.k_per_group() : p.c_per_group();
 }
@@ -197,7 +200,7 @@ constexpr Constraint kRows[] = {
        const GemmConfig& gemm = at.config.gemm;
        // Copies have whole vectors of A.
        const bool whole_a = tma_layout::copies_rows(at.config) || channels_a(*at.problem) % gemm.vector_a == 0;
-       return whole_a && channels_b(*at.problem) % gemm.vector_b == 0 &&
+       return whole_a && channels_b(at) % gemm.vector_b == 0 &&
               channels_out(*at.problem) * gemm.groups_per_tile % gemm.vector_c == 0;
      },
      [](const Case& at) {
@@ -205,7 +208,7 @@ constexpr Constraint kRows[] = {
        return fmt::format(
            "{}, {} and {} channels per group for A, B and the output are not multiples of vector_a={}, "
            "vector_b={} and vector_c={}; use narrower vectors, loader gather, or pad the channels",
-           channels_a(*at.problem), channels_b(*at.problem), channels_out(*at.problem), gemm.vector_a, gemm.vector_b,
+           channels_a(*at.problem), channels_b(at), channels_out(*at.problem), gemm.vector_a, gemm.vector_b,
            gemm.vector_c);
      }},
 
@@ -290,7 +293,7 @@ constexpr Constraint kRows[] = {
      [](const Case& at) {
        // four-wave-window, four-wave-grid and portable-image say what those kernels reach.
        return is_gemm(at) && at.config.kind != Kind::kBasic && at.config.kind != Kind::kFourWave &&
-              at.config.kind != Kind::kPortable;
+              at.config.kind != Kind::kFourWaveWeight && at.config.kind != Kind::kPortable;
      },
      [](const Case& at) {
        const ConvProblem& p = *at.problem;

@@ -32,26 +32,25 @@ constexpr Constraint kTargetRows[] = {
            (tcgen05_layout::threads(at.config) - 128) / 32);
      }},
 
-    {"tcgen05-weight", "weight gradients are of 16-bit types, 64 pixels a stage, walked in turns and stored by pairs",
+    {"tcgen05-weight", "weight gradients have 128 bytes of pixels a stage, are walked in turns and stored by pairs",
      is_weight,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
+       const auto bytes = size_of(operand_a(at.config));
        const bool plain = gemm.loader_b != Loader::kTmaTiled ||
                           (gemm.specialization == Specialization::kFilter1x1Stride1Pad0 && gemm.groups_per_tile == 1);
-       return is_16_bit(operand_a(at.config)) && is_16_bit(operand_b(at.config)) && gemm.tile.k == 64 &&
-              gemm.persistent && gemm.staging == Staging::kDirect && gemm.swizzle_a == 128 &&
-              tma_layout::sharing_blocks(at.config) == 1 &&
-              gemm.tile.n % (64 * tcgen05_layout::blocks(at.config)) == 0 && plain &&
+       return size_of(operand_b(at.config)) == bytes && gemm.tile.k * bytes == 128 && gemm.persistent &&
+              gemm.staging == Staging::kDirect && gemm.swizzle_a == 128 && tma_layout::sharing_blocks(at.config) == 1 &&
+              gemm.tile.n % 64 == 0 &&
+              gemm.tile.n % (tma_layout::box_k(at.config) * tcgen05_layout::blocks(at.config)) == 0 && plain &&
               (gemm.groups_per_tile == 1 || gemm.split_k == SplitK::kWorkspace);
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
            "types {} and {} tile={}x{}x{} persistent={} staging={} loader_b={} groups_per_tile={}: weight gradients "
-           "take "
-           "16-bit types, 64 pixels a stage, blocks of 64 columns, true, direct, plain boxes of unit filters alone, "
-           "and "
-           "merged groups in parts",
+           "take types of one size, 128 bytes of pixels a stage, blocks of 64 columns and of 128 bytes of channels, "
+           "true, direct, plain boxes of unit filters alone, and merged groups in parts",
            text_of(operand_a(at.config)), text_of(operand_b(at.config)), gemm.tile.m, gemm.tile.n, gemm.tile.k,
            gemm.persistent, text_of(gemm.staging), text_of(gemm.loader_b), gemm.groups_per_tile);
      }},
@@ -80,14 +79,15 @@ constexpr Constraint kTargetRows[] = {
            tcgen05_layout::tensor_columns(at.config));
      }},
 
-    {"tcgen05-pair", "of a pair each block loads whole rows of the swizzle, and parts no numbers", is_pair,
+    {"tcgen05-pair", "of a pair each block loads whole rows of the swizzle, and changes no numbers", is_pair,
      [](const Case& at) {
        const bool across = tma_layout::b_is_mn_major(at.config);
-       return at.config.gemm.tile.n % (across ? 128 : 32) == 0 && !tma_layout::three_products(at.config);
+       return at.config.gemm.tile.n % (across ? 128 : 32) == 0 && !tma_layout::changes_tiles(at.config);
      },
      [](const Case& at) {
        return fmt::format(
-           "mma.m=256 with tile.n={} of {}: half of the columns are whole blocks of {}; fp32 has one block",
+           "mma.m=256 with tile.n={} of {}: half of the columns are whole blocks of {}; fp32 and turned tf32 have "
+           "one block",
            at.config.gemm.tile.n, text_of(operand_b(at.config)), tma_layout::b_is_mn_major(at.config) ? 64 : 16);
      }},
 

@@ -131,11 +131,17 @@ double gradient_cycles(const KernelConfig& config, const View& asked, int splits
   const double items = static_cast<double>(tiles * count), at_once = std::max(1, rates.units / blocks);
   const double waves = std::ceil(items / at_once),
                deep = std::ceil(static_cast<double>(pixel_blocks) / static_cast<double>(count));
-  const double products = 4 * instruction_cycles(gemm.tile.n, blocks == 2);
+  const bool three = tma_layout::three_products(config);
+  const double products = 4 * instruction_cycles(gemm.tile.n, blocks == 2) * (three ? 3 : 1);
+  // Three warps turn boxes of 32-bit numbers round, a box in so many cycles: as on Hopper, where it is an estimate.
+  constexpr double kTurnCycles = 250;
+  const double turning =
+      tma_layout::turns_tiles(config) ? std::ceil((tcgen05_layout::kRows + gemm.tile.n) / 32.0 / 3) * kTurnCycles : 0;
   const double bytes = (tcgen05_layout::kRows + tcgen05_layout::columns(config)) * 128.0;
   const double fill = bytes / std::min(rates.fill, rates.fill_all / std::max(1.0, std::min(items, at_once) * blocks));
   const double output = double{4} * tcgen05_layout::kRows * gemm.tile.n * 2 / kStoredBytes;
-  const double busy = waves * (deep * std::max({products, fill, 2 * bytes / rates.shared}) + output) + kStartCycles;
+  const double busy =
+      waves * (deep * std::max({products, turning, fill, 2 * bytes / rates.shared}) + output) + kStartCycles;
   constexpr double kSumCycles = 4000;  // as on Hopper
   const double sum = parts ? rates.launch_cycles() / 2 + kSumCycles +
                                  static_cast<double>(problem.w_elements()) * 4 * (static_cast<double>(count) + 0.5) /

@@ -134,8 +134,8 @@ void propose_views(const KernelConfig& base, Breadth breadth, std::vector<Kernel
 
 // Weight gradients: output channels by blocks of 64 input channels of a tap, whole or in parts of the pixels.
 void propose_gradient(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
-  if (!is_16_bit(operand_a(base))) return;
   const auto add = [&](short n, bool pair, SplitK split, Loader loader_b) {
+    if (pair && tma_layout::turns_tiles(base)) return false;
     if (!propose_shape(base, {n, pair, false, kSearch}, 128, Loader::kTmaTiled, Staging::kDirect, configs))
       return false;
     GemmConfig& gemm = configs.back().gemm;
@@ -155,7 +155,7 @@ void propose_gradient(const KernelConfig& base, Breadth breadth, std::vector<Ker
       }
     }
   }
-  if (few) return;
+  if (few || !is_16_bit(operand_a(base))) return;
   for (const unsigned char groups : {2, 4, 8, 16}) {
     if (add(64, false, SplitK::kWorkspace, Loader::kTmaIm2col)) configs.back().gemm.groups_per_tile = groups;
   }

@@ -70,6 +70,13 @@ void propose_crosswise(const KernelConfig& base, Breadth breadth, std::vector<Ke
 constexpr Shape kMergedShapes[] = {
     {256, 64, false, kSearch, kSearch}, {128, 64, false, kSearch, kSearch}, {128, 64, true, kSearch, kSearch}};
 
+// Depthwise of few taps or several outputs of each channel: up to 64 channels as one product.
+constexpr Shape kWholeShapes[] = {{256, 128, false, kSearch, kSearch},
+                                  {128, 128, false, kSearch, kSearch},
+                                  {256, 64, false, kSearch, kSearch},
+                                  {128, 64, false, kSearch, kSearch},
+                                  {128, 32, false, kSearch, kSearch}};
+
 void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (breadth == Breadth::kFew) return;  // packs have the direct family for small groups
   if (!is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
@@ -78,6 +85,16 @@ void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<Kerne
       // WHY only these stores: backward data is mostly strided, and forward's outputs are whole vectors.
       const bool forward = base.direction == Direction::kForward;
       propose_shape(base, shape, 128, Loader::kTmaIm2col, forward ? Staging::kTmaStore : Staging::kShared, configs);
+      configs.back().gemm.groups_per_tile = groups;
+      configs.back().finite_only = true;
+    }
+  }
+  for (const Shape& shape : kWholeShapes) {
+    for (const unsigned char groups : {16, 24, 32, 48, 64}) {
+      const bool forward = base.direction == Direction::kForward;
+      if (!propose_shape(base, shape, 128, Loader::kTmaIm2col, forward ? Staging::kTmaStore : Staging::kShared,
+                         configs))
+        continue;
       configs.back().gemm.groups_per_tile = groups;
       configs.back().finite_only = true;
     }

@@ -175,19 +175,20 @@ constexpr Constraint kFeatures[] = {
 };
 
 constexpr Constraint kChannels[] = {
-    {"tma-merge-width", "merged groups fill a box of channels and no more",
+    {"tma-merge-width", "merged groups fill a box of channels and no more, or are all that there are",
      [](const Case& at) { return at.config.gemm.groups_per_tile > 1; },
      [](const Case& at) {
+       if (groups(at) == 1) return columns(at) >= 16;
        const bool gradient = at.config.direction == Direction::kBackwardWeight;
        return depth(at) == tma_layout::box_k(at.config) && columns(at) >= 16 && (!gradient || columns(at) == depth(at));
      },
      [](const Case& at) {
-       return fmt::format("{} channels in groups_per_tile={} groups are not one box of {}", depth(at),
-                          at.config.gemm.groups_per_tile, tma_layout::box_k(at.config));
+       return fmt::format("{} channels in groups_per_tile={} of {} groups are not one box of {}", depth(at),
+                          at.config.gemm.groups_per_tile, at.problem->g, tma_layout::box_k(at.config));
      }},
 
     {"tma-groups", "a box of channels lies inside one group",
-     [](const Case& at) { return at.problem->g > 1 && at.config.direction != Direction::kBackwardWeight; },
+     [](const Case& at) { return groups(at) > 1 && at.config.direction != Direction::kBackwardWeight; },
      [](const Case& at) { return depth(at) % tma_layout::box_k(at.config) == 0; },
      [](const Case& at) {
        return fmt::format(
@@ -197,7 +198,7 @@ constexpr Constraint kChannels[] = {
      }},
 
     {"tma-group-start", "a group's channels start at a multiple of 16 bytes",
-     [](const Case& at) { return at.problem->g > 1 && at.config.direction == Direction::kBackwardWeight; },
+     [](const Case& at) { return groups(at) > 1 && at.config.direction == Direction::kBackwardWeight; },
      [](const Case& at) {
        return columns(at) * size_of(at.problem->x) % 16 == 0 && depth(at) * size_of(at.problem->y) % 16 == 0;
      },
@@ -225,7 +226,7 @@ constexpr Constraint kBulkStores[] = {
      }},
 
     {"tma-store-groups", "a bulk store's columns lie inside one group",
-     [](const Case& at) { return stores_bulk(at) && at.problem->g > 1; },
+     [](const Case& at) { return stores_bulk(at) && groups(at) > 1; },
      [](const Case& at) {
        return at.config.direction != Direction::kBackwardWeight && columns(at) % at.config.gemm.tile.n == 0;
      },

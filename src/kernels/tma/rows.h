@@ -2,6 +2,8 @@
 // kernels/tma/rows.h - constraint rows that the kinds with bulk tensor copies share.
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/shared/constraint_rows.h"
 
 namespace wt::tma_rows {
@@ -18,6 +20,8 @@ inline int64_t depth(const Case& at) {
 inline int64_t columns(const Case& at) {
   return (is_forward(at) ? at.problem->k_per_group() : at.problem->c_per_group()) * at.config.gemm.groups_per_tile;
 }
+// Groups as the kernel sees them.
+inline int64_t groups(const Case& at) { return at.problem->g / std::max<int64_t>(1, at.config.gemm.groups_per_tile); }
 
 std::span<const Constraint> roles();        // warps, swizzles and parts of sums
 std::span<const Constraint> staging();      // outputs through shared memory

@@ -32,6 +32,21 @@ TensorMapSpec halo_filter_map(const KernelConfig& config, const ConvProblem& pro
 
 bool in_parts(const KernelConfig& config) { return config.gemm.split_k == SplitK::kWorkspace; }
 
+// Points of the lattice instead of pixels. Output 2u + e meets tap r, of its parity, at dy's pixel u + (e + pad - r) / 2:
+// the patch begins with that of the last tap.
+void set_phases(TmaHaloArguments& arguments, const ConvProblem& problem) {
+  for (size_t i = 1; i < 3; ++i) {
+    const auto pad = static_cast<i32>(problem.pad_lower[i]);
+    const i32 odd = pad & 1;
+    arguments.image_size[i - 1] = static_cast<i32>(problem.in[i]);
+    arguments.odd_padding[i - 1] = odd;
+    arguments.size[i] = static_cast<i32>(ceil_div(problem.in[i], 2));
+    arguments.start[i] = (pad + odd) / 2 - 1;
+  }
+  arguments.filter = 0;
+  arguments.filter_step = 1;
+}
+
 TmaHaloArguments halo_arguments(const KernelConfig& config, const HaloView& view) {
   const ConvProblem& problem = view.problem;
   const bool forward = problem.direction == Direction::kForward;
@@ -58,6 +73,7 @@ TmaHaloArguments halo_arguments(const KernelConfig& config, const HaloView& view
   }
   arguments.filter = forward ? 0 : static_cast<i32>(problem.filter_taps()) - 1;
   arguments.filter_step = forward ? 1 : -1;
+  if (tma_layout::halo_phased(config)) set_phases(arguments, problem);
   arguments.tiles_h = static_cast<i32>(ceil_div(arguments.size[1], tma_layout::halo_tile_height(config)));
   arguments.tiles_w = static_cast<i32>(ceil_div(arguments.size[2], tma_layout::kHaloEdge));
   arguments.tiles_m = ceil_div(problem.n, arguments.stacked) * out[0] * arguments.tiles_h * arguments.tiles_w;

@@ -17,7 +17,8 @@ constexpr std::string_view kReadFields[] = {
     "gemm.loader_a",     "gemm.loader_b",       "gemm.swizzle_a", "gemm.swizzle_b", "gemm.persistent",
     "gemm.load_warps",   "gemm.wave_groups",    "gemm.ping_pong", "gemm.raster",    "gemm.block_swizzle",
     "gemm.staging",      "gemm.specialization", "gemm.split_k",   "gemm.vector_c",  "gemm.groups_per_tile",
-    "gemm.aligned_copy", "finite_only"};
+    "gemm.aligned_copy", "gemm.filter_rows",    "fixed.stride_h",
+    "fixed.stride_w",    "finite_only"};
 
 // Without a swizzle there is no box to count; the constraint tma-swizzle says so.
 int64_t shared_bytes(const KernelConfig& config) {

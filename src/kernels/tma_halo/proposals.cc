@@ -10,6 +10,8 @@ namespace {
 
 using namespace tma_proposals;
 
+constexpr int kSharedOfBlock = 227 * 1024;
+
 // 3x3 filters with stride 1, whose patches are loaded once for all taps: for few channels and small images.
 constexpr Shape kHaloShapes[] = {
     {256, 32, false, kSearch, kSearch}, {256, 32, true, kSearch, kSearch},   {256, 64, false, kSearch, kSearch},
@@ -117,9 +119,76 @@ void propose_halos(const KernelConfig& base, Breadth breadth, std::vector<Kernel
   propose_halo_splits(base, breadth, configs);
 }
 
+// Up to 64 channels or so on both sides: the whole filter stays in shared memory, in as many stages of three taps as
+// it has planes and blocks of channels.
+constexpr Shape kKeptShapes[] = {
+    {256, 32, true, kSearch, kSearch},  {256, 48, true, kSearch, kSearch},  {256, 64, true, kSearch, kSearch},
+    {256, 32, false, kSearch, kSearch}, {256, 64, false, kSearch, kSearch}, {128, 32, true, kSearch, kSearch},
+    {128, 48, true, kSearch, kSearch},  {128, 64, true, kSearch, kSearch},  {128, 64, false, kSearch, kSearch},
+    {128, 96, true, kSearch, kSearch},  {128, 96, false, kSearch, kSearch}, {256, 24, true, kSearch, kSearch},
+    {256, 40, true, kSearch, kSearch},  {192, 64, false, kSearch, kSearch}, {128, 128, false, kSearch, kSearch},
+};
+
+void propose_kept(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew || base.dims < 2) return;
+  if (!is_16_bit(output_type(base)) || !is_16_bit(operand_a(base))) return;
+  for (const Shape& shape : kKeptShapes) {
+    for (const unsigned char stages : {3, 6, 9}) {  // one or two blocks of channels, three planes
+      for (const Staging staging : {Staging::kShared, Staging::kTmaStore}) {
+        for (const short depth : {3 * 64, 3 * 32}) {
+          if (depth == 3 * 32 && stages == 6) continue;  // of one block of channels alone
+          propose_shape(base, shape, 128, Loader::kTmaHalo, staging, configs);
+          GemmConfig& gemm = configs.back().gemm;
+          gemm.specialization = Specialization::kFilter3x3;
+          gemm.tile.k = depth;
+          gemm.stages = stages;
+          gemm.filter_rows = stages;
+          if (tma_layout::shared_bytes(configs.back()) > kSharedOfBlock) configs.pop_back();
+        }
+      }
+    }
+  }
+}
+
+// Backward data with strides of two, all phases at once: the filter stays where it fits.
+constexpr Shape kPhasedShapes[] = {
+    {128, 64, false, kSearch, kSearch}, {64, 64, true, kSearch, kSearch},   {128, 32, true, kSearch, kSearch},
+    {256, 32, false, kSearch, kSearch}, {128, 48, false, kSearch, kSearch}, {64, 48, true, kSearch, kSearch},
+    {64, 80, true, kSearch, kSearch},   {128, 24, true, kSearch, kSearch},
+};
+
+void propose_phased(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  if (breadth == Breadth::kFew || base.dims != 2 || base.direction != Direction::kBackwardData) return;
+  if (!is_16_bit(output_type(base)) || !is_16_bit(operand_a(base))) return;
+  for (const Shape& shape : kPhasedShapes) {
+    for (const unsigned char kept : {0, 3, 6}) {
+      for (const short depth : {3 * 64, 3 * 32}) {
+        for (const bool copied : {false, true}) {
+          if (depth == 3 * 32 && kept != 3) continue;
+          if (copied && kept == 0) continue;
+          propose_shape(base, shape, 128, Loader::kTmaHalo, Staging::kShared, configs);
+          KernelConfig& config = configs.back();
+          config.gemm.specialization = Specialization::kFilter3x3;
+          config.gemm.tile.k = depth;
+          config.fixed.stride_h = config.fixed.stride_w = 2;
+          config.gemm.aligned_copy = copied;
+          if (copied) config.gemm.vector_c = 2;
+          config.gemm.filter_rows = kept;
+          config.gemm.stages = kept > 0 ? kept : static_cast<unsigned char>(most_stages(config));
+          if (tma_layout::shared_bytes(config) > kSharedOfBlock || config.gemm.stages < 3) configs.pop_back();
+        }
+      }
+    }
+  }
+}
+
 // Small groups, as many together as fill a box of channels.
 constexpr Shape kMergedShapes[] = {
     {256, 64, false, kSearch, kSearch}, {128, 64, false, kSearch, kSearch}, {128, 64, true, kSearch, kSearch}};
+
+// Depthwise of several outputs of each channel: up to 64 channels as one product.
+constexpr Shape kWholeShapes[] = {
+    {256, 128, false, kSearch, kSearch}, {128, 128, true, kSearch, kSearch}, {256, 64, true, kSearch, kSearch}};
 
 void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (breadth == Breadth::kFew || base.dims != 2) return;  // packs have the direct family for small groups
@@ -127,6 +196,13 @@ void propose_merged(const KernelConfig& base, Breadth breadth, std::vector<Kerne
   for (const Shape& shape : kMergedShapes) {
     for (const unsigned char groups : {2, 4, 8, 16}) {
       propose_halo(base, shape, configs);
+      configs.back().gemm.groups_per_tile = groups;
+      configs.back().finite_only = true;
+    }
+  }
+  for (const Shape& shape : kWholeShapes) {
+    for (const unsigned char groups : {16, 24, 32, 48, 64}) {
+      propose_halo(base, shape, configs, Staging::kTmaStore);
       configs.back().gemm.groups_per_tile = groups;
       configs.back().finite_only = true;
     }
@@ -161,6 +237,8 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   if (!offers(base, breadth)) return;
   propose_merged(base, breadth, configs);
   propose_halos(base, breadth, configs);
+  propose_kept(base, breadth, configs);
+  propose_phased(base, breadth, configs);
   propose_columns(base, breadth, configs);
   propose_copied(base, breadth, configs);
 }

@@ -122,6 +122,11 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
       propose_weight_shape(base, {64, columns, false, kSearch, kSearch}, SplitK::kWorkspace, groups, configs);
     }
   }
+  // All groups, of one input channel and several outputs each.
+  for (const unsigned char groups : {16, 24, 32, 48, 64}) {
+    propose_weight_shape(base, {128, 192, false, kSearch, kSearch}, SplitK::kWorkspace, groups, configs);
+    propose_weight_shape(base, {64, 192, false, kSearch, kSearch}, SplitK::kWorkspace, groups, configs);
+  }
 }
 
 }  // namespace wt::tma_weight_kind

@@ -67,13 +67,14 @@ void with_type(DataType type, Work work) {
 
 void Operand::widen_rows(Block& block, float* to, int pitch) const {
   with_type(type_, [&]<DataType kType>() {
+    constexpr int kElements = 16 / size_of(kType);
     if (mn_major_) {
-      for (int row = 0; row < rows_; row += 8) {
-        for (int k = 0; k < 16; ++k) widen_chunk<kType>(block.host(mn_chunk(row, k)), to + row * pitch + k, pitch);
+      for (int row = 0; row < rows_; row += kElements) {
+        for (int k = 0; k < 2 * kElements; ++k)
+          widen_chunk<kType>(block.host(mn_chunk(row, k)), to + row * pitch + k, pitch);
       }
       return;
     }
-    constexpr int kElements = 16 / size_of(kType);
     for (int row = 0; row < rows_; ++row) {
       widen_chunk<kType>(block.host(k_chunk(row, 0)), to + row * pitch, 1);
       widen_chunk<kType>(block.host(k_chunk(row, 1)), to + row * pitch + kElements, 1);
@@ -83,14 +84,14 @@ void Operand::widen_rows(Block& block, float* to, int pitch) const {
 
 void Operand::widen_columns(Block& block, float* to) const {
   with_type(type_, [&]<DataType kType>() {
+    constexpr int kElements = 16 / size_of(kType);
     if (mn_major_) {
-      for (int k = 0; k < 16; ++k) {
-        for (int row = 0; row < rows_; row += 8)
+      for (int k = 0; k < 2 * kElements; ++k) {
+        for (int row = 0; row < rows_; row += kElements)
           widen_chunk<kType>(block.host(mn_chunk(row, k)), to + k * kColumnPitch + row, 1);
       }
       return;
     }
-    constexpr int kElements = 16 / size_of(kType);
     for (int row = 0; row < rows_; ++row) {
       widen_chunk<kType>(block.host(k_chunk(row, 0)), to + row, kColumnPitch);
       widen_chunk<kType>(block.host(k_chunk(row, 1)), to + kElements * kColumnPitch + row, kColumnPitch);

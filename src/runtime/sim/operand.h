@@ -38,8 +38,8 @@ class Operand {
   template <class Visit>
   void for_chunks(Visit visit) const {
     if (mn_major_) {
-      for (int row = 0; row < rows_; row += 8) {
-        for (int k = 0; k < 16; ++k) visit(mn_chunk(row, k));
+      for (int row = 0; row < rows_; row += chunk_elements()) {
+        for (int k = 0; k < 2 * chunk_elements(); ++k) visit(mn_chunk(row, k));
       }
     } else {
       for (int row = 0; row < rows_; ++row) {
@@ -78,9 +78,10 @@ class Operand {
                                       : start_ + r / 8 * stride_ + r % 8 * 16 + c * leading_;
     return swizzled(address, swizzle_);
   }
-  // The chunk with rows row .. row + 7 of column k.
+  int chunk_elements() const { return 16 / size_of(type_); }
+  // The chunk with rows row .. row + chunk_elements() - 1 of column k.
   uint32_t mn_chunk(int row, int k) const {
-    const auto r = static_cast<uint32_t>(first_row_ + row) / 8, c = static_cast<uint32_t>(k);
+    const auto r = static_cast<uint32_t>((first_row_ + row) / chunk_elements()), c = static_cast<uint32_t>(k);
     const uint32_t wide = swizzle_ / 16;
     const uint32_t address = swizzle_
                                  ? start_ + r / wide * leading_ + r % wide * 16 + c / 8 * stride_ + c % 8 * swizzle_

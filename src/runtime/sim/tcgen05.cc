@@ -62,9 +62,8 @@ void check_word(TensorOperation& operation, Site site) {
            fmt::format("N={} with M={} and {} block(s) is no multiple of {} up to 256", operation.n, operation.m,
                        call.blocks, step));
   }
-  if ((word >> 15 & 3) && size_of(operation.type_a) != 2) {
-    refuse(kOperation, site, "operands across k are known to the simulator of 16-bit types alone");
-  }
+  if ((word >> 15 & 3) && (kind == TensorKind::kTf32 || kind == TensorKind::kI8))
+    refuse(kOperation, site, "operands across k are known to the simulator of 16-bit types and fp8 alone");
 }
 
 // The descriptor as wgmma's, whose layouts are the same: only the swizzle's code differs.

@@ -16,10 +16,9 @@ WT_DEVICE float approximate_reciprocal(float x) { return __builtin_amdgcn_rcpf(x
 
 // Byte i of the result is byte (selector >> 4i) % 8 of b:a.
 WT_DEVICE u32 permute_bytes(u32 a, u32 b, u32 selector) {
-  const u64 bytes = static_cast<u64>(b) << 32 | a;
-  u32 result = 0;
-  for (int i = 0; i < 4; ++i) result |= static_cast<u32>(bytes >> (selector >> 4 * i & 7) * 8 & 0xff) << 8 * i;
-  return result;
+  // WHY: v_perm_b32 selects by bytes, not by halves of them.
+  const u32 places = (selector & 7) | (selector & 0x70) << 4 | (selector & 0x700) << 8 | (selector & 0x7000) << 12;
+  return __builtin_amdgcn_perm(b, a, places);
 }
 
 }  // namespace wt::device

@@ -27,6 +27,19 @@ DirectConfig& make_strips(KernelConfig& c) {
   return c.direct;
 }
 
+DirectConfig& make_taps(KernelConfig& c) {
+  c.kind = Kind::kDepthwiseTaps;
+  c.direction = Direction::kBackwardWeight;
+  c.finite_only = true;
+  c.direct.sub_h = 1;
+  c.direct.sub_w = 2;
+  c.direct.block_size = 256;
+  c.direct.block_channels = 16;
+  c.direct.prefetch = 2;
+  c.direct.vector_in = c.direct.vector_out = 8;
+  return c.direct;
+}
+
 const RowCase kTargetCases[] = {
     {"direct-block",
      [](KernelConfig& c) {
@@ -73,6 +86,10 @@ const RowCase kTargetCases[] = {
      "prefetch=9 block_size=512 images=16 take"},
     {"direct-strips", [](KernelConfig& c) { make_strips(c).block_channels = 24; },
      "sub_h=3 block_size=128 block_channels=24 prefetch=1 group_channels=1 stride_w=0 finite_only=true: this kind"},
+    {"direct-taps", [](KernelConfig& c) { make_taps(c).block_channels = 64; },
+     "sub_h=1 sub_w=2 block_size=256 block_channels=64 prefetch=2 vectors=8/8 stride_w=0 dilation_w=0 "
+     "finite_only=true: "
+     "this kind"},
     {"direct-history",
      [](KernelConfig& c) {
        c.kind = Kind::kDepthwiseGather;
@@ -151,6 +168,17 @@ const RowCase kProblemCases[] = {
     {"direct-strips-memory", [](KernelConfig& c) { make_strips(c); },
      "filter=99x99 with 1 output channels per group and block_channels=16 does not fit",
      "fwd bf16 n1 g8 c8 k8 i99x99 f99x99"},
+    {"direct-taps-multiplier", [](KernelConfig& c) { make_taps(c); },
+     "2 output channels per group; use kind depthwise_strips", "bwd_weight bf16 n1 g8 c8 k16 i8x8 f3x3"},
+    {"direct-taps-runs", [](KernelConfig& c) { make_taps(c); },
+     "filter=1x40 stride=1x3 dilation=1x1: runs of 16 taps are no whole steps",
+     "bwd_weight bf16 n1 g8 c8 k8 i8x99 f1x40 s1x3"},
+    {"direct-taps-columns", [](KernelConfig& c) { make_taps(c); },
+     "filter=40x3 takes 5 warps for each 8 channels and block_size=256 with block_channels=16 has 4",
+     "bwd_weight bf16 n1 g8 c8 k8 i48x48 f40x3"},
+    {"direct-taps-memory", [](KernelConfig& c) { make_taps(c); },
+     "filter=3x3 dilation=1x4000 with block_channels=16 prefetch=2 does not fit",
+     "bwd_weight bf16 n1 g8 c8 k8 i8x9000 f3x3 d1x4000"},
     {"direct-size", [](KernelConfig& c) { c.kind = Kind::kDepthwiseBanded; },
      "a tensor has 4294967296 elements; this kernel counts to 2147483647",
      "fwd bf16 n1024 g256 c256 k256 i128x128 f3x3 p1"},

@@ -53,15 +53,6 @@ const RowCase kTargetCases[] = {
        });
      },
      "tile.n=32 over warps.n=4 is an odd number of mma.n=8"},
-    {"portable-ring",
-     [](KernelConfig& c) {
-       portable_with(c, [](KernelConfig& x) {
-         x.gemm.pipeline = Pipeline::kWavelet;
-         x.gemm.load_warps = 4;
-         x.gemm.stages = 1;
-       });
-     },
-     "stages=1: pipeline wavelet needs 2 shared buffers or more"},
     {"portable-staging",
      [](KernelConfig& c) {
        portable_with(c, [](KernelConfig& x) {

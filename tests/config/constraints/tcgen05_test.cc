@@ -76,6 +76,15 @@ const RowCase kTargetCases[] = {
        c.gemm.loader_b = Loader::kTmaTiled;
      },
      "persistent=true staging=direct loader_b=tma_tiled groups_per_tile=1"},
+    {"tcgen05-weight",
+     [](KernelConfig& c) {
+       gradient(c);
+       c.x = c.y = DataType::kE4m3;
+       c.gemm.tile.k = 128;
+       c.gemm.mma.k = 32;
+       set_columns(c, 64);
+     },
+     "types e4m3 and e4m3 tile=128x64x128"},
     {"tcgen05-swizzle",
      [](KernelConfig& c) {
        blackwell(c);
@@ -110,7 +119,8 @@ const RowCase kTargetCases[] = {
        parted(c);
        set_pair(c);
      },
-     "mma.m=256 with tile.n=128 of fp32: half of the columns are whole blocks of 16; fp32 has one block"},
+     "mma.m=256 with tile.n=128 of fp32: half of the columns are whole blocks of 16; fp32 and turned tf32 have one "
+     "block"},
     {"tcgen05-across",
      [](KernelConfig& c) {
        blackwell(c);

@@ -21,6 +21,21 @@ void hopper_with(KernelConfig& c, Change change) {
   c.kind = kind_meant(c);
 }
 
+// A kernel with patches, whose stages are three taps, and one change.
+template <class Change>
+void halo_with(KernelConfig& c, Change change) {
+  hopper(c);
+  c.kind = Kind::kTmaHalo;
+  c.gemm.loader_a = Loader::kTmaHalo;
+  c.gemm.specialization = Specialization::kFilter3x3;
+  c.gemm.tile = {128, 64, 192};
+  c.gemm.mma.n = 64;
+  c.gemm.stages = 3;
+  c.gemm.staging = Staging::kShared;
+  c.gemm.vector_c = 8;
+  change(c);
+}
+
 const RowCase kTargetCases[] = {
     {"tma-target", [](KernelConfig& c) { c.gemm.pipeline = Pipeline::kTma; }, "sm_80 has no bulk tensor copies"},
     {"tma-loader", [](KernelConfig& c) { c.gemm.loader_a = Loader::kTmaTiled; },
@@ -157,6 +172,18 @@ const RowCase kTargetCases[] = {
        });
      },
      "filter_rows=0 specialization=filter3x3 stages=2"},
+    {"tma-halo-keep",
+     [](KernelConfig& c) { halo_with(c, [](KernelConfig& t) { t.gemm.filter_rows = 6; }); },
+     "filter_rows=6 with split_k=none warps.k=1 groups_per_tile=1 specialization=filter3x3 tile.k=192 stages=3"},
+    {"tma-halo-phases",
+     [](KernelConfig& c) {
+       halo_with(c, [](KernelConfig& t) {
+         t.direction = Direction::kBackwardData;
+         t.fixed.stride_h = t.fixed.stride_w = 2;
+         t.gemm.tile.n = t.gemm.mma.n = 96;
+       });
+     },
+     "stride=2x2 with direction=bwd_data dims=2 specialization=filter3x3 split_k=none staging=shared tile=128x96x192"},
     {"tma-fold", [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.fixed.filter_w = 3; }); },
      "filter_w=3 with direction=fwd loader_a=tma_im2col tile=128x128x64"},
     {"tma-fold-tile",
@@ -238,11 +265,15 @@ const RowCase kProblemCases[] = {
          t.gemm.vector_c = 4;
        });
      },
-     "stride=1x2x2 dilation=1x1x1: loader_a=tma_halo takes 1", "fwd bf16 n1 c64 k64 i8x8 f3x3 s2 p1"},
+     "stride=1x2x2 dilation=1x1x1: this kernel with loader_a=tma_halo takes strides of 1",
+     "fwd bf16 n1 c64 k64 i8x8 f3x3 s2 p1"},
     {"tma-halo-column",
      [](KernelConfig& c) { hopper_with(c, [](KernelConfig& t) { t.gemm.loader_a = Loader::kTmaHalo; }); },
      "filter=1x3x3: loader_a=tma_halo with specialization=default takes 3 in one dimension",
      "fwd bf16 n1 c64 k64 i8x8 f3x3 p1"},
+    {"tma-halo-whole", [](KernelConfig& c) { halo_with(c, [](KernelConfig& t) { t.gemm.filter_rows = 3; }); },
+     "1 groups, 64 output channels and 6 stages of the filter: filter_rows takes 1, 64 and 3",
+     "fwd bf16 n1 c128 k64 i8x8 f3x3 p1"},
     {"tma-halo-half",
      [](KernelConfig& c) {
        hopper_with(c, [](KernelConfig& t) {

@@ -19,6 +19,9 @@ void gathers_with(KernelConfig& c, Change change) {
 const RowCase kTargetCases[] = {
     {"wavelet-roles", [](KernelConfig& c) { gathers_with(c, [](KernelConfig& t) { t.gemm.load_warps = 6; }); },
      "load_warps=6 warps=8x1 persistent=true tile.m=128"},
+    // One slot is never given back: math warps release it when they have the next one.
+    {"stages-range", [](KernelConfig& c) { gathers_with(c, [](KernelConfig& t) { t.gemm.stages = 1; }); },
+     "stages=1 is outside 2..8 of pipeline wavelet"},
     {"wavelet-span", [](KernelConfig& c) { gathers_with(c, [](KernelConfig& t) { t.gemm.swizzle_b = 64; }); },
      "tile.k=64 of 2 bytes with swizzle_a=128 and swizzle_b=64"},
     {"wavelet-loader", [](KernelConfig& c) { gathers_with(c, [](KernelConfig& t) { t.gemm.vector_b = 1; }); },

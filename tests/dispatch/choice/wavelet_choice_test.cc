@@ -28,10 +28,12 @@ constexpr Published kPublished[] = {
 // addresses that grows with the work cannot tell them from these.
 constexpr const char* kBetween[] = {"head.k256_25", "head.k256_50"};
 
-// By what factor the best wavelet kernel is predicted to beat the best other.
+// By what factor the best wavelet kernel is predicted to beat the best other of those that library has too: it has no
+// weight gradient by four waves.
 double uplift_of(const ConvProblem& problem) {
   double wavelet = 1e30, other = 1e30;
   for (const RankedConfig& candidate : rank(problem, usual_rates(Target::kGfx950), {})) {
+    if (candidate.config->kind == Kind::kFourWaveWeight) continue;
     double& least = candidate.config->gemm.pipeline == Pipeline::kWavelet ? wavelet : other;
     least = std::min(least, candidate.predicted_us);
   }

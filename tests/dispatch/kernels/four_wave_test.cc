@@ -8,6 +8,7 @@
 #include <set>
 
 #include "dispatch/choice/candidates.h"
+#include "kernels/beside/device/transpose_filter_arguments.h"
 #include "kernels/four_wave/device/order.h"
 #include "problem/number.h"
 #include "tests/dispatch/exact_trial.h"
@@ -33,13 +34,27 @@ struct Exact {
   int tile_n;
 };
 
+// The best guess on a small layer, its sum in two parts; four_wave_slow_test.cc has the edges and whole sums.
+TEST(FourWaveWeightExact, OneProblem) {
+  const auto device = open_device("sim:gfx942");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  const ConvProblem problem = problem_of("bwd_weight bf16 n3 c16 k24 i7x6 f3x3 s2x1 p1");
+  for (const RankedCandidate& c : rank_candidates(problem, Target::kGfx942, {}, Breadth::kAll)) {
+    if (!c.accepts() || c.config.kind != Kind::kFourWaveWeight) continue;
+    return expect_exact(*device, problem, c.config, 2);
+  }
+  FAIL() << "no four-wave weight gradient accepts";
+}
+
 // One problem a loader, type and tile; four_wave_slow_test.cc has the edges.
 TEST(FourWaveExact, OneProblemOfEachKind) {
   for (const Exact& at :
        {Exact{"sim:gfx942", "fwd bf16 n2 c64 k72 i9x7 f3x3 s2x1 p1 d1x2 +bias+relu", Loader::kBufferUniform, 64},
         Exact{"sim:gfx942", "fwd fp16 n1 c3 k40 i9x11 f5x3 s2 p2", Loader::kBufferLane, 64},
         Exact{"sim:gfx90a", "fwd bf16 n1 c40 k136 i12x11 f1x1 +residual", Loader::kBufferRows, 128},
-        Exact{"sim:gfx942", "fwd e4m3*e4m3>bf16 n1 c64 k260 i5x9 f3x3 p1", Loader::kBufferUniform, 256}}) {
+        Exact{"sim:gfx942", "fwd e4m3*e4m3>bf16 n1 c64 k260 i5x9 f3x3 p1", Loader::kBufferUniform, 256},
+        Exact{"sim:gfx942", "bwd_data bf16 n2 c40 k64 i9x8 f3x3 s2x1 p1", Loader::kBufferUniform, 64},
+        Exact{"sim:gfx950", "bwd_data fp16 n1 c136 k72 i9x8 f1x1", Loader::kBufferRows, 128}}) {
     const auto device = open_device(at.device);
     ASSERT_TRUE(device.ok()) << device.status().message();
     const ConvProblem problem = problem_of(at.problem);
@@ -173,11 +188,38 @@ TEST(FourWaveChoice, PicksLoadersByChannelsAndTilesBySize) {
   // Many tiles go to the widest tile, few to the smallest.
   EXPECT_EQ(chosen("fwd bf16 n64 c256 k1024 i56x56 f3x3 p1", Target::kGfx942).tile.n, 256);
   EXPECT_EQ(chosen("fwd bf16 n1 c256 k128 i14x14 f3x3 p1", Target::kGfx942).tile.n, 64);
+  EXPECT_EQ(chosen("bwd_data bf16 n16 c256 k256 i50x50 f3x3 s2 p1", Target::kGfx942).loader_a, Loader::kBufferUniform);
   // The matrix unit's own fp8 where there is one.
   EXPECT_EQ(chosen("fwd e4m3*e4m3>bf16 n16 c256 k256 i50x50 f3x3 p1", Target::kGfx942).vector_a, 16);
   for (const RankedCandidate& c :
        rank_candidates(problem_of("fwd e4m3*e4m3>bf16 n16 c256 k256 i50x50 f3x3 p1"), Target::kGfx90a, {}))
     EXPECT_NE(c.config.gemm.pipeline, Pipeline::kFourWave);
+}
+
+// Dense layers backward are as much matrix product as forward.
+TEST(FourWaveChoice, TakesBackwardDataOfDenseLayers) {
+  for (const Target target : {Target::kGfx90a, Target::kGfx942, Target::kGfx950}) {
+    const ConvProblem problem = problem_of("bwd_data bf16 n16 c256 k256 i100x100 f3x3 p1");
+    EXPECT_EQ(rank_candidates(problem, target, {}, Breadth::kAll).front().config.kind, Kind::kFourWave);
+  }
+}
+
+// Every tap has one place in the transposed filter, and those of a phase follow each other.
+TEST(TransposedFilter, HasEveryTapOnce) {
+  for (const i32 step : {1, 2, 3, 5}) {
+    const i32 filter[3] = {2, 3, 4}, steps[3] = {1, step, 2};
+    std::set<i32> places;
+    for (i32 d = 0; d < steps[0]; ++d)
+      for (i32 h = 0; h < steps[1]; ++h)
+        for (i32 w = 0; w < steps[2]; ++w) {
+          const i32 remainder[3] = {d, h, w};
+          i32 taps = 1;
+          for (int i = 0; i < 3; ++i) taps *= taps_with(filter[i], steps[i], remainder[i]);
+          for (i32 tap = 0; tap < taps; ++tap) places.insert(phase_start(filter, steps, remainder) + tap);
+        }
+    EXPECT_EQ(places.size(), 24u);
+    EXPECT_EQ(*places.rbegin(), 23);
+  }
 }
 
 TEST(FourWaveOrder, BlocksTakeEveryTileOnce) {

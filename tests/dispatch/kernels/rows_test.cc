@@ -39,7 +39,22 @@ INSTANTIATE_TEST_SUITE_P(
                       RowsCase{"fwd bf16 n2 c20 k50 i9x10 f5x5", 1},      // pairs of outputs, spread
                       RowsCase{"fwd bf16 n1 c3 k104 i24x40 f8x8 s8", 1},  // patches by four numbers, columns left over
                       RowsCase{"fwd bf16 n1 c3 k21 i9x9 f7x7 s2 p3", 4},  // an odd number of numbers in all
+                      RowsCase{"fwd bf16 n3 c24 k144 i13x11 f1x1", 1},    // unit filters: all pixels are one line
+                      RowsCase{"fwd fp16 n2 c240 k40 i9x7 f1x1 +relu", 1},
+                      RowsCase{"bwd_data bf16 n70 c40 k96 i12x13 f1x1", 1},  // patches that go round
                       RowsCase{"fwd bf16 n800 c1 k8 i5x8 f3x3 p1", 1}));  // slots that are used again
+
+// The line of a unit filter: all images, where nothing lies between their pixels.
+TEST(RowsView, UnitFiltersSeeOneLine) {
+  const ConvProblem line = rows_seen(problem_of("fwd bf16 n3 c24 k144 i13x11 f1x1"));
+  EXPECT_EQ(line.n, 1);
+  EXPECT_EQ(line.in, (Spatial{1, 1, 3 * 13 * 11}));
+  for (const char* text : {"fwd bf16 n3 c24 k144 i13x11 f1x1 s2", "fwd bf16 n3 c24 k144 i13x11 f1x1 p1",
+                           "fwd bf16 n3 c24 k144 i13x11 f1x3 p0x1", "fwd bf16 n3 c24 k144 g2 i13x11 f1x1"})
+    EXPECT_FALSE(rows_is_flat(rows_forward(problem_of(text)))) << text;
+  EXPECT_TRUE(rows_take_channels(problem_of("bwd_data bf16 n3 c24 k240 i13x11 f1x1")));
+  EXPECT_FALSE(rows_take_channels(problem_of("bwd_data bf16 n3 c24 k248 i13x11 f1x1")));
+}
 
 // Four warpgroups: those of a first layer whose outputs are spread over two classes, and of long sums.
 TEST(RowsGroups, FourTakeFragmentsInTurns) {

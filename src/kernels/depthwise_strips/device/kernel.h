@@ -120,45 +120,68 @@ struct DepthwiseStrips {
   WT_DEVICE static void stage(const Params& p, const Block& block, i32 matrix, i32 mine, i32 channel, i32 multiple,
                               const typename Product::Sums& sum, Steps& steps) {
     const int t = device::lane_index() % 4;
-    // WHY apart: most layers only round.
+    // WHY apart: most layers only round, and write without a branch what is not stored.
     const bool rounds = kRounds && p.epilogue.alpha == 1;
     WT_UNROLL for (int i = 0; i < 2; ++i) {
       const i32 index = Product::strip_of(i);
+      if (rounds) {
+        WT_UNROLL for (int half = 0; half < 2; ++half) {
+          const i32 pixel = index * strips::kColumns + t + 4 * half;
+          const Staged at = Staged::make(p, mine * kRows, pixel, channel, multiple);
+          WT_UNROLL for (int r = 0; r < kRows; ++r) {
+            Packed packed;
+            WT_UNROLL for (int w = 0; w < (kOut + 1) / 2; ++w) {
+              packed[w] = device::from_floats<Element>(sum[r][2 * w][2 * i + half],
+                                                       sum[r][kOut > 1 ? 2 * w + 1 : 0][2 * i + half]);
+            }
+            at.put(p, r, packed);
+          }
+        }
+        continue;
+      }
       const StripPlace strip = StripPlace::at(Block::places(p), matrix * strips::kRows + index);
       WT_UNROLL for (int r = 0; r < kRows; ++r) {
         if (r >= strip.rows()) continue;
         WT_UNROLL for (int half = 0; half < 2; ++half) {
           const i32 column = t + 4 * half;
           Packed packed;
-          if (rounds) {
-            WT_UNROLL for (int w = 0; w < (kOut + 1) / 2; ++w) {
-              packed[w] = device::from_floats<Element>(sum[r][2 * w][2 * i + half],
-                                                       sum[r][kOut > 1 ? 2 * w + 1 : 0][2 * i + half]);
-            }
-          } else {
-            apply(p, block, channel, strip, r, column, multiple, sum[r], 2 * i + half, steps, packed);
-          }
-          put(p, Block::staged(p), mine * kRows + r, index * strips::kColumns + column, channel, multiple, packed);
+          apply(p, block, channel, strip, r, column, multiple, sum[r], 2 * i + half, steps, packed);
+          Staged::make(p, mine * kRows, index * strips::kColumns + column, channel, multiple).put(p, r, packed);
         }
       }
     }
   }
-  // Channel `channel` of the block and the others of its warp.
-  WT_DEVICE static void put(const Params& p, SharedAddress staged, i32 row, i32 pixel, i32 channel, i32 multiple,
-                            const Packed& packed) {
-    if constexpr (kScatters) {
-      WT_UNROLL for (int c = 0; c < kOut; ++c) {
-        device::store_shared(staged_at(p, staged, row, pixel, (channel + c) * p.multiplier + multiple),
-                             static_cast<u16>(packed[c / 2] >> (16 * (c % 2))));
+  // Where a warp's channels of a pixel are staged, from row `row` of the round on.
+  struct Staged {
+    SharedAddress at[kScatters ? kOut : 1];
+
+    WT_DEVICE static Staged make(const Params& p, i32 row, i32 pixel, i32 channel, i32 multiple) {
+      Staged staged;
+      if constexpr (kScatters) {
+        WT_UNROLL for (int c = 0; c < kOut; ++c) {
+          staged.at[c] = staged_at(p, Block::staged(p), row, pixel, (channel + c) * p.multiplier + multiple);
+        }
+      } else {
+        staged.at[0] = staged_at(p, Block::staged(p), row, pixel, channel / kFold);
       }
-    } else if constexpr (kOut == 1) {
-      device::store_shared(staged_at(p, staged, row, pixel, channel / kFold), static_cast<u16>(packed[0]));
-    } else {
-      Vector<u32, kOut / 2> words;
-      WT_UNROLL for (int w = 0; w < kOut / 2; ++w) words.at[w] = packed[w];
-      device::store_shared(staged_at(p, staged, row, pixel, channel / kFold), words);
+      return staged;
     }
-  }
+    // `further` rows below.
+    WT_DEVICE void put(const Params& p, int further, const Packed& packed) const {
+      const u32 rows = static_cast<u32>(further * kPixels * out_channels(p) * 2);
+      if constexpr (kScatters) {
+        WT_UNROLL for (int c = 0; c < kOut; ++c) {
+          device::store_shared(at[c] + rows, static_cast<u16>(packed[c / 2] >> (16 * (c % 2))));
+        }
+      } else if constexpr (kOut == 1) {
+        device::store_shared(at[0] + rows, static_cast<u16>(packed[0]));
+      } else {
+        Vector<u32, kOut / 2> words;
+        WT_UNROLL for (int w = 0; w < kOut / 2; ++w) words.at[w] = packed[w];
+        device::store_shared(at[0] + rows, words);
+      }
+    }
+  };
 
   // Steps that look at nothing but the sum; and none at all.
   static constexpr bool kPlain =
@@ -183,21 +206,30 @@ struct DepthwiseStrips {
   // From one row of a band to the next.
   WT_DEVICE static i64 row_pitch(const Params& p) { return p.classes * p.residues * p.to.spatial[1]; }
 
-  // By all threads: the staged rows of a round.
+  // By all threads: the staged rows of a round. WHY a thread takes a column of all rows: they have one place.
   WT_DEVICE static void write(const Params& p, const Block& block, i32 first, i32 all) {
     constexpr int kVector = kConfig.direct.vector_out;
     using Chunk = Channels<Element, kVector>;
     const i32 chunks = out_channels(p) / kVector, left = all_channels(p) - first_channel(p, block);
     const i32 count = all - first < kMatrices ? all - first : kMatrices;
     auto* out = static_cast<Element*>(p.out) + first_channel(p, block);
-    for (i32 i = device::thread_index(); i < count * kRows * kPixels * chunks; i += kThreads) {
-      const i32 channel = i % chunks * kVector, pixel = i / chunks % kPixels, row = i / chunks / kPixels;
+    // WHY 32 bits: so many elements the kernel takes at most.
+    const u32 next_row = static_cast<u32>(row_pitch(p)), next_column = static_cast<u32>(p.to.spatial[2]);
+    const u32 next_staged = static_cast<u32>(kPixels * out_channels(p) * 2);
+    for (i32 i = device::thread_index(); i < count * kPixels * chunks; i += kThreads) {
+      const i32 channel = i % chunks * kVector, pixel = i / chunks % kPixels, matrix = i / chunks / kPixels;
       const StripPlace strip =
-          StripPlace::at(Block::places(p), (first + row / kRows) * strips::kRows + pixel / strips::kColumns);
+          StripPlace::at(Block::places(p), (first + matrix) * strips::kRows + pixel / strips::kColumns);
       const i32 column = pixel % strips::kColumns;
-      if (column >= strip.columns() || row % kRows >= strip.rows() || channel >= left) continue;
-      const i64 to = i64{strip.offset} + row % kRows * row_pitch(p) + column * p.to.spatial[2] + channel;
-      Chunk::from_shared(staged_at(p, Block::staged(p), row, pixel, channel)).store(out + to);
+      if (column >= strip.columns() || channel >= left) continue;
+      const i32 rows = strip.rows();
+      SharedAddress from = staged_at(p, Block::staged(p), matrix * kRows, pixel, channel);
+      u32 to = strip.offset + static_cast<u32>(column) * next_column + static_cast<u32>(channel);
+      WT_UNROLL for (int r = 0; r < kRows; ++r) {
+        if (r < rows) Chunk::from_shared(from).store(out + to);
+        from += next_staged;
+        to += next_row;
+      }
     }
   }
 };

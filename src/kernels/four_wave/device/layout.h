@@ -20,6 +20,10 @@ constexpr int span(const KernelConfig& config) { return config.gemm.tile.k * siz
 constexpr int a_bytes(const KernelConfig& config) { return config.gemm.tile.m * span(config); }
 constexpr int b_bytes(const KernelConfig& config) { return config.gemm.tile.n * span(config); }
 
+// Backward data has a phase for each residue of its strides; what has more is left to others.
+inline constexpr int kMostPhases = 16;
+constexpr int phases(const KernelConfig& config) { return config.direction == Direction::kForward ? 1 : kMostPhases; }
+
 // What a quadrant of one wave has of the block's tile.
 constexpr int quadrant_m(const KernelConfig& config) { return config.gemm.tile.m / 4; }
 constexpr int quadrant_n(const KernelConfig& config) { return config.gemm.tile.n / 4; }

@@ -30,7 +30,8 @@ struct MatrixLoader {
     row_step = Chunk::kRowStep * pitch;
   }
 
-  WT_DEVICE void fetch(const FourWaveArguments&, Chunk& to) {
+  template <class Arguments>
+  WT_DEVICE void fetch(const Arguments&, const FourWavePhase&, Chunk& to) {
     to.clear();
     WT_UNROLL for (int v = 0; v < Chunk::kVectors; ++v) {
       const bool exists = number + v * Chunk::kVector < depth;
@@ -46,6 +47,7 @@ struct MatrixLoader {
 
 template <KernelConfig kConfig, bool kUniform>
 struct ImageLoader {
+  using Arguments = FourWaveArguments<four_wave_layout::phases(kConfig)>;
   using Chunk = Chunks<kConfig, kConfig.gemm.tile.m>;
   static constexpr int kFirst = 3 - kConfig.dims;             // of the dimensions d, h, w
   static constexpr i32 kNowhere = 1 << 30;                    // a position that no tap brings inside
@@ -57,20 +59,21 @@ struct ImageLoader {
   i32 number;                     // in the next k-block: of the channels under the tap (uniform), or of all k
   i32 tap[3];                     // uniform: the same for the whole block
 
-  WT_DEVICE void start(const FourWaveArguments& p, u32 group, u32 pixel) {
+  WT_DEVICE void start(const Arguments& p, const FourWavePhase& phase, u32 group, u32 pixel) {
     u32 image[Chunk::kRows];
     u32 at[3];
-    const u32 first_image = decode(p, pixel, at);
+    const u32 first_image = decode(phase, pixel, at);
     WT_UNROLL for (int i = 0; i < Chunk::kRows; ++i) {
       const u32 row = pixel + static_cast<u32>(Chunk::first_row() + i * Chunk::kRowStep);
-      const bool exists = row < p.pixels;
-      image[i] = decode(p, exists ? row : pixel, at);
+      const bool exists = row < phase.pixels;
+      image[i] = decode(phase, exists ? row : pixel, at);
       offset[i] = static_cast<i32>((image[i] - first_image) * static_cast<u32>(p.image_bytes));
       WT_UNROLL for (int d = kFirst; d < 3; ++d) {
-        start_at[i][d] = static_cast<i32>(at[d]) * p.stride[d] - p.pad[d];
+        start_at[i][d] = static_cast<i32>(at[d]) * p.stride[d] - phase.pad[d];
         offset[i] += start_at[i][d] * p.pixel_bytes[d];
       }
-      if (!exists) start_at[i][2] = kNowhere;
+      // WHY the depth too: pixels that no tap reaches get products with zeros, and infinity times zero is no number.
+      if (!exists || phase.depth == 0) start_at[i][2] = kNowhere;
     }
     const i64 skipped = first_image * p.image_bytes + static_cast<i64>(group) * p.group_bytes;
     window = BufferWindow::make(static_cast<const char*>(p.a) + skipped, p.images * p.image_bytes - skipped);
@@ -80,40 +83,40 @@ struct ImageLoader {
     WT_UNROLL for (int d = 0; d < 3; ++d) tap[d] = 0;
   }
 
-  WT_DEVICE void fetch(const FourWaveArguments& p, Chunk& to) {
+  WT_DEVICE void fetch(const Arguments& p, const FourWavePhase& phase, Chunk& to) {
     to.clear();
     if constexpr (kUniform) {
       fetch_vectors<Chunk::kVectors>(p, to, 0, tap, number, true);
-      next_uniform(p);
+      next_uniform(p, phase);
     } else {
       WT_UNROLL for (int v = 0; v < Chunk::kVectors; ++v) {
         const i32 k = number + v * Chunk::kVector;
         i32 own[3];
-        const i32 channel = tap_of(p, k, own);
-        fetch_vectors<1>(p, to, v, own, channel, k < p.depth);
+        const i32 channel = tap_of(p, phase, k, own);
+        fetch_vectors<1>(p, to, v, own, channel, k < phase.depth);
       }
       number += kConfig.gemm.tile.k;
     }
   }
 
  private:
-  // Pixel of y -> image, and where in it.
-  WT_DEVICE static u32 decode(const FourWaveArguments& p, u32 pixel, u32 (&at)[3]) {
+  // Pixel of the phase -> image, and where in it.
+  WT_DEVICE static u32 decode(const FourWavePhase& phase, u32 pixel, u32 (&at)[3]) {
     WT_UNROLL for (int d = 2; d >= kFirst; --d) {
-      const u32 outer = quotient(pixel, p.out_size[d]);
-      at[d] = pixel - outer * p.out_size[d].by;
+      const u32 outer = quotient(pixel, phase.out_size[d]);
+      at[d] = pixel - outer * phase.out_size[d].by;
       pixel = outer;
     }
     return pixel;
   }
 
   // The k-th number -> tap; the channel under it.
-  WT_DEVICE static i32 tap_of(const FourWaveArguments& p, i32 k, i32 (&at)[3]) {
+  WT_DEVICE static i32 tap_of(const Arguments& p, const FourWavePhase& phase, i32 k, i32 (&at)[3]) {
     u32 index = quotient(static_cast<u32>(k), p.channels);
     const i32 channel = k - static_cast<i32>(index * p.channels.by);
     WT_UNROLL for (int d = 2; d > kFirst; --d) {
-      const u32 outer = quotient(index, p.filter[d]);
-      at[d] = static_cast<i32>(index - outer * p.filter[d].by);
+      const u32 outer = quotient(index, phase.filter[d]);
+      at[d] = static_cast<i32>(index - outer * phase.filter[d].by);
       index = outer;
     }
     at[kFirst] = static_cast<i32>(index);
@@ -122,7 +125,7 @@ struct ImageLoader {
 
   // kCount vectors of every row, from vector `first` of the chunk on, under one tap.
   template <int kCount>
-  WT_DEVICE void fetch_vectors(const FourWaveArguments& p, Chunk& to, int first, const i32 (&under)[3], i32 channel,
+  WT_DEVICE void fetch_vectors(const Arguments& p, Chunk& to, int first, const i32 (&under)[3], i32 channel,
                                bool exists) const {
     i32 shift[3], moved = channel * kBytes;
     WT_UNROLL for (int d = kFirst; d < 3; ++d) {
@@ -141,14 +144,14 @@ struct ImageLoader {
     }
   }
 
-  WT_DEVICE void next_uniform(const FourWaveArguments& p) {
+  WT_DEVICE void next_uniform(const Arguments& p, const FourWavePhase& phase) {
     // WHY no branches: the loop around it is then one block of instructions, which the schedule mixes.
     number += kConfig.gemm.tile.k;
     i32 carry = number >= static_cast<i32>(p.channels.by);
     number = carry ? 0 : number;
     tap[2] += carry;
     WT_UNROLL for (int d = 2; d > kFirst; --d) {
-      carry = tap[d] >= static_cast<i32>(p.filter[d].by);
+      carry = tap[d] >= static_cast<i32>(phase.filter[d].by);
       tap[d] = carry ? 0 : tap[d];
       tap[d - 1] += carry;
     }
@@ -164,10 +167,12 @@ template <KernelConfig kConfig>
 struct PixelLoader<kConfig, Loader::kBufferLane> : ImageLoader<kConfig, false> {};
 template <KernelConfig kConfig>
 struct PixelLoader<kConfig, Loader::kBufferRows> : MatrixLoader<kConfig, kConfig.gemm.tile.m> {
-  WT_DEVICE void start(const FourWaveArguments& p, u32 group, u32 pixel) {
+  template <class Arguments>
+  WT_DEVICE void start(const Arguments& p, const FourWavePhase& phase, u32 group, u32 pixel) {
     const i64 pitch = p.pixel_bytes[2], skipped = pixel * pitch + static_cast<i64>(group) * p.group_bytes;
     MatrixLoader<kConfig, kConfig.gemm.tile.m>::start(static_cast<const char*>(p.a) + skipped,
-                                                      p.pixels * pitch - skipped, static_cast<u32>(pitch), p.depth);
+                                                      p.image_pixels * pitch - skipped, static_cast<u32>(pitch),
+                                                      phase.depth);
   }
 };
 

@@ -133,11 +133,12 @@ struct RowsGemm {
         const Planes planes(p, patch);
         device::mbarrier_arrive_expect(full, static_cast<u32>(p.filter_planes * p.patch_rows * p.pitch));
         device::tma_load(to, p.source, full, from, top, planes.first, planes.image);
-      } else if constexpr (kConfig.dims == 1) {
-        device::mbarrier_arrive_expect(full, static_cast<u32>(p.pitch));
+      } else if constexpr (kConfig.dims == 1 || kRows == 1) {
+        // One row may be several boxes; with unit filters it is all pixels of all images.
+        device::mbarrier_arrive_expect(full, static_cast<u32>(p.patch_rows * p.pitch));
         const i32 bytes = p.pitch / p.boxes;
         for (i32 box = 0; box < p.boxes; ++box)
-          device::tma_load(to + box * bytes, p.source, full, from + box * (bytes / 4), 0, patch.image);
+          device::tma_load(to + box * bytes, p.source, full, from + box * (bytes / 4), top, patch.image);
       } else {
         device::mbarrier_arrive_expect(full, static_cast<u32>(p.patch_rows * p.pitch));
         device::tma_load(to, p.source, full, from, top, patch.image);

@@ -15,6 +15,7 @@ namespace wt::rows_layout {
 // room for, of all planes.
 inline constexpr int kMostChannels = 8, kMostVectors = 16, kMostWideRows = 3, kMostNumbers = 128;
 inline constexpr int kFiveRows = 5, kMostNumbersOfFive = 264, kMostVectorRows = 25;
+inline constexpr int kMostFlat = 240;  // of a unit filter whose pixels are one line
 constexpr bool takes_channels(long long channels, long long filter_rows, long long filter_columns) {
   if (channels <= kMostChannels) return true;
   const long long most = filter_rows <= kMostWideRows                                 ? kMostNumbers
@@ -59,13 +60,17 @@ constexpr int registers(const KernelConfig& config) {
   return even < 255 ? even : 255;
 }
 // Steps of k whose fragments are in registers together, in sets: one is gathered while others are multiplied.
-// WHY more for some epilogues: the compiler keeps the addresses of what they load all the time.
-constexpr bool is_loaded(const EpilogueConfig& epilogue) {
-  return epilogue.scale || epilogue.bias || epilogue.placed() || epilogue.amax ||
+// WHY more for some epilogues: the compiler keeps the addresses of what they load at places all the time, and a few
+// values of scale, bias and an activation.
+constexpr bool is_loaded(const EpilogueConfig& epilogue) { return epilogue.placed() || epilogue.amax; }
+constexpr bool is_stepped(const EpilogueConfig& epilogue) {
+  return epilogue.scale || epilogue.bias ||
          (epilogue.activation != Activation::kNone && epilogue.activation != Activation::kRelu);
 }
+constexpr bool is_plain(const EpilogueConfig& epilogue) { return !is_loaded(epilogue) && !is_stepped(epilogue); }
 constexpr int other_registers(const KernelConfig& config) {
-  return is_loaded(config.epilogue) ? 84 + 12 * config.epilogue.auxiliaries() : 44;
+  if (is_loaded(config.epilogue)) return 84 + 12 * config.epilogue.auxiliaries();
+  return is_stepped(config.epilogue) ? 64 : 44;
 }
 constexpr int held_steps(const KernelConfig& config) {
   return (registers(config) - other_registers(config) - config.gemm.tile.n / 2) / 4;

@@ -34,7 +34,7 @@ constexpr int tensor_columns(const KernelConfig& config) {
 // and products, three more do that.
 inline constexpr int kStoreWarps = 4, kScheduleWarp = 4, kLoadWarp = 5, kMultiplyWarp = 6, kResidualWarp = 7,
                      kChangeWarp = 8;
-constexpr int change_warps(const KernelConfig& config) { return tma_layout::three_products(config) ? 3 : 0; }
+constexpr int change_warps(const KernelConfig& config) { return tma_layout::changes_tiles(config) ? 3 : 0; }
 constexpr int threads(const KernelConfig& config) { return 32 * (kChangeWarp + change_warps(config)); }
 constexpr bool copies_residual(const KernelConfig& config) { return tma_layout::copies_residual(config); }
 // Warps that read an answer of launch control, of one block.
@@ -86,7 +86,7 @@ constexpr SharedLayout shared_layout(const KernelConfig& config) {
   at.out = regions.take(out_buffers(config) * kChunkBytes);
   at.answers = regions.take(16 * kAnswers);
   at.ring = regions.take(ring_bytes(slots));
-  at.changed = regions.take(tma_layout::three_products(config) ? ring_bytes(slots) : 0);
+  at.changed = regions.take(tma_layout::changes_tiles(config) ? ring_bytes(slots) : 0);
   at.summed = regions.take(16);
   at.taken = regions.take(16);
   at.answered = regions.take(8 * kAnswers);

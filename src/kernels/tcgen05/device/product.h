@@ -21,12 +21,13 @@ struct TensorAlong {
     return device::tensor_descriptor(box + step * 32, 16, 8 * kSwizzle, tensor_swizzle(kSwizzle));
   }
 };
-// An operand whose rows hold consecutive columns: blocks of 64 columns, each kDepth rows of 128 bytes. 16-bit types.
-template <int kDepth>
+// An operand whose rows hold consecutive columns: blocks of 128 bytes of columns, each kDepth rows of them. 16-bit
+// types and fp8, of whose rows a product reads kStep.
+template <int kDepth, int kStep = 16>
 struct TensorAcross {
   static constexpr bool kAcross = true;
   WT_DEVICE static u64 descriptor(SharedAddress box, int step) {
-    return device::tensor_descriptor(box + step * 16 * 128, kDepth * 128, 1024, device::TensorSwizzle::k128);
+    return device::tensor_descriptor(box + step * kStep * 128, kDepth * 128, 1024, device::TensorSwizzle::k128);
   }
 };
 
@@ -35,12 +36,17 @@ struct TensorFilter : TensorAlong<kConfig.gemm.swizzle_a> {};
 template <KernelConfig kConfig>
 struct TensorFilter<kConfig, true> : TensorAcross<tma_layout::box_k(kConfig)> {};
 
-// The products of one step into the accumulator `d`: one, or of fp32 three of tf32.
+// Either operand of a weight gradient, which sums over pixels: across them, or along them where tiles were turned
+// round.
+template <KernelConfig kConfig, bool kTurned = tma_layout::turns_tiles(kConfig)>
+struct TensorPixels : TensorAcross<kConfig.gemm.tile.k, 32 / size_of(operand_a(kConfig))> {};
 template <KernelConfig kConfig>
+struct TensorPixels<kConfig, true> : TensorAlong<128> {};
+
+// The products of one step into the accumulator `d`: one, or of fp32 three of tf32.
+template <KernelConfig kConfig, class A = TensorAlong<kConfig.gemm.swizzle_a>, class B = TensorFilter<kConfig>>
 struct TensorProduct {
   using Shared = Tcgen05Shared<kConfig>;
-  using A = TensorAlong<kConfig.gemm.swizzle_a>;
-  using B = TensorFilter<kConfig>;
   static constexpr u32 kWord = device::tensor_word(operand_a(kConfig), operand_b(kConfig), kConfig.gemm.tile.m,
                                                    kConfig.gemm.tile.n, A::kAcross, B::kAcross);
 

@@ -5,13 +5,15 @@
 //   memory
 //   --four store warps--> dw, or one part of the workspace
 //
-// GEMM rows are output channels, columns blocks of 64 input channels of a tap, k runs over the pixels of all images, as
-// on Hopper (kernels/tma_weight), whose arguments and launches these are. Parts of the sums are left in the order of
-// dw's elements, and split_sum.h adds them.
+// GEMM rows are output channels, columns blocks of 128 bytes of input channels of a tap, k runs over the pixels of all
+// images, as on Hopper (kernels/tma_weight), whose arguments and launches these are. Tiles of 32-bit types are turned
+// round between copies and products, so that they are read along k. Parts of the sums are left in the order of dw's
+// elements, and split_sum.h adds them.
 #pragma once
 
 #include "kernels/tcgen05/device/product.h"
 #include "kernels/tcgen05/device/source.h"
+#include "kernels/tma/device/turn.h"
 #include "kernels/tma_weight/device/source.h"
 #include "kernels/tma_weight/device/store.h"
 
@@ -57,6 +59,8 @@ struct Tcgen05Weight {
       load(p, shared);
     } else if (warp == tcgen05_layout::kMultiplyWarp) {
       if (Shared::in_tile() == 0) multiply(p, shared, tensor);
+    } else if (warp >= tcgen05_layout::kChangeWarp) {
+      turn_tiles(p, shared, warp - tcgen05_layout::kChangeWarp);
     }
     device::tensor_fence_before();
     Shared::meet();
@@ -70,13 +74,17 @@ struct Tcgen05Weight {
   using Cursor = typename Shared::SlotRing::Cursor;
   static constexpr int kBlocks = Shared::kBlocks, kTensorBarrier = 2;
   static constexpr bool kPair = kBlocks == 2;
-  static constexpr int kChannels = 64, kDepth = kConfig.gemm.tile.k;  // of a block of channels: its columns, and pixels
+  // Of a block: its channels, and pixels.
+  static constexpr int kChannels = tma_layout::box_k(kConfig), kDepth = kConfig.gemm.tile.k;
   static constexpr int kBlockBytes = kDepth * 128;
   static constexpr int kBlocksM = tcgen05_layout::kRows / kChannels;  // of one block of the pair
   static constexpr int kBlocksN = tcgen05_layout::columns(kConfig) / kChannels;
   static constexpr int kTileBlocks = kConfig.gemm.tile.n / kChannels;
   static constexpr bool kPlainX = kConfig.gemm.loader_b == Loader::kTmaTiled;
-  static_assert(kDepth == 64 && size_of(operand_a(kConfig)) == 2 && kConfig.gemm.tile.n % (kChannels * kBlocks) == 0);
+  static constexpr int kChunk = 64;  // columns that leave tensor memory together
+  static constexpr bool kTurns = tma_layout::turns_tiles(kConfig);
+  static_assert(kConfig.gemm.tile.n % (kChannels * kBlocks) == 0 && kConfig.gemm.tile.n % kChunk == 0);
+  static_assert(!kTurns || (kBlockBytes == kTurnedBoxBytes && !kPair));
   static_assert(Shared::kTiles == 1 && !tcgen05_layout::takes_clusters(kConfig));
   using Steps = typename WeightStore<kConfig>::Steps;
 
@@ -164,10 +172,30 @@ struct Tcgen05Weight {
     }
   }
 
+  // Between copies and products: a slot's boxes are turned round, in turns of the warps.
+  WT_DEVICE static void turn_tiles(const Params& p, const Shared& shared, int warp) {
+    if constexpr (kTurns) {
+      Cursor slot;
+      for_items(p, [&](const Item& item) {
+        for (i32 left = item.count; left > 0; --left) {
+          shared.ring.wait_full(slot);
+          for (int box = warp; box < kBlocksM + kBlocksN; box += tcgen05_layout::change_warps(kConfig)) {
+            const SharedAddress at = box < kBlocksM ? shared.a_box(slot.slot, 0) + box * kBlockBytes
+                                                    : shared.b_box(slot.slot, 0) + (box - kBlocksM) * kBlockBytes;
+            turn_box<tma_layout::three_products(kConfig)>(at, at + Shared::kLow);
+          }
+          device::fence_async_shared();  // products read what these threads wrote
+          device::sync_warp();
+          if (device::lane_index() == 0) device::mbarrier_arrive(shared.changed.full(slot.slot));
+          slot.next();
+        }
+      });
+    }
+  }
+
   WT_DEVICE static void multiply(const Params& p, const Shared& shared, u32 tensor) {
-    using Operand = TensorAcross<kDepth>;
-    constexpr u32 kWord = device::tensor_word(operand_a(kConfig), operand_b(kConfig), kConfig.gemm.tile.m,
-                                              kConfig.gemm.tile.n, true, true);
+    using Operand = TensorPixels<kConfig>;
+    constexpr int kSteps = kDepth * size_of(operand_a(kConfig)) / 32;
     Cursor slot;
     typename Shared::SumCursor sum;
     for_items(p, [&](const Item& item) {
@@ -176,13 +204,12 @@ struct Tcgen05Weight {
       device::tensor_fence_after();
       const u32 d = tensor + static_cast<u32>(sum.slot * kConfig.gemm.tile.n);
       for (i32 block = 0; block < item.count; ++block) {
-        shared.ring.wait_full(slot);
+        shared.ready().wait_full(slot);
         device::tensor_fence_after();
         if (device::elect()) {
-          WT_UNROLL for (int step = 0; step < kDepth / 16; ++step) {
-            device::tensor_multiply<device::TensorKind::kF16, kBlocks>(
-                d, Operand::descriptor(shared.a_box(slot.slot, 0), step),
-                Operand::descriptor(shared.b_box(slot.slot, 0), step), kWord, block > 0 || step > 0);
+          WT_UNROLL for (int step = 0; step < kSteps; ++step) {
+            TensorProduct<kConfig, Operand, Operand>::add(d, shared.a_box(slot.slot, 0), shared.b_box(slot.slot, 0),
+                                                          step, block > 0 || step > 0);
           }
           Shared::commit(shared.ring.empty(slot.slot), true);
           if (block + 1 == item.count) Shared::commit(shared.summed(sum.slot), false);
@@ -205,43 +232,48 @@ struct Tcgen05Weight {
         device::tensor_fence_after();
       }
       const u32 from = tensor + (static_cast<u32>(warp) << 21) + static_cast<u32>(sum.slot * kConfig.gemm.tile.n);
-      WT_ROLLED for (int chunk = 0; chunk < kTileBlocks; ++chunk) {
-        float d[2][kChannels / 2] = {};
+      constexpr int kChunks = kConfig.gemm.tile.n / kChunk;
+      WT_ROLLED for (int chunk = 0; chunk < kChunks; ++chunk) {
+        float d[2][kChunk / 2] = {};
         if (summed) {
           WT_UNROLL for (int half = 0; half < 2; ++half) device::tensor_load<device::TensorShape::k16x256>(
-              d[half], from + (static_cast<u32>(half) << 20) + static_cast<u32>(chunk * kChannels));
+              d[half], from + (static_cast<u32>(half) << 20) + static_cast<u32>(chunk * kChunk));
           device::tensor_load_wait();
           WT_UNROLL for (int half = 0; half < 2; ++half) device::tensor_hold(d[half]);
-          if (chunk == kTileBlocks - 1) {
+          if (chunk == kChunks - 1) {
             device::tensor_fence_before();
             device::sync_warp();
             if (device::lane_index() == 0) Shared::arrive(shared.taken(sum.slot), 0);
           }
         }
-        WT_UNROLL for (int half = 0; half < 2; ++half) store_block(p, item, warp, half, chunk, d[half], steps);
+        WT_UNROLL for (int half = 0; half < 2; ++half) store_chunk(p, item, warp, half, chunk, d[half], steps);
       }
       if (summed) sum.next();
     });
     if constexpr (!WeightStore<kConfig>::kSplit) steps.finish(p.epilogue);  // parts are finished by split_sum.h
   }
 
-  // 16 rows of each warp of one block of channels of a tap.
-  WT_DEVICE static void store_block(const Params& p, const Item& item, int warp, int half, int chunk,
-                                    const float (&d)[kChannels / 2], Steps& steps) {
+  // 16 rows of each warp of one chunk: a part of a block of channels of a tap, or several blocks.
+  WT_DEVICE static void store_chunk(const Params& p, const Item& item, int warp, int half, int chunk,
+                                    const float (&d)[kChunk / 2], Steps& steps) {
+    constexpr int kPiece = kChannels < kChunk ? kChannels : kChunk;  // columns of one tap
     const int lane = device::lane_index();
-    const i32 block = static_cast<i32>(item.tile.n) * kTileBlocks + chunk, tap = block / p.channel_blocks;
-    if (tap >= p.taps) return;
-    const i32 first = block % p.channel_blocks * kChannels + 2 * (lane % 4);
-    WT_UNROLL for (int upper = 0; upper < 2; ++upper) {
-      const i32 row = static_cast<i32>(item.tile.m) * kConfig.gemm.tile.m +
-                      static_cast<i32>(Shared::in_tile()) * tcgen05_layout::kRows + 32 * warp + 16 * half + lane / 4 +
-                      8 * upper;
-      if (row >= p.rows) continue;
-      const i64 channel = static_cast<i64>(item.tile.group) * p.rows + row;
-      const i64 offset = (channel * p.taps + tap) * p.channels;
-      WT_UNROLL for (int e = 0; e < kChannels / 8; ++e) {
-        WeightStore<kConfig>::pair(p, item.part, offset, first + 8 * e, channel, d[4 * e + 2 * upper],
-                                   d[4 * e + 2 * upper + 1], steps);
+    WT_UNROLL for (int piece = 0; piece < kChunk / kPiece; ++piece) {
+      const i32 column = static_cast<i32>(item.tile.n) * kConfig.gemm.tile.n + chunk * kChunk + piece * kPiece;
+      const i32 block = column / kChannels, tap = block / p.channel_blocks;
+      if (tap >= p.taps) continue;
+      const i32 first = block % p.channel_blocks * kChannels + column % kChannels + 2 * (lane % 4);
+      WT_UNROLL for (int upper = 0; upper < 2; ++upper) {
+        const i32 row = static_cast<i32>(item.tile.m) * kConfig.gemm.tile.m +
+                        static_cast<i32>(Shared::in_tile()) * tcgen05_layout::kRows + 32 * warp + 16 * half + lane / 4 +
+                        8 * upper;
+        if (row >= p.rows) continue;
+        const i64 channel = static_cast<i64>(item.tile.group) * p.rows + row;
+        const i64 offset = (channel * p.taps + tap) * p.channels;
+        WT_UNROLL for (int e = 0; e < kPiece / 8; ++e) {
+          const int i = 4 * (piece * kPiece / 8 + e) + 2 * upper;
+          WeightStore<kConfig>::pair(p, item.part, offset, first + 8 * e, channel, d[i], d[i + 1], steps);
+        }
       }
     }
   }

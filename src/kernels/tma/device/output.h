@@ -97,6 +97,21 @@ WT_DEVICE void load_staged(u32 (&to)[4], SharedAddress address, bool four) {
   }
 }
 
+// Scale and bias of two neighbouring channels, `left` of which exist. Without branches: the loads of several are on their
+// way together.
+template <class Steps>
+struct ChannelPair {
+  float scale[2] = {1, 1}, bias[2] = {0, 0};
+
+  WT_DEVICE ChannelPair(const EpilogueArguments& p, i64 channel, i32 left, i32 step = 1) {
+    WT_UNROLL for (int i = 0; i < 2; ++i) {
+      if (i * step >= left) continue;
+      scale[i] = Steps::scale_of(p, channel + i * step);
+      bias[i] = Steps::bias_of(p, channel + i * step);
+    }
+  }
+};
+
 // One 64-row fragment of a consumer; crosswise ones are those of output_crosswise.h. Accumulator i: row 16 * warp +
 // lane / 4 + 8 * (i / 2 % 2), column 8 * (i / 4) + 2 * (lane % 4) + i % 2. Rows are RegionRows or alike.
 template <KernelConfig kConfig, class Arguments, bool kCrosswise = tma_layout::crosswise(kConfig)>
@@ -188,11 +203,11 @@ struct TmaOutput {
                                      const float (&d)[kColumns / 2], Steps& steps, SharedAddress staging) {
     static_assert(sizeof(Element) == 2, "matrices of 8x8 are of 16-bit outputs");
     constexpr EpilogueConfig kSteps = kConfig.epilogue;
-    // WHY: scale, bias and residual end with the tensor, and amax counts what is stored; bulk stores drop what lies
-    // outside the tensor, so nothing else cares.
-    constexpr bool kPlaced = tma_layout::placed_steps(kConfig).placed();
-    constexpr bool kBounded = kSteps.scale || kSteps.bias || kPlaced || kSteps.amax;
+    // WHY: what is read at a place ends with the tensor, and amax counts what is stored. Bulk stores drop what lies
+    // outside the tensor, so nothing else asks where a row is: to find out takes three divisions.
+    constexpr bool kBounded = tma_layout::placed_steps(kConfig).placed() || kSteps.amax;
     constexpr bool kAnyRows = kConfig.gemm.staging == Staging::kShared && kConfig.gemm.vector_c == 1;
+    constexpr int kBlocks = kColumns / 8;
     const int thread = device::thread_index() % 128, lane = thread % 32, warp = thread / 32;
     const i32 columns = columns_left(p, place);
     const i64 channel = first_channel(p, place);
@@ -212,35 +227,36 @@ struct TmaOutput {
     static_assert(kPitch == 128 || kPitch == 64);
     const SharedAddress row_address = staging + matrix_row * kPitch;
     const int turned = matrix_row * kPitch / 128 % kChunks;  // by the swizzle
-    WT_UNROLL for (int j = 0; j < kColumns / 8; j += 2) {
-      constexpr int kBlocks = kColumns / 8;
+    const auto columns_of = [&](int block) {
+      const i32 column = 8 * block + 2 * (lane % 4);
+      return ChannelPair<Steps>(p.epilogue, channel + column, block < kBlocks ? columns - column : 0);
+    };
+    ChannelPair<Steps> next[2] = {columns_of(0), columns_of(1)};
+    WT_UNROLL for (int j = 0; j < kBlocks; j += 2) {
       const int matrix = j + 1 < kBlocks ? j + lane / 16 : j;
       const SharedAddress address =
           row_address + (matrix / kChunks) * (64 * kPitch) + (((matrix % kChunks) ^ turned) * 16);
       u32 packed[4] = {0, 0, 0, 0};
       if constexpr (tma_layout::copies_residual(kConfig))
         load_staged<false, (kBlocks % 2 != 0)>(packed, address, j + 1 < kBlocks);
+      // WHY ahead: each would wait for its memory, and nothing moves them across the store to shared memory.
+      const ChannelPair<Steps> channels[2] = {next[0], next[1]};
+      next[0] = columns_of(j + 2), next[1] = columns_of(j + 3);
       WT_UNROLL for (int quarter = 0; quarter < 4; ++quarter) {
         const int block = j + quarter / 2, half = quarter % 2;
         const i32 column = 8 * block + 2 * (lane % 4);
         if (block >= kBlocks || (kBounded && (!inside[half] || column >= columns))) continue;
-        const int sum = 4 * block + 2 * half;
-        const i64 at = offset[half] + column, at_channel = channel + column;
-        Vector<Element, 2> pair;
-        if constexpr (tma_layout::copies_residual(kConfig)) {
-          const auto residual = __builtin_bit_cast(Vector<Element, 2>, packed[quarter]);
-          WT_UNROLL for (int i = 0; i < 2; ++i) {
-            const float scale = Steps::scale_of(p.epilogue, at_channel + i);
-            const float bias = Steps::bias_of(p.epilogue, at_channel + i);
-            pair.at[i] = steps.apply(p.epilogue, d[sum + i], scale, bias, device::to_float(residual.at[i]), at + i);
-          }
-        } else if constexpr (kBounded && kAnyRows) {
-          // Rows of any length may be odd, and what lies behind their end is not the tensors'.
-          pair.at[0] = steps.apply(p.epilogue, d[sum], at, at_channel);
-          pair.at[1] = {};
-          if (column + 1 < columns) pair.at[1] = steps.apply(p.epilogue, d[sum + 1], at + 1, at_channel + 1);
-        } else {
-          pair = steps.template apply_run<2>(p.epilogue, {d[sum], d[sum + 1]}, at, at_channel);
+        // Rows of any length may be odd, and what lies behind their end is not the tensors'.
+        const int count = kBounded && kAnyRows && column + 1 >= columns ? 1 : 2;
+        const i64 at = offset[half] + column;
+        const auto residual =
+            residual_pair<tma_layout::copies_residual(kConfig), kAnyRows>(p.epilogue, packed[quarter], at, count);
+        Vector<Element, 2> pair{};
+        WT_UNROLL for (int i = 0; i < 2; ++i) {
+          if (i >= count) continue;
+          pair.at[i] =
+              steps.apply(p.epilogue, d[4 * block + 2 * half + i], channels[quarter / 2].scale[i],
+                          channels[quarter / 2].bias[i], device::to_float(residual.at[i]), at + i);
         }
         packed[quarter] = __builtin_bit_cast(u32, pair);
       }
@@ -250,6 +266,20 @@ struct TmaOutput {
         device::store_matrix<false>(address, {packed[0], packed[1]});
       }
     }
+  }
+
+  // The residual of two neighbours, `count` of which exist: as it was copied, or from where it lies.
+  template <bool kCopied, bool kAnyRows>
+  WT_DEVICE static Vector<Element, 2> residual_pair(const EpilogueArguments& p, u32 copied, i64 at, int count) {
+    if constexpr (!kConfig.epilogue.residual) return {};
+    if constexpr (kCopied) return __builtin_bit_cast(Vector<Element, 2>, copied);
+    const auto* from = static_cast<const Element*>(p.residual) + at;
+    if constexpr (!kAnyRows) return device::load_global(reinterpret_cast<const Vector<Element, 2>*>(from));
+    Vector<Element, 2> pair{};
+    WT_UNROLL for (int i = 0; i < 2; ++i) {
+      if (i < count) pair.at[i] = device::load_global(from + i);
+    }
+    return pair;
   }
 
   // Copies the fragment's staged rows to wherever they go, neighbouring lanes neighbouring vectors of a row; where

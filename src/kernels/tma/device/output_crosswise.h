@@ -50,10 +50,12 @@ struct TmaOutput<kConfig, Arguments, true> {
   template <class Rows>
   WT_DEVICE static void stage_halves(const Arguments& p, const Rows& rows, const Place& place,
                                      const float (&d)[kPixels / 2], Steps& steps, SharedAddress staging) {
+    constexpr EpilogueConfig kSteps = kConfig.epilogue;
     constexpr int kBlocks = kPixels / 8;
     const int thread = device::thread_index() % 128, lane = thread % 32, warp = thread / 32;
     const i32 in_fragment = warp * 16 + lane / 4;
     const i64 channel = first_channel(p, place) + in_fragment, left = p.columns - place.column - in_fragment;
+    const ChannelPair<Steps> channels(p.epilogue, channel, left < 64 ? static_cast<i32>(left) : 64, 8);
     // Lane l gives the address of pixel l % 8 of block j + l / 16, channels 8 * (l / 8 % 2) on of the warp's 16.
     const int chunk = (warp * 2 + lane / 8 % 2) ^ (lane % 8);
     const SharedAddress address = staging + (lane / 16 * 8 + lane % 8) * 128 + chunk * 16;
@@ -67,20 +69,22 @@ struct TmaOutput<kConfig, Arguments, true> {
           WT_UNROLL for (int e = 0; e < 2; ++e) start[e] = rows.offset(pixel + e);
         }
         WT_UNROLL for (int half = 0; half < 2; ++half) {
-          if (kBounded && 8 * half >= left) continue;
+          if (kPlaced && 8 * half >= left) continue;
           const i64 at = channel + 8 * half;
           const auto residual = __builtin_bit_cast(Vector<Element, 2>, packed[2 * pair + half]);
           Vector<Element, 2> pixels{};
           WT_UNROLL for (int e = 0; e < 2; ++e) {
             if (kPlaced && start[e] < 0) continue;
             const float sum = d[4 * block + 2 * half + e];
+            float other = 0;
             if constexpr (kCopied) {
-              pixels.at[e] =
-                  steps.apply(p.epilogue, sum, Steps::scale_of(p.epilogue, at), Steps::bias_of(p.epilogue, at),
-                              device::to_float(residual.at[e]), start[e] + at);
-            } else {
-              pixels.at[e] = steps.apply(p.epilogue, sum, start[e] + at, at);
+              other = device::to_float(residual.at[e]);
+            } else if constexpr (kSteps.residual) {
+              other = device::to_float(
+                  device::load_global(static_cast<const Element*>(p.epilogue.residual) + start[e] + at));
             }
+            pixels.at[e] =
+                steps.apply(p.epilogue, sum, channels.scale[half], channels.bias[half], other, start[e] + at);
           }
           packed[2 * pair + half] = __builtin_bit_cast(u32, pixels);
         }

@@ -36,6 +36,8 @@ struct TmaHaloArguments {
   void* y;            // or the workspace
   WarmArguments warm;
   EpilogueArguments epilogue;
+  // Of kernels for strides of two: pixels of dx, and 1 where the padding is odd.
+  i32 image_size[2], odd_padding[2];  // h, w
 };
 
 }  // namespace wt

@@ -11,6 +11,11 @@
 // lie one row of the patch further on. Two producer warps, one for each ring, run ahead independently. Forward and
 // backward data, which turns the filter round.
 //
+// Backward data with strides of two (fixed.stride_h) multiplies each tap into the sums of the phase of dx that it
+// meets, so that dy is read once for all four.
+//
+// Of narrow layers the whole filter may have room beside the patches: it is then loaded once a block (filter_rows).
+//
 // Where tiles are few, their sums are divided, at any stage of the filter: over a cluster (exchange.h) or through the
 // workspace (kernels/beside/device/split_sum.h). The fragments of a tile then are those of several images, where these
 // are small. Warpgroups along k take the stages of a tile of 64 rows in turns (parts.h).
@@ -71,10 +76,12 @@ struct TmaHaloGemm {
   static constexpr bool kClusterSum = kConfig.gemm.split_k == SplitK::kCluster;
   static constexpr int kAlong = kConfig.gemm.warps.k;  // warpgroups that share the stages of a tile
   static constexpr bool kParts = kConfig.gemm.split_k == SplitK::kWorkspace, kDivides = kClusterSum || kParts;
+  static constexpr bool kPhased = tma_layout::halo_phased(kConfig);
   // Half as many fragments where the image ends in the first half of a tile. WHY not always: beside many sums and a
   // long epilogue, a second loop does not fit the registers.
   static constexpr bool kHalves =
-      kFragments % 2 == 0 && !kDivides && (kFragments * kTileN < 256 || kConfig.epilogue == EpilogueConfig{});
+      kFragments % 2 == 0 && !kDivides && !kPhased && (kFragments * kTileN < 256 || kConfig.epilogue == EpilogueConfig{});
+  static constexpr bool kKeeps = tma_layout::keeps_filter(kConfig);
   static constexpr int kLeastFragments = kHalves ? kFragments / 2 : kFragments;
   static_assert(kStageTaps == 1 || kStageTaps == kFilter);
   static_assert(kConfig.gemm.swizzle_a == 128 && (kConfig.gemm.staging == Staging::kDirect) == kDivides);
@@ -82,6 +89,7 @@ struct TmaHaloGemm {
   // WHY: each has a stage of every whole patch, so that none keeps patches from the others.
   static_assert(kAlong == 1 || (kConsumers == 1 && kTapStages >= kAlong));
   static_assert(kStages >= tma_layout::halo_least_stages(kConfig));
+  static_assert(!kKeeps || (!kDivides && kAlong == 1 && kStageTaps == kFilter));
 
   using B = FilterLayout<kConfig>;
   using Multiply = device::Wgmma<operand_a(kConfig), operand_b(kConfig), kTileN>;
@@ -147,6 +155,7 @@ struct TmaHaloGemm {
   WT_DEVICE static void produce_filters(const Params& p, const Shared& shared) {
     typename FilterRing::Cursor slot;
     for_tiles(p, [&](const Tile& tile) {
+      if (kKeeps && tile.order > 0) return;
       const i32 column = static_cast<i32>(tile.n) * kTileN;
       const i32 first_filter = tile.group * (tma_layout::b_is_mn_major(kConfig) ? p.depth : p.columns);
       Range::of(p, tile.part).for_patches(p, [&](i32 plane, i32 block, int first_stage, int end_stage) {
@@ -176,7 +185,9 @@ struct TmaHaloGemm {
         filter.skip(patches * kTapStages);
         return;
       }
+      if constexpr (kKeeps) filter = {};  // the slots are as the first tile found them
       const int part = kPingPong ? 0 : consumer;
+      if constexpr (kPhased) return take_phases(p, shared, patch, filter, tile, consumer, part);
       float d[kFragments][kTileN / 2];
       const Range range = Range::of(p, tile.part);
       if constexpr (kAlong > 1) {
@@ -226,7 +237,7 @@ struct TmaHaloGemm {
         const bool more = index > 0 || stage > first_of;
         issue_stage<kUsed>(p, base, weights, stage, steps, part, more, d);
         device::wgmma_wait<1>();  // the stage before this one has been read
-        if (releases && more) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
+        if (!kKeeps && releases && more) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
         if (releases && index > 0 && stage == 0) device::mbarrier_arrive(shared.patches.empty(patch.previous()));
         filter.next();
       }
@@ -235,9 +246,76 @@ struct TmaHaloGemm {
     device::wgmma_wait<0>();
     WT_UNROLL for (int i = 0; i < kUsed; ++i) device::wgmma_hold(d[i]);
     if (releases) {
-      device::mbarrier_arrive(shared.filters.empty(filter.previous()));
+      if constexpr (!kKeeps) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
       device::mbarrier_arrive(shared.patches.empty(patch.previous()));
     }
+  }
+
+  using PhaseSums = float[tma_layout::halo_phases(kConfig)][kFragments][kTileN / 2];
+
+  WT_DEVICE static void take_phases(const Params& p, const Shared& shared, typename PatchRing::Cursor& patch,
+                                    typename FilterRing::Cursor& filter, const Tile& tile, int consumer, int part) {
+    static_assert(!kPhased || (kTapStages == kFilter && !kDivides && kAlong == 1));
+    PhaseSums d;
+    if (kPingPong) await_turn(consumer);
+    const bool releases = device::lane_index() == 0;
+    DepthSteps<kConfig> boxes(p, 0);
+    for (i32 index = 0; index < p.depth_blocks; ++index) {
+      const i32 steps = boxes.next(p.depth_blocks);
+      shared.patches.wait_full(patch);
+      const SharedAddress base = shared.patch + patch.slot * kPatchStride;
+      const auto row = [&](auto of_filter) {
+        constexpr int kRow = decltype(of_filter)::kCount;
+        shared.filters.wait_full(filter);
+        const SharedAddress weights = shared.filter + filter.slot * kBBytes;
+        issue_steps<kSteps>(steps, [&](auto of_box) {
+          issue_phases<kRow, decltype(of_box)::kCount>(p, base, weights, part, index > 0, d);
+        });
+        device::wgmma_wait<1>();  // the stage before this one has been read
+        if (!kKeeps && releases && (index > 0 || kRow > 0))
+          device::mbarrier_arrive(shared.filters.empty(filter.previous()));
+        if (kRow == 0 && releases && index > 0) device::mbarrier_arrive(shared.patches.empty(patch.previous()));
+        filter.next();
+      };
+      row(StepCount<0>{});
+      row(StepCount<1>{});
+      row(StepCount<2>{});
+      patch.next();
+    }
+    device::wgmma_wait<0>();
+    WT_UNROLL for (int phase = 0; phase < 4; ++phase) {
+      WT_UNROLL for (int i = 0; i < kFragments; ++i) device::wgmma_hold(d[phase][i]);
+    }
+    if (releases) {
+      if constexpr (!kKeeps) device::mbarrier_arrive(shared.filters.empty(filter.previous()));
+      device::mbarrier_arrive(shared.patches.empty(patch.previous()));
+    }
+    if (kPingPong && !tile.last) pass_turn(consumer ^ 1);
+    WT_UNROLL for (int phase = 0; phase < 4; ++phase)
+      Output::store_phase(p, shared.out, tile, consumer, part, phase, d[phase]);
+  }
+
+  // The products of filter row kRow. Its first and last tap meet outputs of one parity, which see dy's pixels 1 and 0 of
+  // the patch; the tap between those of the other, which see the same pixel as the last tap's where padding is odd.
+  template <int kRow, int kOfSteps>
+  WT_DEVICE static void issue_phases(const Params& p, SharedAddress patch, SharedAddress weights, int part, bool more,
+                                     PhaseSums& d) {
+    const i32 below = kRow == 0 ? 1 : kRow == 1 ? 1 - p.odd_padding[0] : 0;
+    device::wgmma_fence();
+    WT_UNROLL for (int tap = 0; tap < kFilter; ++tap) {
+      const i32 beside = tap == 0 ? 1 : tap == 1 ? 1 - p.odd_padding[1] : 0;
+      WT_UNROLL for (int step = 0; step < kOfSteps; ++step) {
+        const u64 b = B::descriptor(weights + tap * kTapBytes, 0, step);
+        WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+          const SharedAddress rows =
+              patch + ((part * kFragments + i) * kEdge * kPitch + below * kPitch + beside) * 128;
+          const u64 a = device::wgmma_descriptor(rows + step * 32, 16, kPitch * 128, device::DescriptorSwizzle::k128);
+          Multiply::template multiply<device::Major::kK, B::kMajor>(d[kRow % 2 * 2 + tap % 2][i], a, b,
+                                                                     more || kRow == 2 || tap == 2 || step > 0);
+        }
+      }
+    }
+    device::wgmma_commit();
   }
 
   // The same by warpgroups that take stages in turns: own stages are `kAlong` apart.

@@ -32,6 +32,20 @@ struct PixelRows {
   }
 };
 
+// The outputs of one phase, of 8x8 points of the lattice: `phase` tells the parity of the taps that meet them.
+struct PhaseRows {
+  const TmaHaloArguments& p;
+  i32 image, h, w;
+  int phase;
+  WT_DEVICE i64 offset(int row) const {
+    constexpr int kEdge = tma_layout::kHaloEdge;
+    const i32 y = 2 * (h + row / kEdge) + (phase / 2 ^ p.odd_padding[0]),
+              x = 2 * (w + row % kEdge) + (phase % 2 ^ p.odd_padding[1]);
+    if (y >= p.image_size[0] || x >= p.image_size[1]) return -1;
+    return image * p.out_stride[0] + y * p.out_stride[2] + x * p.out_stride[3];
+  }
+};
+
 template <KernelConfig kConfig>
 struct HaloOutput {
   using Params = TmaHaloArguments;
@@ -93,6 +107,20 @@ struct HaloOutput {
         Output::stage(p, rows(i), place, d[i], steps, staging);
         Output::copy_rows(p, rows(i), place, staging);
       }
+    }
+    steps.finish(p.epilogue);
+  }
+
+  // One phase of a tile's outputs, by vectors.
+  WT_DEVICE static void store_phase(const Params& p, SharedAddress out, const HaloTile& tile, int consumer, int part,
+                                    int phase, const float (&d)[kFragments][kTileN / 2]) {
+    typename Output::Steps steps;
+    const typename Output::Place place{tile.n * kTileN, tile.group};
+    const SharedAddress staging = out + consumer * tma_layout::out_bytes(kConfig) / kConsumers;
+    WT_UNROLL for (int i = 0; i < kFragments; ++i) {
+      const PhaseRows rows{p, tile.image, tile.h + (part * kFragments + i) * kEdge, tile.w, phase};
+      Output::stage(p, rows, place, d[i], steps, staging);
+      Output::copy_rows(p, rows, place, staging);
     }
     steps.finish(p.epilogue);
   }

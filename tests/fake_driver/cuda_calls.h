@@ -14,7 +14,7 @@ constexpr int kSharedLimit = 232448;  // of a block, opt-in
 // The handle of a device's one context; all live and die together.
 void* context_address(int device = 0);
 // Of the current context.
-int current_device();
+int context_device();
 // As enter, for calls that need the context: none current, or one lost to a fault, is an error.
 int enter_context(const char* call);
 

@@ -29,7 +29,7 @@ int device_of(const void* context) {
 }  // namespace
 
 void* context_address(int device) { return &contexts[device]; }
-int current_device() { return device_stack().empty() ? 0 : device_stack().back(); }
+int context_device() { return device_stack().empty() ? 0 : device_stack().back(); }
 
 int enter_context(const char* call) {
   if (int code = enter(call)) return code;
@@ -117,7 +117,7 @@ EXPORT int cuDevicePrimaryCtxRelease_v2(DeviceOrdinal) {
 EXPORT int cuCtxGetCurrent(ContextHandle* context) {
   ENTER("cuCtxGetCurrent");
   const bool current = !context_stack().empty() && context_stack().back() == state.epoch;
-  *context = current ? reinterpret_cast<ContextHandle>(context_address(current_device())) : nullptr;
+  *context = current ? reinterpret_cast<ContextHandle>(context_address(context_device())) : nullptr;
   return kSuccess;
 }
 EXPORT int cuCtxPushCurrent_v2(ContextHandle context) {
@@ -131,7 +131,7 @@ EXPORT int cuCtxPushCurrent_v2(ContextHandle context) {
 EXPORT int cuCtxPopCurrent_v2(ContextHandle* context) {
   ENTER("cuCtxPopCurrent_v2");
   if (context_stack().empty()) return kInvalidContext;
-  *context = reinterpret_cast<ContextHandle>(context_address(current_device()));
+  *context = reinterpret_cast<ContextHandle>(context_address(context_device()));
   context_stack().pop_back();
   if (!device_stack().empty()) device_stack().pop_back();
   return kSuccess;

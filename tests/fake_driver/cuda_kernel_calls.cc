@@ -65,7 +65,7 @@ EXPORT int cuLaunchKernelEx(const LaunchConfig* config, FunctionHandle function,
                     .params = static_cast<const unsigned char*>(parameters[0]),
                     .param_bytes = param_bytes,
                     .captured = stream->capturing,
-                    .device = current_device()};
+                    .device = context_device()};
   for (unsigned i = 0; i < config->attribute_count; ++i) {
     const LaunchAttribute& attribute = config->attributes[i];
     if (attribute.id == kClusterDimension) {

@@ -99,6 +99,8 @@ inline std::vector<BuiltinRow> amd_builtin_rows() {
       {"arithmetic.h", "square_root(float value)", "__builtin_sqrtf(value)"},
       {"arithmetic.h", "approximate_exp2(float x)", "__builtin_amdgcn_exp2f(x)"},
       {"arithmetic.h", "approximate_reciprocal(float x)", "__builtin_amdgcn_rcpf(x)"},
+      // v_perm_b32: a selector of 0 to 3 is a byte of the second operand, 4 to 7 of the first.
+      {"arithmetic.h", "permute_bytes(u32 a, u32 b, u32 selector)", "__builtin_amdgcn_perm(b, a, places)"},
       // s_barrier orders no memory: the fences make the compiler wait for its accesses to the LDS before and after it.
       {"barrier.h", "sync_block()",
        release + "\"workgroup\", \"local\"); __builtin_amdgcn_s_barrier(); " + acquire + "\"workgroup\", \"local\")"},

@@ -10,7 +10,7 @@ namespace {
 
 // Of what work.cc counts. A guess: the code was timed when it had about twice the instructions beside its steps, and
 // then took 1.1 to 1.8 times as long as is counted now.
-constexpr double kMeasured = 1.2;
+constexpr double kMeasured = 1.5;
 
 }  // namespace
 

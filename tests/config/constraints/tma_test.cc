@@ -241,10 +241,11 @@ const RowCase kProblemCases[] = {
     {"tma-rows",
      [](KernelConfig& c) {
        hopper(c);
-       c.x = c.w = c.y = DataType::kTf32;
+       c.x = c.w = DataType::kTf32;
+       c.y = DataType::kF32;
        c.gemm.aligned_copy = true;
      },
-     "8 and 8 channels of 4 and 4 bytes in 1 groups: aligned_copy copies rows", "fwd tf32>tf32 n1 c8 k8 i8x8 f3x3"},
+     "8 and 8 channels of 4 and 4 bytes in 1 groups: aligned_copy copies rows", "fwd tf32>fp32 n1 c8 k8 i8x8 f3x3"},
     {"tma-element-stride", hopper, "stride=9x9 exceeds 8", "fwd bf16 n1 c8 k8 i32x32 f3x3 s9"},
     {"tma-corner", hopper, "must lie in -128..127 in 2D", "fwd bf16 n1 c8 k8 i400x400 f3x3 d100 p1"},
     {"tma-offset", hopper, "reaches 256 elements or more", "fwd bf16 n1 c8 k8 i300x300 f3x3 d128 p1"},

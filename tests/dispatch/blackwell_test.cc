@@ -128,7 +128,8 @@ bool is_by_wgmma(const KernelConfig& config) {
 }
 
 // A B200 moves 7.2 TB/s and multiplies 2.1 PFLOP/s of 16-bit operands. Layers of groups have no kernel that is slower
-// than an H200's by more than a fiftieth, but where that one multiplies by wgmma, whose rate mma.sync does not have on either.
+// than an H200's by more than a fiftieth, but where that one multiplies by wgmma, whose rate mma.sync does not have on
+// either.
 TEST(BlackwellPredictions, OfTheSuitesAreNeitherSlowerThanAnH200sNorBelowTheLimit) {
   const Rates b200 = usual_rates(Target::kSm100a), h200 = usual_rates(Target::kSm90a);
   int compared = 0, all = 0, slower = 0, slower_by_a_tenth = 0;
@@ -147,7 +148,8 @@ TEST(BlackwellPredictions, OfTheSuitesAreNeitherSlowerThanAnH200sNorBelowTheLimi
       slower_by_a_tenth += here->predicted_us > 1.1 * hopper->predicted_us;
       if (problem.g == 1 || is_by_wgmma(*hopper->config)) continue;
       ++compared;
-      EXPECT_LE(here->predicted_us, 1.02 * hopper->predicted_us) << to_text(problem) << " by " << name_of(*here->config);
+      EXPECT_LE(here->predicted_us, 1.02 * hopper->predicted_us)
+          << to_text(problem) << " by " << name_of(*here->config);
     }
   }
   EXPECT_GT(all, 500);

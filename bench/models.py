@@ -21,6 +21,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import networks  # noqa: E402
+import result_file  # noqa: E402
 from model_bench import PARTS, TIMED, Bench  # noqa: E402
 
 
@@ -69,16 +70,14 @@ def save(path, facts):
     if not path:
         return
     path = pathlib.Path(path)
-    content = json.loads(path.read_text()) if path.exists() else {"models": []}
+    content = json.loads(path.read_text()) if path.exists() else {"schema": 1, "models": []}
     known = [row for row in content["models"] if row["model"] == facts["model"] and row["device"] == facts["device"]]
     row = {**(known[0] if known else {}), **facts}
     row["gains"] = gains(row)
     content["models"] = [other for other in content["models"] if other["model"] != facts["model"]] + [row]
     order = {name: i for i, name in enumerate(networks.NAMES)}
     content["models"].sort(key=lambda row: order.get(row["model"], len(order)))
-    beside = path.with_suffix(".new")
-    beside.write_text(json.dumps(content, indent=1) + "\n")
-    beside.replace(path)
+    result_file.write(path, content)
 
 
 def known_parts(path, device):

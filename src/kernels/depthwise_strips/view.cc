@@ -9,6 +9,7 @@
 #include "base/integers.h"
 #include "kernels/depthwise_strips/work.h"
 #include "kernels/shared/direct_geometry.h"
+#include "kernels/shared/parts.h"
 
 namespace wt {
 namespace {
@@ -144,20 +145,6 @@ StripsArguments whole(const KernelConfig& config, const ConvProblem& p) {
   set_columns(p, a);
   a.planes = std::min(a.filter[kD], a.from.size[kD]);
   return a;
-}
-
-// Sizes of parts where `all` is cut into 1, 2, 3, 4, 6, 8, 12, .. of them: the largest first, each once, whole `step`s
-// where there are several.
-std::vector<int64_t> parts_of(int64_t all, int64_t step) {
-  std::vector<int64_t> parts;
-  for (int64_t count = 1; count <= all; count += std::max<int64_t>(1, count / 2 - count / 2 % 2)) {
-    int64_t part = ceil_div(all, count);
-    if (count > 1) part = ceil_div(part, step) * step;
-    if (parts.empty() || part < parts.back()) parts.push_back(part);
-  }
-  // WHY: strips_fit asks for the smallest.
-  if (const int64_t least = std::min(all, step); least < parts.back()) parts.push_back(least);
-  return parts;
 }
 
 // Strips that share their pixels with neighbours, side by side on a line.

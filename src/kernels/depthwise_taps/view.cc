@@ -9,6 +9,7 @@
 #include "kernels/depthwise_taps/device/shape.h"
 #include "kernels/depthwise_taps/work.h"
 #include "kernels/shared/direct_geometry.h"
+#include "kernels/shared/parts.h"
 
 namespace wt {
 namespace {
@@ -48,18 +49,6 @@ DepthwiseTapsArguments whole(const KernelConfig& config, const ConvProblem& p) {
   a.slices = std::max(1, others / a.warp_groups);
   a.channel_blocks = static_cast<i32>(ceil_div(p.c, int64_t{depthwise_taps::channels(config)}));
   return a;
-}
-
-// Sizes of parts where `all` is cut into 1, 2, 3, 4, 6, 8, 12, .. of them, in whole `step`s where there are several.
-std::vector<int64_t> parts_of(int64_t all, int64_t step) {
-  std::vector<int64_t> parts;
-  for (int64_t count = 1; count <= all; count += std::max<int64_t>(1, count / 2 - count / 2 % 2)) {
-    int64_t part = ceil_div(all, count);
-    if (count > 1) part = ceil_div(part, step) * step;
-    if (parts.empty() || part < parts.back()) parts.push_back(part);
-  }
-  if (const int64_t least = std::min(all, step); least < parts.back()) parts.push_back(least);
-  return parts;
 }
 
 // Pieces of a line, a divisor of the slices: as few as keep all warps about equally long.

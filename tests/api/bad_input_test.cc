@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wrong input of every kind: each gives its status and its own message with the values, and changes nothing.
-#include <gmock/gmock.h>
-
 #include <functional>
 #include <limits>
 #include <set>
 #include <vector>
 
-#include "handles.h"
+#include "refusals.h"
 
 using namespace wavetile_test;
 using testing::HasSubstr;
@@ -143,23 +141,6 @@ TEST(BadInput, TextFaultsPointAtTheirColumn) {
     EXPECT_THAT(wavetile_last_error(), HasSubstr("column")) << text;
   }
 }
-
-namespace {
-
-struct Call {
-  const char* message;  // part of it
-  std::function<wavetile_status()> call;
-};
-
-void expect_refused(const std::vector<Call>& calls, wavetile_status status = WAVETILE_BAD_INPUT) {
-  for (const Call& entry : calls) {
-    wavetile_clear_error();
-    EXPECT_EQ(entry.call(), status) << entry.message;
-    EXPECT_THAT(wavetile_last_error(), HasSubstr(entry.message));
-  }
-}
-
-}  // namespace
 
 TEST(BadInput, NullPointersAreNamed) {
   const Device device = open_device();
@@ -343,44 +324,6 @@ TEST(BadInput, UnknownDevicesAreNamed) {
     EXPECT_THAT(wavetile_last_error(), HasSubstr(id));
     EXPECT_NE(std::string(wavetile_last_error()), "");
   }
-}
-
-TEST(BadInput, TheWorkspaceIsNoTensor) {
-  const Device device = open_device();
-  const Plan plan = make_plan(device, parse("fwd bf16 n1 c16 k16 i8x8 f3x3 p1"));
-  alignas(256) static char x[4096], w[8192], y[4096], workspace[1 << 20];
-  const size_t needed = static_cast<size_t>(wavetile_plan_workspace_bytes(plan.get()));
-  ASSERT_GT(needed, 0u);
-  ASSERT_LE(needed, sizeof workspace);
-  auto good = sized<wavetile_tensors>();
-  good.x = x, good.w = w, good.y = y;
-  const auto run = [&](void* x_at, void* y_at) {
-    wavetile_tensors tensors = good;
-    tensors.x = x_at, tensors.y = y_at;
-    return wavetile_plan_execute(plan.get(), nullptr, &tensors, workspace, needed);
-  };
-  EXPECT_TRUE(succeeded(run(x, y)));
-  expect_refused({
-      {"tensor x overlaps the workspace in memory", [&] { return run(workspace, y); }},
-      {"tensor x overlaps the workspace in memory", [&] { return run(workspace + needed - 16, y); }},
-      {"tensor y overlaps the workspace in memory", [&] { return run(x, workspace + 256); }},
-  });
-}
-
-TEST(BadInput, ForeignMemoryIsNotFreed) {
-  const Device device = open_device();
-  void* memory = nullptr;
-  ASSERT_TRUE(succeeded(wavetile_device_allocate(device.get(), 1000, &memory)));
-  int on_the_stack = 0;
-  const auto free_of = [&](void* pointer) { return wavetile_device_free(device.get(), pointer); };
-  expect_refused({
-      {"not the start of memory of this device", [&] { return free_of(&on_the_stack); }},
-      {"not the start of memory of this device", [&] { return free_of(static_cast<char*>(memory) + 256); }},
-      {"not the start of memory of this device", [&] { return free_of(reinterpret_cast<void*>(16)); }},
-  });
-  EXPECT_TRUE(succeeded(free_of(memory)));
-  expect_refused({{"was freed before", [&] { return free_of(memory); }}});
-  EXPECT_TRUE(succeeded(free_of(nullptr)));
 }
 
 TEST(BadInput, ExecuteChecksItsPointers) {

@@ -133,9 +133,10 @@ std::optional<std::string> judge(const Subject& subject, const std::string& inpu
   return wait_for(child, shared, [&] { return patience.lasts(); });
 }
 
-// Cases of `seed` from `first` on, in a child, until `end`.
-[[noreturn]] static void run_batch(const Subject& subject, uint64_t seed, int64_t first, double end, Shared& shared) {
-  for (int64_t i = first; i < first + kBatch && (i == first || now() < end); ++i) {
+// The cases of `seed` from `first` up to `last`, in a child, until `end`.
+[[noreturn]] static void run_batch(const Subject& subject, uint64_t seed, int64_t first, int64_t last, double end,
+                                   Shared& shared) {
+  for (int64_t i = first; i < last && (i == first || now() < end); ++i) {
     Random random = random_of(seed, i);
     const double before = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
     const std::string reason = subject.run(subject.generate(random));
@@ -152,16 +153,16 @@ std::optional<std::string> judge(const Subject& subject, const std::string& inpu
   ::_exit(0);
 }
 
-Tally fuzz(const Subject& subject, uint64_t seed, double seconds, int64_t from, const Told& told) {
+Tally fuzz(const Subject& subject, uint64_t seed, double seconds, int64_t from, const Told& told, int64_t to) {
   Tally tally;
   const double start = now();
-  while (now() - start < seconds && !tally.failure) {
+  while (now() - start < seconds && !tally.failure && from + tally.cases < to) {
     const SharedMemory shared;
-    const int64_t first = from + tally.cases;
+    const int64_t first = from + tally.cases, batch = std::min(kBatch, to - first);
     const double begun = now(), end = std::min(start + seconds, begun + subject.batch_seconds());
     shared->index = first;
     const pid_t child = fork_child();
-    if (child == 0) run_batch(subject, seed, first, end, *shared.operator->());
+    if (child == 0) run_batch(subject, seed, first, first + batch, end, *shared.operator->());
     // What is done is told while the child goes on, so that little is lost where this process is killed.
     int64_t counted = first;
     double counted_at = begun;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,8 +49,9 @@ struct Tally {
 // Who is told, every few seconds, how many further cases a child ran, how long that took, and their accounts.
 using Told = std::function<void(int64_t cases, double seconds, const std::vector<std::string>& accounts)>;
 
-// Cases of `seed` from number `first` on, for so many seconds, or until one fails.
-Tally fuzz(const Subject& subject, uint64_t seed, double seconds, int64_t first = 0, const Told& told = {});
+// Cases of `seed` from number `first` on, for so many seconds, until one fails, or up to the number `end`.
+Tally fuzz(const Subject& subject, uint64_t seed, double seconds, int64_t first = 0, const Told& told = {},
+           int64_t end = std::numeric_limits<int64_t>::max());
 
 // One input in a child of its own; nothing where it was handled well.
 std::optional<std::string> judge(const Subject& subject, const std::string& input);

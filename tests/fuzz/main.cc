@@ -7,14 +7,13 @@
 //   fuzz --team NAME=PROCESSES,... [--seconds S] [--seed N] [--record FILE] [--regressions FOLDER]
 //        the same by several processes (team.h), with seeds from N on; what fails is kept as it is, and the others go
 //        on
+//   fuzz --again NAME --seed N --record FILE [--seconds S] [--regressions FOLDER]
+//        the cases of that seed that the record has, once more (repeat.h), and how they ended into the record
 //   fuzz --shrink FILE          what failed, made small, as another file of the folder
 //   fuzz --replay FILE|FOLDER   what failed once
 //   fuzz --self-test            planted faults must be found and made small
 //
 // Exit code 1 where a case failed.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -23,9 +22,9 @@
 
 #include "base/files.h"
 #include "base/format.h"
-#include "compile/embedded_headers.h"
 #include "tests/fuzz/record.h"
-#include "tests/fuzz/simulated.h"
+#include "tests/fuzz/repeat.h"
+#include "tests/fuzz/self_test.h"
 #include "tests/fuzz/subjects.h"
 #include "tests/fuzz/team.h"
 
@@ -35,7 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string only, replay, record, team, shrink;
+  std::string only, replay, record, team, again, shrink;
   fs::path regressions = "tests/fuzz/regressions";
   double seconds = 60;
   uint64_t seed = 1;
@@ -130,6 +129,25 @@ int run_many(const Options& options, const std::vector<std::unique_ptr<Subject>>
   return failed == 0 ? 0 : 1;
 }
 
+int run_again(const Options& options, const std::vector<std::unique_ptr<Subject>>& all) {
+  const Subject* subject = find_subject(all, options.again);
+  Result<Record> record = Record::open(options.record);
+  if (!subject || !record.ok() || record->next(options.again, options.seed) == 0) {
+    fmt::print(stderr, "fuzz: {}\n",
+               !subject       ? fmt::format("there is no subject '{}'", options.again)
+               : !record.ok() ? record.status().message()
+                              : fmt::format("--record '{}' has no case of {} with seed {}", options.record,
+                                            options.again, options.seed));
+    return 2;
+  }
+  const int64_t cases = record->next(options.again, options.seed);
+  const Repetition done = repeat(*subject, options.seed, options.seconds, options.regressions, *record);
+  save(*record);
+  fmt::print("{} of {} cases of {} with seed {} were run again, {} failed\n", done.cases, cases, options.again,
+             options.seed, done.failed);
+  return done.failed > 0 || done.cases < cases ? 1 : 0;
+}
+
 int shrink_file(const Options& options, const std::vector<std::unique_ptr<Subject>>& all) {
   const std::string file = fs::path(options.shrink).filename().string();
   const Subject* subject = find_subject(all, file.substr(0, file.find('-')));
@@ -171,122 +189,6 @@ int replay(const Options& options, const std::vector<std::unique_ptr<Subject>>& 
   return failed > 0 ? 1 : 0;
 }
 
-// Fails in each of the ways that a subject can.
-class Planted : public Subject {
- public:
-  explicit Planted(int way) : way_(way) {}
-  std::string name() const override { return "planted"; }
-  std::string generate(Random& random) const override {
-    std::string text(static_cast<size_t>(random.between(20, 60)), 'x');
-    for (char& c : text) c = static_cast<char>(random.between('a', 'z'));
-    return text;
-  }
-  std::string run(const std::string& input) const override {
-    const size_t q = input.find('q');
-    if (q == std::string::npos || input.find('z', q) == std::string::npos) return "";
-    if (way_ == 1) ::abort();
-    if (way_ == 2) ::_exit(7);
-    if (way_ == 3) return "";
-    return "q before z";
-  }
-
- private:
-  int way_;
-};
-
-// A kernel that forgets its bias must be found among those of every kind, and the case then made of one problem.
-int simulated_self_test() {
-  std::string folder = (fs::temp_directory_path() / "wavetile_fuzz_tree.XXXXXX").string();
-  if (!::mkdtemp(folder.data())) return fmt::print("no folder can be made\n"), 1;
-  for (const compile::EmbeddedHeader& header : compile::embedded_headers()) {
-    std::string text(header.text);
-    const std::string right = "if constexpr (kSteps.bias) value += bias;";
-    if (const size_t at = text.find(right); at != std::string::npos) text.replace(at, right.size(), "");
-    if (!write_file(fs::path(folder) / "src" / header.name, text).ok()) return fmt::print("no tree was written\n"), 1;
-  }
-  ::setenv("WAVETILE_SOURCE_DIR", folder.c_str(), 1);
-  int code = 1;
-  {
-    const Simulated simulated;
-    const Tally tally = fuzz(simulated, 1, 600);
-    if (!tally.failure) {
-      fmt::print("{} kernels without their bias: nothing was found\n", tally.cases);
-    } else if (tally.failure->input.find("+bias") == std::string::npos) {
-      fmt::print("another fault than the planted one: {}\n", tally.failure->reason);
-    } else {
-      fmt::print("a kernel that forgets its bias was found after {} kernels\n", tally.cases);
-      code = 0;
-    }
-  }
-  ::unsetenv("WAVETILE_SOURCE_DIR");
-  std::error_code error;
-  fs::remove_all(folder, error);
-  return code;
-}
-
-// What a record adds up must come back from its file, and a second run go on where the first one ended.
-int record_self_test() {
-  const fs::path file = fs::temp_directory_path() / fmt::format("wavetile_fuzz_record.{}", ::getpid());
-  int code = 1;
-  Result<Record> first = Record::open(file);
-  if (first.ok()) {
-    first->add("simulated", 1, 3, 1.5,
-               {"sm_90a tma 0a0a0a0a 24 0", "sm_90a tma 0b0b0b0b 20 4", "sm_80 basic 0a0a0a0a 1 0"});
-    first->add("text", 1, 500, 1, {});
-    if (first->save().ok()) {
-      Result<Record> second = Record::open(file);
-      second->add("simulated", 1, 1, 1, {"sm_90a tma 0a0a0a0a 24 0"});
-      const std::string summary = second->summary();
-      code = second->next("simulated", 1) == 4 && second->next("simulated", 2) == 0 && second->next("text", 1) == 500 &&
-                     summary == "simulated so far: 69 problems by 3 kernels of 2 kinds on 2 targets; 4 were declined"
-                 ? 0
-                 : 1;
-      if (code != 0) fmt::print("the record does not add up: {}\n", summary);
-    }
-  }
-  std::error_code error;
-  fs::remove(file, error);
-  return code;
-}
-
-// Two processes, one of whose cases fail: the others go on, failures are kept and counted, and a second run goes on
-// where the first one ended.
-int team_self_test() {
-  std::string folder = (fs::temp_directory_path() / "wavetile_fuzz_team_test.XXXXXX").string();
-  if (!::mkdtemp(folder.data())) return fmt::print("no folder can be made\n"), 1;
-  const fs::path file = fs::path(folder) / "record.json", kept = fs::path(folder) / "kept";
-  const Planted wrong(0), right(3);
-  const std::vector<Worker> workers = {{&wrong, 1}, {&right, 2}, {&right, 3}};
-  int64_t first = 0, second = 0;
-  int failed = 0;
-  for (int64_t* next : {&first, &second}) {
-    Result<Record> record = Record::open(file);
-    if (record.ok()) failed = run_team(workers, {0.5, fs::path(folder) / "scratch", kept}, *record);
-    const Result<Record> again = Record::open(file);
-    if (again.ok()) *next = std::min(again->next("planted", 2), again->next("planted", 3));
-  }
-  size_t files = 0;
-  std::error_code error;
-  for (const auto& item : fs::directory_iterator(kept, error)) files += item.is_regular_file();
-  fs::remove_all(folder, error);
-  if (failed > 0 && files > 0 && first > 0 && second > first) return 0;
-  return fmt::print("a team: {} failures, {} files, {} and then {} cases\n", failed, files, first, second), 1;
-}
-
-int self_test() {
-  const char* const expected[] = {"q before z", "signal 6", "exit code 7"};
-  for (int way = 0; way < 3; ++way) {
-    const Planted planted(way);
-    const Tally tally = fuzz(planted, 1, 30);
-    if (!tally.failure) return fmt::print("a planted fault was not found\n"), 1;
-    const Failure small = shrink(planted, *tally.failure);
-    if (small.input != "qz" || small.reason.find(expected[way]) != 0)
-      return fmt::print("shrunk to '{}', {}\n", small.input, small.reason), 1;
-  }
-  fmt::print("planted faults were found after some cases and shrunk to two bytes\n");
-  return record_self_test() | team_self_test() | simulated_self_test();
-}
-
 int run(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
@@ -304,6 +206,8 @@ int run(int argc, char** argv) {
       options.record = value();
     } else if (word == "--team") {
       options.team = value();
+    } else if (word == "--again") {
+      options.again = value();
     } else if (word == "--shrink") {
       options.shrink = value();
     } else if (word == "--replay") {
@@ -311,9 +215,11 @@ int run(int argc, char** argv) {
     } else if (word == "--self-test") {
       options.self_test = true;
     } else {
-      fmt::print(stderr,
-                 "usage: fuzz [--only NAME | --team NAME=PROCESSES,...] [--seconds S] [--seed N] [--record FILE]"
-                 " [--regressions FOLDER] | --shrink FILE | --replay FILE|FOLDER | --self-test\n");
+      fmt::print(
+          stderr,
+          "usage: fuzz [--only NAME | --team NAME=PROCESSES,...] [--seconds S] [--seed N] [--record FILE]"
+          " [--regressions FOLDER] | --again NAME --seed N --record FILE | --shrink FILE | --replay FILE|FOLDER |"
+          " --self-test\n");
       return 2;
     }
   }
@@ -321,6 +227,7 @@ int run(int argc, char** argv) {
   if (options.self_test) return self_test();
   const std::vector<std::unique_ptr<Subject>> all = subjects();
   if (!options.team.empty()) return run_many(options, all);
+  if (!options.again.empty()) return run_again(options, all);
   if (!options.shrink.empty()) return shrink_file(options, all);
   return options.replay.empty() ? run_new(options, all) : replay(options, all);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/fuzz/record.h"
 
+#include <time.h>
+
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -23,8 +25,14 @@ Result<Record> Record::open(const std::filesystem::path& file) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || json.value("schema", 0) != 1) return bad_input("{} is no record of fuzzing", file.string());
   for (const Json& run : json.at("runs")) {
-    record.runs_[{run.at("subject").get<std::string>(), run.at("seed").get<uint64_t>()}] = {
-        run.at("next").get<int64_t>(), run.at("failed").get<int64_t>(), run.at("seconds").get<double>()};
+    Run& known = record.runs_[{run.at("subject").get<std::string>(), run.at("seed").get<uint64_t>()}];
+    known.next = run.at("next").get<int64_t>();
+    known.failed = run.at("failed").get<int64_t>();
+    known.seconds = run.at("seconds").get<double>();
+    if (const auto again = run.find("repeated"); again != run.end()) {
+      known.repeated = {again->at("cases").get<int64_t>(), again->at("failed").get<int64_t>(),
+                        again->at("date").get<std::string>()};
+    }
   }
   for (const Json& row : json.at("parts")) {
     Part& part = record.parts_[{row.at("target").get<std::string>(), row.at("kind").get<std::string>()}];
@@ -59,6 +67,14 @@ void Record::add(const std::string& subject, uint64_t seed, int64_t cases, doubl
 
 void Record::add_failure(const std::string& subject, uint64_t seed) { ++runs_[{subject, seed}].failed; }
 
+void Record::set_repeated(const std::string& subject, uint64_t seed, int64_t cases, int64_t failed) {
+  const time_t now = ::time(nullptr);
+  tm day{};
+  ::gmtime_r(&now, &day);
+  runs_[{subject, seed}].repeated = {cases, failed,
+                                     fmt::format("{:04}-{:02}-{:02}", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday)};
+}
+
 Status Record::save() const {
   if (file_.empty()) return {};
   std::map<std::string, std::pair<int64_t, int64_t>> targets;
@@ -73,6 +89,10 @@ Status Record::save() const {
                             {"next", run.next},
                             {"failed", run.failed},
                             {"seconds", static_cast<int64_t>(run.seconds + 0.5)}});
+    if (run.repeated) {
+      json["runs"].back()["repeated"] = {
+          {"cases", run.repeated->cases}, {"failed", run.repeated->failed}, {"date", run.repeated->date}};
+    }
   }
   for (const auto& [target, sums] : targets)
     json["targets"].push_back({{"target", target}, {"problems", sums.first}, {"kernels", sums.second}});
@@ -94,11 +114,16 @@ std::string Record::runs() const {
   for (const auto& [key, run] : runs_) {
     Run& sum = subjects[key.first];
     sum.next += run.next, sum.failed += run.failed, sum.seconds += run.seconds;
+    if (!run.repeated) continue;
+    if (!sum.repeated) sum.repeated.emplace();
+    sum.repeated->cases += run.repeated->cases, sum.repeated->failed += run.repeated->failed;
   }
   std::string text;
-  for (const auto& [name, run] : subjects)
+  for (const auto& [name, run] : subjects) {
     text += fmt::format("{}{:10} {:>9} cases so far, {} failed, {:.0f} s", text.empty() ? "" : "\n", name, run.next,
                         run.failed, run.seconds);
+    if (run.repeated) text += fmt::format("; {} repeated, {} failed", run.repeated->cases, run.repeated->failed);
+  }
   return text;
 }
 

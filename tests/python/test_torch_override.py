@@ -186,6 +186,33 @@ def test_threads():
         assert all(difference(a, b) <= 1 for each in served for a, b in zip(each, stock))
 
 
+class Filtered(torch.utils.data.Dataset):
+    """Items that are convolved where they are loaded."""
+    def __init__(self, w):
+        self.w = w
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, i):
+        assert wtt.is_enabled()
+        return F.conv2d(torch.arange(4. * 20 * 20).reshape(4, 20, 20) % (3 + i), self.w, padding=1)
+
+
+def test_data_loaders_workers():
+    """Forked after the parent's threads have worked; strict, so that nothing is torch's own."""
+    torch.manual_seed(0)
+    items = Filtered(torch.randint(-2, 3, (6, 4, 3, 3)).float())
+    with wtt.enabled(strict=True):
+        expected = [items[i] for i in range(len(items))]
+        loader = torch.utils.data.DataLoader(items, batch_size=2, num_workers=2, multiprocessing_context="fork", timeout=120)
+        for _ in range(2):
+            assert torch.equal(torch.cat(list(loader)), torch.stack(expected))
+    for i, item in enumerate(expected):
+        x = torch.arange(4. * 20 * 20).reshape(4, 20, 20) % (3 + i)
+        assert torch.equal(item, F.conv2d(x, items.w, padding=1))  # small integers: exact
+
+
 def test_switches_and_report():
     x, w = torch.randn(2, 4, 11, 13), torch.randn(4, 4, 3, 3)
     F.conv2d(x, w)

@@ -125,17 +125,17 @@ std::string as_text(const ConvProblem& problem, const DeviceInfo& device, const 
 
 std::string as_json(const ConvProblem& problem, const DeviceInfo& device, const Choice& choice,
                     const std::vector<Entry>& entries, int limit) {
-  auto kernels = nlohmann::ordered_json::array();
+  auto kernels = OrderedJson::array();
   int listed[2] = {0, 0};
   for (const Entry& entry : entries) {
     if (limit >= 0 && listed[entry.accepts]++ >= limit) continue;
-    nlohmann::ordered_json kernel = {{"kernel", entry.kernel}, {"accepts", entry.accepts}};
+    OrderedJson kernel = {{"kernel", entry.kernel}, {"accepts", entry.accepts}};
     if (entry.predicted_us > 0) kernel["predicted_us"] = entry.predicted_us;
     if (entry.measured_us > 0) kernel["measured_us"] = entry.measured_us;
     kernel["reasons"] = entry.reasons;
     kernels.push_back(std::move(kernel));
   }
-  nlohmann::ordered_json json = {{"problem", to_text(problem)}, {"device", device.id}};
+  OrderedJson json = {{"problem", to_text(problem)}, {"device", device.id}};
   json["chosen"] = choice.ok() ? choice->leaf().kernel : "";
   if (choice.ok()) {
     json["decision"] = to_json(*choice);

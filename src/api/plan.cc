@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // api/plan.cc - plans of the C API: options in, description out, and the checks before an execute.
+#include "base/json_value.h"
 #include "dispatch/plan/plan.h"
 
 #include <nlohmann/json.hpp>
@@ -37,7 +38,7 @@ bool aligned(const void* pointer, uintptr_t alignment) { return reinterpret_cast
 
 std::string to_json(const PlanRecord& record) {
   const PlanDescription& description = record.plan->description();
-  return nlohmann::ordered_json{{"problem", to_text(record.plan->problem())},
+  return OrderedJson{{"problem", to_text(record.plan->problem())},
                                 {"device", record.device->info().id},
                                 {"kernel", description.kernel},
                                 {"reason", description.reason},

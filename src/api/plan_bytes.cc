@@ -25,12 +25,12 @@ std::string target_of(const DeviceInfo& info) {
 }
 
 template <class Value>
-Status read(const nlohmann::json& json, const char* key, Value& out) {
+Status read(const JsonValue& json, const char* key, Value& out) {
   const auto found = json.find(key);
   if (found == json.end()) return bad_input("a saved plan without '{}' is none of this version", key);
   try {
     out = found->get<Value>();
-  } catch (const nlohmann::json::exception&) {
+  } catch (const JsonValue::exception&) {
     return bad_input("a saved plan whose '{}' is {} is none of this version", key, found->dump().substr(0, 60));
   }
   return {};
@@ -51,7 +51,7 @@ wavetile_status wavetile_plan_save(const wavetile_plan* plan, char** bytes, size
       return unsupported("a plan with the user's own C++ is not saved: who loads it would run it; make it anew");
     }
     const PlanOptions& options = record.options;
-    const nlohmann::ordered_json json = {{"format", kFormat},
+    const OrderedJson json = {{"format", kFormat},
                                          {"version", kVersion},
                                          {"problem", canonical_text(problem)},
                                          {"target", target_of(record.device->info())},
@@ -76,10 +76,10 @@ wavetile_status wavetile_plan_load(wavetile_device* device, const void* bytes, s
   WT_API_REQUIRE(plan);
   return guard_making([&]() -> Status {
     if (size > kLargest) return bad_input("{} bytes are no saved plan", size);
-    const Result<nlohmann::json> parsed =
-        parse_json<nlohmann::json>(std::string(static_cast<const char*>(bytes), size));
+    const Result<JsonValue> parsed =
+        parse_json<JsonValue>(std::string(static_cast<const char*>(bytes), size));
     if (!parsed.ok()) return bad_input("these bytes are no saved plan: {}", parsed.status().message());
-    const nlohmann::json& json = *parsed;
+    const JsonValue& json = *parsed;
     std::string format, text, target, kernel;
     int version = 0;
     if (!json.is_object()) return bad_input("these bytes are no saved plan: no JSON object");

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/json_value.h"
 #include "base/status.h"
 
 namespace wt {
@@ -19,18 +20,18 @@ inline constexpr int kMaxJsonNesting = 64;  // what the library writes has at mo
 // a few hundred kilobytes of brackets exhaust the stack of a thread.
 Status check_json_nesting(std::string_view text);
 
-template <class Json = nlohmann::ordered_json>
-Result<Json> parse_json(std::string_view text) {
+template <class Value = OrderedJson>
+Result<Value> parse_json(std::string_view text) {
   WT_TRY(check_json_nesting(text));
-  Json root = Json::parse(text, nullptr, false);
+  Value root = Value::parse(text, nullptr, false);
   if (root.is_discarded()) return bad_input("it is no JSON");
   return root;
 }
 
 // The whole number `name` of `object`, which must lie from `low` to `high`. WHY not get<int>(): it converts whatever
 // number is there, and the conversion of 1e300 to an int is undefined.
-template <class Json>
-Result<int64_t> json_integer(const Json& object, const char* name, int64_t low, int64_t high) {
+template <class Value>
+Result<int64_t> json_integer(const Value& object, const char* name, int64_t low, int64_t high) {
   const auto found = object.is_object() ? object.find(name) : object.end();
   if (found == object.end()) return bad_input("{} is missing", name);
   const bool whole = found->is_number_integer();

@@ -6,7 +6,7 @@
 namespace wt {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 constexpr size_t kLine = 120;  // bytes of a member that stands on one line
 

@@ -8,6 +8,7 @@
 
 #include "base/environment.h"
 #include "base/files.h"
+#include "base/json_value.h"
 #include "base/log.h"
 #include "compile/elf.h"
 #include "compile/process.h"
@@ -161,8 +162,8 @@ size_t count_instruction(std::string_view assembly, std::string_view mnemonic) {
 Result<Resources> code_object_resources(std::string_view image, const std::string& name) {
   WT_TRY_ASSIGN(const std::string_view metadata, metadata_of(image, name));
   try {
-    const nlohmann::json document = nlohmann::json::from_msgpack(metadata);
-    for (const nlohmann::json& kernel : document.at("amdhsa.kernels")) {
+    const JsonValue document = JsonValue::from_msgpack(metadata);
+    for (const JsonValue& kernel : document.at("amdhsa.kernels")) {
       if (kernel.at(".name") != name) continue;
       Resources resources;
       resources.registers = kernel.at(".vgpr_count");
@@ -173,7 +174,7 @@ Result<Resources> code_object_resources(std::string_view image, const std::strin
       resources.static_shared_bytes = kernel.at(".group_segment_fixed_size");
       return resources;
     }
-  } catch (const nlohmann::json::exception& problem) {
+  } catch (const JsonValue::exception& problem) {
     return failure(Code::kCompile, "the metadata of {} is not readable: {}", name, problem.what());
   }
   return failure(Code::kCompile, "the code object has no kernel {}; is its entry extern \"C\"?", name);
@@ -183,10 +184,10 @@ std::map<std::string, int64_t> code_object_arguments(std::string_view image) {
   std::map<std::string, int64_t> bytes;
   const Result<std::string_view> metadata = metadata_of(image, "");
   if (!metadata.ok()) return bytes;
-  const nlohmann::json document = nlohmann::json::from_msgpack(*metadata, true, false);
+  const JsonValue document = JsonValue::from_msgpack(*metadata, true, false);
   if (!document.is_object()) return bytes;
-  for (const nlohmann::json& kernel : document.value("amdhsa.kernels", nlohmann::json::array())) {
-    const nlohmann::json arguments = kernel.value(".args", nlohmann::json::array());
+  for (const JsonValue& kernel : document.value("amdhsa.kernels", JsonValue::array())) {
+    const JsonValue arguments = kernel.value(".args", JsonValue::array());
     if (arguments.size() == 1 && kernel.contains(".name"))
       bytes[kernel[".name"].get<std::string>()] = arguments[0].value(".size", int64_t{-1});
   }

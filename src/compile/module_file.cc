@@ -11,7 +11,7 @@
 namespace wt::compile {
 namespace {
 
-using Json = nlohmann::json;
+using Json = JsonValue;
 
 constexpr uint32_t kFormat = 1;
 constexpr char kMagic[8] = {'W', 'T', 'M', 'O', 'D', 'U', 'L', 'E'};

@@ -19,7 +19,7 @@ namespace wt::compile {
 namespace fs = std::filesystem;
 namespace {
 
-using Json = nlohmann::json;
+using Json = JsonValue;
 
 constexpr uint32_t kFormat = 1;
 constexpr size_t kAlignment = 64;

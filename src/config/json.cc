@@ -9,7 +9,7 @@ namespace wt {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 Status read_value(KernelConfig& config, const std::string& path, const Json& value) {
   const Field* field = find_field(path);

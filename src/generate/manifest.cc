@@ -10,7 +10,7 @@ namespace wt::exported {
 
 std::string manifest(std::span<const Entry> entries, const TargetName& target, const std::vector<Run>& runs,
                      const std::vector<std::string>& files) {
-  using Json = nlohmann::ordered_json;
+  using Json = OrderedJson;
   Json run_list = Json::array();
   std::string rule_sets;
   for (const Run& run : runs) {
@@ -40,9 +40,9 @@ std::string manifest(std::span<const Entry> entries, const TargetName& target, c
 
 std::vector<std::string> files_of_manifest(const std::string& text) {
   std::vector<std::string> files;
-  const Result<nlohmann::json> parsed = parse_json<nlohmann::json>(text);
+  const Result<JsonValue> parsed = parse_json<JsonValue>(text);
   if (!parsed.ok()) return files;
-  const nlohmann::json& root = *parsed;
+  const JsonValue& root = *parsed;
   if (!root.is_object() || !root.contains("wavetile") || !root.contains("files") || !root["files"].is_array())
     return files;
   for (const auto& file : root["files"])
@@ -52,7 +52,7 @@ std::vector<std::string> files_of_manifest(const std::string& text) {
 
 std::vector<Run> runs_of_manifest(const std::string& text) {
   std::vector<Run> runs;
-  const Result<nlohmann::json> parsed = parse_json<nlohmann::json>(text);
+  const Result<JsonValue> parsed = parse_json<JsonValue>(text);
   if (!parsed.ok() || !parsed->is_object() || !parsed->contains("runs") || !(*parsed)["runs"].is_array()) return runs;
   for (const auto& item : (*parsed)["runs"]) {
     if (!item.is_object() || !item.contains("rule_set") || !item["rule_set"].is_string()) continue;
@@ -66,7 +66,7 @@ std::vector<Run> runs_of_manifest(const std::string& text) {
 }
 
 Result<std::vector<KernelConfig>> kernels_of_manifest(const std::string& text) {
-  WT_TRY_ASSIGN(const nlohmann::json root, parse_json<nlohmann::json>(text));
+  WT_TRY_ASSIGN(const JsonValue root, parse_json<JsonValue>(text));
   if (!root.is_object() || !root.contains("kernels") || !root["kernels"].is_array())
     return bad_input("manifest.json lists no kernels; export into an empty folder");
   std::vector<KernelConfig> configs;
@@ -79,7 +79,7 @@ Result<std::vector<KernelConfig>> kernels_of_manifest(const std::string& text) {
 }
 
 Status check_manifest_target(const std::string& text, const TargetName& target) {
-  WT_TRY_ASSIGN(const nlohmann::json root, parse_json<nlohmann::json>(text));
+  WT_TRY_ASSIGN(const JsonValue root, parse_json<JsonValue>(text));
   const std::string old = root.is_object() && root.contains("target") && root["target"].is_string()
                               ? root["target"].get<std::string>()
                               : "";

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#define WT_SCARCE_ELSEWHERE  // parallel_test.cc
+#include "tests/scarce_memory.h"
+
 namespace wt {
 namespace {
 
@@ -34,6 +37,32 @@ TEST(Json, BracketsInStringsAreText) {
 
 TEST(Json, WhatIsNoJsonIsRefused) {
   for (const char* text : {"", "{", "]", "nonsense", "{\"a\":1}}", "\xff"}) EXPECT_FALSE(parse_json(text).ok()) << text;
+}
+
+// Making, copying and taking apart values of every depth: whichever allocation fails, or all from there on, the caller
+// gets an exception that it can catch. A value of nlohmann::json ends the process instead, in its destructor.
+TEST(Json, ValuesAreTakenApartWhereMemoryHasRunOut) {
+  const std::string text =
+      R"({"a": [1, 2, {"b": [3, [4, "a string that is too long for its place"]]}], "c": {"d": {}}})";
+  for (const scarce::From from : {scarce::From::kOnce, scarce::From::kThenOn}) {
+    int exhausted = 0;
+    bool reached = true;
+    for (long nth = 1; reached && nth < 10'000; ++nth) {
+      const scarce::Memory memory(nth, from);
+      try {
+        const Result<OrderedJson> read = parse_json(text);
+        const Result<JsonValue> sorted = parse_json<JsonValue>(text);
+        const OrderedJson made = {{"x", 1}, {"list", {1, 2, {{"z", *read}}}}}, copy = made;
+        (void)copy.dump();
+      } catch (const std::bad_alloc&) {
+        ++exhausted;
+      }
+      reached = memory.ran_out();
+    }
+    EXPECT_FALSE(reached) << "more allocations than were tried";
+    EXPECT_GT(exhausted, 50);
+  }
+  EXPECT_EQ(parse_json(text)->dump().size(), parse_json<JsonValue>(text)->dump().size());
 }
 
 TEST(Json, IntegersAreCheckedBeforeTheyAreConverted) {

@@ -2,7 +2,9 @@
 /* tests/faults/injector.c - makes one call of the system fail: LD_PRELOAD it into a program.
  *
  *   WT_FAULT=KIND:N       the Nth call of a kind (from 1) fails, once; kinds: see names below
- *   WT_FAULT_COUNTS=FILE  at the end, one line a kind: its name and how many calls there were
+ *   WT_FAULT_COUNTS=FILE  at the end, one line a kind: its name and how many calls there were; then a line "unsynced
+ * PATH" for each file that took its name before its content was on disk, and for each folder that was not brought to
+ * disk after a file in it took its name
  *
  * Counting begins when main() asks for SIGHUP, as the command does first: what fails before is not ours to catch.
  * Programs that the command starts are left alone. */
@@ -50,6 +52,66 @@ __attribute__((constructor)) static void start(void) {
   unsetenv("LD_PRELOAD");
 }
 
+/* What a crash of the machine could lose: files with content that is not on disk, and folders with names that are not.
+ */
+enum { kWatched = 4096 };
+struct Watched {
+  dev_t device;
+  ino_t number;
+  char path[256];
+};
+static struct Watched unsynced[kWatched];
+static int watched;
+static pthread_mutex_t watching = PTHREAD_MUTEX_INITIALIZER;
+
+static struct Watched* find_watched(const struct stat* what) {
+  for (int i = 0; i < watched; ++i)
+    if (unsynced[i].number == what->st_ino && unsynced[i].device == what->st_dev) return &unsynced[i];
+  return NULL;
+}
+static void watch(const struct stat* what, const char* path) {
+  pthread_mutex_lock(&watching);
+  struct Watched* known = find_watched(what);
+  if (!known) {
+    if (watched == kWatched) _exit(98);
+    known = &unsynced[watched++];
+    known->device = what->st_dev, known->number = what->st_ino;
+  }
+  strncpy(known->path, path, sizeof known->path - 1);
+  pthread_mutex_unlock(&watching);
+}
+static int forget(const struct stat* what) {
+  pthread_mutex_lock(&watching);
+  struct Watched* known = find_watched(what);
+  if (known) *known = unsynced[--watched];
+  pthread_mutex_unlock(&watching);
+  return known != NULL;
+}
+/* The path stays empty until the file gets a name that is meant to last. */
+static void has_written(int file) {
+  struct stat what;
+  if (begun && file > 2 && fstat(file, &what) == 0 && S_ISREG(what.st_mode)) watch(&what, "");
+}
+static void has_synced(int file) {
+  struct stat what;
+  if (begun && fstat(file, &what) == 0) forget(&what);
+}
+static void has_renamed(const char* to) {
+  struct stat what;
+  char folder[256];
+  if (!begun || stat(to, &what) != 0) return;
+  pthread_mutex_lock(&watching);
+  struct Watched* known = S_ISREG(what.st_mode) ? find_watched(&what) : NULL;
+  if (known) strncpy(known->path, to, sizeof known->path - 1);
+  pthread_mutex_unlock(&watching);
+  if (known) return; /* that its folder is not synced either is no news */
+  strncpy(folder, to, sizeof folder - 1);
+  folder[sizeof folder - 1] = 0;
+  char* const slash = strrchr(folder, '/');
+  if (slash) *slash = 0;
+  if (slash && stat(folder, &what) == 0) watch(&what, folder);
+}
+
 __attribute__((destructor)) static void end(void) {
   if (!counts_file[0]) return;
   begun = 0;
@@ -58,6 +120,11 @@ __attribute__((destructor)) static void end(void) {
     char line[64];
     const int length = snprintf(line, sizeof line, "%s %ld\n", names[i], (long)counts[i]);
     if (syscall(SYS_write, file, line, (size_t)length) != length) _exit(99);
+  }
+  for (int i = 0; i < watched; ++i) {
+    char line[300];
+    const int length = snprintf(line, sizeof line, "unsynced %s\n", unsynced[i].path);
+    if (unsynced[i].path[0] && syscall(SYS_write, file, line, (size_t)length) != length) _exit(99);
   }
   syscall(SYS_close, file);
 }
@@ -134,10 +201,14 @@ ssize_t pread64(int file, void* data, size_t size, off64_t at) {
 }
 ssize_t write(int file, const void* data, size_t size) {
   /* What is said to the user is no data. */
-  return file > 2 && fails(kWrite) ? -1 : syscall(SYS_write, file, data, size);
+  if (file > 2 && fails(kWrite)) return -1;
+  has_written(file);
+  return syscall(SYS_write, file, data, size);
 }
 ssize_t writev(int file, const struct iovec* parts, int count) {
-  return file > 2 && fails(kWrite) ? -1 : syscall(SYS_writev, file, parts, count);
+  if (file > 2 && fails(kWrite)) return -1;
+  has_written(file);
+  return syscall(SYS_writev, file, parts, count);
 }
 int ftruncate(int file, off_t size) { return fails(kWrite) ? -1 : (int)syscall(SYS_ftruncate, file, size); }
 int ftruncate64(int file, off64_t size) { return fails(kWrite) ? -1 : (int)syscall(SYS_ftruncate, file, size); }
@@ -149,10 +220,20 @@ ssize_t pwrite64(int file, const void* data, size_t size, off64_t at) {
 }
 
 int rename(const char* from, const char* to) {
-  return fails(kRename) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+  if (fails(kRename) || syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0) != 0) return -1;
+  has_renamed(to);
+  return 0;
 }
-int fsync(int file) { return fails(kSync) ? -1 : (int)syscall(SYS_fsync, file); }
-int fdatasync(int file) { return fails(kSync) ? -1 : (int)syscall(SYS_fdatasync, file); }
+int fsync(int file) {
+  if (fails(kSync) || syscall(SYS_fsync, file) != 0) return -1;
+  has_synced(file);
+  return 0;
+}
+int fdatasync(int file) {
+  if (fails(kSync) || syscall(SYS_fdatasync, file) != 0) return -1;
+  has_synced(file);
+  return 0;
+}
 int mkdir(const char* path, mode_t mode) {
   return fails(kFolder) ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }

@@ -3,7 +3,7 @@
 """Fault injection: a script of commands, in which one call of the system fails at a time.
 
     run.py --binary build/dev/bin/wavetile --injector build/dev/tests/faults/libinjector.so --driver libfake_cuda.so
-           --hip libfake_hip.so [--each 3] [--only NAME] [--kinds alloc,write]
+           --hip libfake_hip.so --api build/dev/tests/faults/api_faults [--each 3] [--only NAME] [--kinds alloc,write]
 
 Each command of SCRIPT is run once to count its calls of each kind (allocations, open, read, write, rename, fsync, spawn,
 dlopen, mkdir, mmap, threads), and then again and again from the same state with one of them failing: --each of every
@@ -13,7 +13,9 @@ command must make, and does not, is a fault too: what is never called never fail
 
 Required each time: the command ends by itself with an exit code of the manual and, unless it is 0, a message; nothing is
 half written (the cache verifies, the database is sound, what stood there before still does); and the same command without a
-fault then succeeds.
+fault then succeeds. The program --api does so through the C API, where the same calls must succeed in the same process
+too, the message must say that memory ran out, and no file stays open (api_program.c). Without a fault, what is
+stored must be on disk before it takes its name, and the name after it.
 """
 import argparse
 import collections
@@ -59,6 +61,17 @@ SCRIPT = [
     ("report", ["report", "@/kept_bench.json", "-o", "@/page.html"], []),
 ]
 
+# The same calls through the C API: a device, what is done before calls are counted, and what is done with them.
+API = "api_program"
+SCRIPT += [
+    ("api_cpu", [API, "cpu", "fwd bf16 n1 c8 k16 i6x6 f3x3 p1", "fwd bf16 n1 c8 k8 i6x6 f3x3 p1 +bias+relu"], []),
+    ("api_sim", [API, "sim:sm_80", "fwd bf16 n1 c8 k16 i5x5 f3x3 p1", SIMULATED], [["cache", "verify"]]),
+]
+
+# What need not survive a crash of the machine: a sum that is counted anew where it is missing, and work in a folder of
+# temporary files.
+SCRATCH = ("/cache/usage", "/tmp/")
+
 # oneDNN allocates inside parallel regions, which an exception cannot leave: it ends the process itself. So where
 # allocations fail, the CPU's built-in loops run.
 OURS = {"alloc": {"WAVETILE_ONEDNN_PROVIDER": "/nonexistent"}}
@@ -87,7 +100,8 @@ class Runner:
                     TMPDIR=f"{self.state}/tmp", **more)
 
     def run(self, words, **more):
-        command = [self.options.binary] + [word.replace("@", str(self.state)) for word in words]
+        program, words = (self.options.api, words[1:]) if words[0] == API else (self.options.binary, words)
+        command = [program] + [word.replace("@", str(self.state)) for word in words]
         return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=300,
                               env=self.environment(**more))
 
@@ -127,6 +141,8 @@ class Runner:
             return self.complain(name, fault, "it did not end by itself", done)
         if done.returncode != 0 and not done.stderr.strip() and not done.stdout.strip():
             return self.complain(name, fault, "it ended without a word", done)
+        if name.startswith("api_") and fault.startswith("alloc:") and done.returncode and "memory" not in done.stderr:
+            return self.complain(name, fault, "it does not say that memory ran out", done)
         left = list((self.state / "tmp").iterdir())
         if left:
             return self.complain(name, fault, f"it left {left[0].name}", done)
@@ -156,6 +172,9 @@ class Runner:
         for kind in sorted(MUST.get(name, set())):
             if int(counts[kind]) == 0:
                 self.complain(name, kind, "it makes no such call, which it must", done)
+        for path in counts["unsynced"]:
+            if not any(part in path for part in SCRATCH):
+                self.complain(name, "a crash of the machine", f"{path} may be lost: it was not on disk", done)
         for kind in self.options.kinds:
             for number in self.numbers(int(counts[kind])):
                 self.restore()
@@ -167,7 +186,8 @@ class Runner:
         """How many calls of each kind the command makes, and how it ended."""
         done = self.run(words, LD_PRELOAD=self.options.injector, WT_FAULT_COUNTS=str(self.counts), **more)
         assert done.returncode == 0, f"{name}: {done.stderr}"
-        return dict(line.split() for line in self.counts.read_text().splitlines()), done
+        lines = [line.split(" ", 1) for line in self.counts.read_text().splitlines()]
+        return {**dict(lines), "unsynced": [path for kind, path in lines if kind == "unsynced"]}, done
 
     def drivers(self):
         return {"WAVETILE_CUDA_DRIVER": self.options.driver, "WAVETILE_HIP_DRIVER": self.options.hip}
@@ -201,6 +221,7 @@ def main():
     parser.add_argument("--injector", required=True)
     parser.add_argument("--driver", required=True, help="the fake CUDA driver")
     parser.add_argument("--hip", required=True, help="the fake HIP")
+    parser.add_argument("--api", required=True, help="the program of api_program.c")
     parser.add_argument("--export", required=True, help="an export of a tuning database")
     parser.add_argument("--each", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)

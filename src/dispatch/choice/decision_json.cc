@@ -5,8 +5,8 @@
 
 namespace wt {
 
-nlohmann::ordered_json to_json(const Decision& decision) {
-  nlohmann::ordered_json json = {{"kind", name_of(decision.kind)}, {"problem", to_text(decision.problem)}};
+OrderedJson to_json(const Decision& decision) {
+  OrderedJson json = {{"kind", name_of(decision.kind)}, {"problem", to_text(decision.problem)}};
   if (!decision.inner) json["kernel"] = decision.kernel;
   json["reason"] = decision.reason;
   if (decision.predicted_us > 0) json["predicted_us"] = decision.predicted_us;

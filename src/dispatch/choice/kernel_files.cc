@@ -14,7 +14,7 @@ namespace wt {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using Json = JsonValue;
 
 constexpr std::string_view kManifest = "manifest.json";
 

@@ -6,6 +6,7 @@
 
 #include "base/dynamic_library.h"
 #include "base/files.h"
+#include "base/json_value.h"
 #include "base/version.h"
 #include "config/fields.h"
 #include "config/signature.h"
@@ -222,7 +223,7 @@ std::vector<KernelConfig> Registry::configs() const {
 }
 
 std::string Registry::to_json() const {
-  using Json = nlohmann::ordered_json;
+  using Json = OrderedJson;
   Json kernels = Json::array();
   for (const auto& [name, kernel] : kernels_) {
     Json providers = Json::array();

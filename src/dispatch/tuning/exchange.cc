@@ -12,7 +12,7 @@
 namespace wt::tuning {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 constexpr const char* kKind = "wavetile tuning";
 constexpr int kSchema = 2;

@@ -83,17 +83,48 @@ Status make_folders(const fs::path& folder, mode_t mode) {
   return {};
 }
 
-// WHY not mkstemp: it makes files that only the owner reads, and the umask that an ordinary file has to follow can only
-// be asked for by changing it for all threads.
-Result<int> create_beside(const fs::path& path, mode_t mode, std::string& name) {
-  for (int attempt = 0; attempt < 1000; ++attempt) {
-    name = unfinished_name(path).string();
-    const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (file >= 0) return file;
-    if (errno != EEXIST) break;  // of a process before with the same number
+// A new file beside the one that it will replace; closed and removed unless it took that one's name.
+class Replacement {
+ public:
+  Replacement() = default;
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+  ~Replacement() {
+    if (file_ >= 0) ::close(file_);
+    if (made_) ::unlink(name_.c_str());
   }
-  return io_failure("create", name);
-}
+
+  // WHY not mkstemp: it makes files that only the owner reads, and the umask that an ordinary file has to follow can
+  // only be asked for by changing it for all threads.
+  Status make_beside(const fs::path& path, mode_t mode) {
+    for (int attempt = 0; attempt < 1000; ++attempt) {
+      name_ = unfinished_name(path);
+      file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+      made_ = file_ >= 0;
+      if (made_) return {};
+      if (errno != EEXIST) break;  // of a process before with the same number
+    }
+    return io_failure("create", name_);
+  }
+
+  Status write(std::string_view content, bool to_disk) {
+    WT_TRY(write_all(file_, content, name_));
+    if (to_disk && ::fsync(file_) != 0) return io_failure("write to disk", name_);
+    const int file = std::exchange(file_, -1);
+    return ::close(file) == 0 ? Status() : io_failure("close", name_);
+  }
+
+  Status take_name(const fs::path& path) {
+    if (::rename(name_.c_str(), path.c_str()) != 0) return io_failure("rename to", path);
+    made_ = false;
+    return {};
+  }
+
+ private:
+  fs::path name_;
+  int file_ = -1;
+  bool made_ = false;
+};
 
 // WHY: until the folder is on disk too, the new name may be lost though the content is not.
 Status sync_folder(const fs::path& folder) {
@@ -203,16 +234,12 @@ Status write_file(const fs::path& path, std::string_view content, FileKind kind)
     return failure(Code::kIo, "cannot write {}: it is {}, not a file", path.string(), kind_of(there.st_mode));
   }
   WT_TRY(make_folders(path.parent_path(), own ? 0700 : 0777));
-  std::string temporary;
   const mode_t mode = kind == FileKind::kOrdinary ? 0666 : kind == FileKind::kDurable ? 0644 : 0600;
-  WT_TRY_ASSIGN(const int file, create_beside(path, mode, temporary));
-  Status status = write_all(file, content, temporary);
-  if (status.ok() && kind != FileKind::kOrdinary && ::fsync(file) != 0) status = io_failure("write to disk", temporary);
-  if (::close(file) != 0 && status.ok()) status = io_failure("close", temporary);
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) status = io_failure("rename to", path);
-  if (!status.ok()) ::unlink(temporary.c_str());
-  if (status.ok() && kind != FileKind::kOrdinary) status = sync_folder(path.parent_path());
-  return status;
+  Replacement replacement;
+  WT_TRY(replacement.make_beside(path, mode));
+  WT_TRY(replacement.write(content, kind != FileKind::kOrdinary));
+  WT_TRY(replacement.take_name(path));
+  return kind == FileKind::kOrdinary ? Status() : sync_folder(path.parent_path());
 }
 
 fs::path unfinished_name(const fs::path& path) {

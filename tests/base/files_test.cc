@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/files.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -12,6 +13,9 @@
 #include <optional>
 #include <thread>
 #include <vector>
+
+#define WT_SCARCE_ELSEWHERE  // parallel_test.cc
+#include "tests/scarce_memory.h"
 
 namespace wt {
 namespace {
@@ -209,6 +213,39 @@ TEST_F(Files, AreReplacedWhole) {
   }
   writer.join();
   EXPECT_EQ(entries(), 1u);
+}
+
+// Whichever allocation fails, the file is the old or the new one, and neither a file beside it nor an open one is left.
+TEST_F(Files, MemoryThatRunsOutLeavesNothingBehind) {
+  const fs::path path = folder_ / "a name that is too long for the place of short ones/file";
+  ASSERT_TRUE(write_file(path, "old").ok());
+  const auto open_files = [] {
+    int count = 0;
+    for (int file = 0; file < 1024; ++file) count += ::fcntl(file, F_GETFD) >= 0;
+    return count;
+  };
+  const int before = open_files();
+  int exhausted = 0;
+  bool reached = true;
+  for (long nth = 1; reached && nth < 1000; ++nth) {
+    {
+      const scarce::Memory memory(nth);
+      try {
+        const Status status = write_file(path, "new", FileKind::kPrivate);
+        if (!status.ok()) ADD_FAILURE() << status.message();
+      } catch (const std::bad_alloc&) {
+        ++exhausted;
+      }
+      reached = memory.ran_out();
+    }
+    EXPECT_EQ(open_files(), before) << "allocation " << nth;
+    EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), fs::directory_iterator()), 1) << nth;
+    const std::string content = *read_file(path);
+    EXPECT_TRUE(content == "old" || content == "new") << content;
+  }
+  EXPECT_FALSE(reached);
+  EXPECT_GT(exhausted, 3);
+  EXPECT_EQ(*read_file(path), "new");
 }
 
 TEST_F(Files, UserFoldersFollowTheEnvironment) {

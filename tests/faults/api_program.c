@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <wavetile/wavetile.h>
 
 /* Without an allocation, which might be the one that fails. */
@@ -19,6 +20,18 @@ static int open_files(void) {
   int count = 0, file;
   for (file = 0; file < 1024; ++file) count += fcntl(file, F_GETFD) >= 0;
   return count;
+}
+
+static void name_files(void) {
+  char link[64], path[400];
+  int file;
+  for (file = 3; file < 1024; ++file) {
+    ssize_t length;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    length = readlink(link, path, sizeof path - 1);
+    if (length > 0) fprintf(stderr, " %.*s", (int)length, path);
+  }
+  fprintf(stderr, "\n");
 }
 
 /* A device, a plan and one verified execution; all of it is given back. */
@@ -66,7 +79,8 @@ int main(int argc, char** argv) {
       return 93;
     }
     if (open_files() != files) {
-      fprintf(stderr, "after '%s' %d files are open where %d were\n", again, open_files(), files);
+      fprintf(stderr, "after '%s' %d files are open where %d were:", again, open_files(), files);
+      name_files();
       return 94;
     }
     if (status == WAVETILE_OK) continue;

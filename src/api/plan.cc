@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // api/plan.cc - plans of the C API: options in, description out, and the checks before an execute.
-#include "base/json_value.h"
 #include "dispatch/plan/plan.h"
+#include "base/json_value.h"
 
 #include <nlohmann/json.hpp>
 
@@ -39,18 +39,18 @@ bool aligned(const void* pointer, uintptr_t alignment) { return reinterpret_cast
 std::string to_json(const PlanRecord& record) {
   const PlanDescription& description = record.plan->description();
   return OrderedJson{{"problem", to_text(record.plan->problem())},
-                                {"device", record.device->info().id},
-                                {"kernel", description.kernel},
-                                {"reason", description.reason},
-                                {"registers", description.registers},
-                                {"spill_bytes", description.spill_bytes},
-                                {"launches", description.launches},
-                                {"finite_only", description.finite_only},
-                                {"compile_seconds", description.compile_seconds},
-                                {"from_cache", description.from_cache},
-                                {"predicted_us", description.predicted_us},
-                                {"measured_us", description.measured_us},
-                                {"workspace_bytes", record.plan->workspace_bytes()}}
+                     {"device", record.device->info().id},
+                     {"kernel", description.kernel},
+                     {"reason", description.reason},
+                     {"registers", description.registers},
+                     {"spill_bytes", description.spill_bytes},
+                     {"launches", description.launches},
+                     {"finite_only", description.finite_only},
+                     {"compile_seconds", description.compile_seconds},
+                     {"from_cache", description.from_cache},
+                     {"predicted_us", description.predicted_us},
+                     {"measured_us", description.measured_us},
+                     {"workspace_bytes", record.plan->workspace_bytes()}}
       .dump();
 }
 

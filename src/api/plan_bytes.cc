@@ -52,17 +52,17 @@ wavetile_status wavetile_plan_save(const wavetile_plan* plan, char** bytes, size
     }
     const PlanOptions& options = record.options;
     const OrderedJson json = {{"format", kFormat},
-                                         {"version", kVersion},
-                                         {"problem", canonical_text(problem)},
-                                         {"target", target_of(record.device->info())},
-                                         {"kernel", record.plan->description().kernel},
-                                         {"reason", record.plan->description().reason},
-                                         {"deterministic", options.deterministic},
-                                         {"strict_nonfinite", options.strict_nonfinite},
-                                         {"workspace_limit", options.workspace_limit.value_or(-1)},
-                                         {"fallback", options.fallback},
-                                         {"splits", options.splits},
-                                         {"workspace_bytes", record.plan->workspace_bytes()}};
+                              {"version", kVersion},
+                              {"problem", canonical_text(problem)},
+                              {"target", target_of(record.device->info())},
+                              {"kernel", record.plan->description().kernel},
+                              {"reason", record.plan->description().reason},
+                              {"deterministic", options.deterministic},
+                              {"strict_nonfinite", options.strict_nonfinite},
+                              {"workspace_limit", options.workspace_limit.value_or(-1)},
+                              {"fallback", options.fallback},
+                              {"splits", options.splits},
+                              {"workspace_bytes", record.plan->workspace_bytes()}};
     const std::string text = json.dump();
     WT_TRY(new_string(text, bytes));
     *size = text.size();
@@ -76,8 +76,7 @@ wavetile_status wavetile_plan_load(wavetile_device* device, const void* bytes, s
   WT_API_REQUIRE(plan);
   return guard_making([&]() -> Status {
     if (size > kLargest) return bad_input("{} bytes are no saved plan", size);
-    const Result<JsonValue> parsed =
-        parse_json<JsonValue>(std::string(static_cast<const char*>(bytes), size));
+    const Result<JsonValue> parsed = parse_json<JsonValue>(std::string(static_cast<const char*>(bytes), size));
     if (!parsed.ok()) return bad_input("these bytes are no saved plan: {}", parsed.status().message());
     const JsonValue& json = *parsed;
     std::string format, text, target, kernel;

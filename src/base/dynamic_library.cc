@@ -34,7 +34,8 @@ Result<DynamicLibrary> DynamicLibrary::open(const std::vector<std::string>& name
 }
 
 Result<DynamicLibrary> DynamicLibrary::load(const std::string& name, std::string_view image) {
-  DynamicLibrary library(nullptr, name, ::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC));
+  DynamicLibrary library(nullptr, name, -1);  // before there is a file, which it closes
+  library.memory_ = ::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC);
   if (library.memory_ < 0)
     return failure(Code::kIo, "cannot make a file in memory for {}: {}", name, std::strerror(errno));
   while (!image.empty()) {

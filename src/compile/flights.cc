@@ -65,7 +65,12 @@ int open_lock_file(const std::filesystem::path& path) {
   // WHY under the mutex: a child that is forked in between would keep a lock that nobody can end.
   const std::lock_guard lock(shared().mutex);
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file >= 0) shared().lock_files.insert(file);
+  try {
+    if (file >= 0) shared().lock_files.insert(file);
+  } catch (...) {
+    ::close(file);
+    throw;
+  }
   return file;
 }
 

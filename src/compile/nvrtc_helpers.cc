@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <utility>
 
 #include "base/environment.h"
 #include "base/installed_file.h"
@@ -93,11 +94,16 @@ class Helper {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
       return failure(Code::kIo, "cannot make a socket: {}", std::strerror(errno));
-    std::unique_ptr<Helper> helper(new Helper(path, library, ends[0]));
-    const Result<pid_t> child = spawn(path, library, ends[1]);
-    ::close(ends[1]);
-    if (!child.ok()) return child.status();
-    helper->child_ = *child;
+    struct End {
+      int socket;
+      ~End() {
+        if (socket >= 0) ::close(socket);
+      }
+    } ours{ends[0]}, theirs{ends[1]};
+    std::unique_ptr<Helper> helper(new Helper(path, library, -1));
+    helper->socket_ = std::exchange(ours.socket, -1);
+    WT_TRY_ASSIGN(helper->child_, spawn(path, library, theirs.socket));
+    ::close(std::exchange(theirs.socket, -1));
     WT_TRY(helper->expect_hello());
     return helper;
   }

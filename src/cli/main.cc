@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/main.cc - reads the command line (words/) and runs what it asks for, or says what is wrong with it.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/format.h"
 #include "base/version.h"
@@ -170,8 +174,15 @@ int run_main(int argc, char** argv) {
     fmt::print(stderr, "{}", app.help());
     return kExitBadInput;
   }
+  // `wavetile help bench` is `wavetile bench --help`.
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  std::reverse(words.begin(), words.end());  // as CLI11 takes them
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words));
   } catch (const CLI::Success& success) {
     return app.exit(success);  // prints the help or the version that was asked for
   } catch (const CLI::ParseError& error) {

@@ -118,8 +118,11 @@ void add_other_forms(CLI::App& app, Action& action) {
 // Help is wrapped to the terminal, and to 100 columns elsewhere.
 class WrappedHelp : public CLI::Formatter {
  public:
-  std::string make_option(const CLI::Option* option, bool positional) const override {
-    return wrapped(make_option_name(option, positional) + make_option_opts(option), make_option_desc(option));
+  std::string make_option(const CLI::Option* option, bool) const override {
+    return wrapped(option_words(*option), make_option_desc(option));
+  }
+  std::string make_description(const CLI::App* command) const override {
+    return wrap(command->get_description(), output_columns() > 0 ? output_columns() : 100, "");
   }
   std::string make_subcommand(const CLI::App* command) const override {
     return wrapped(command->get_name(), command->get_description());

@@ -189,7 +189,14 @@ def check_totals(browser, rows):
         cells = browser.evaluate(f"[...document.querySelectorAll('#{place} tr')].map(tr => [...tr.children].map(td => td.textContent))")
         return [dict(zip(cells[0], line)) for line in cells[1:]]
 
-    totals = {(line["suite"], line["direction"]): line for line in table("totals")}
+    lines = table("totals")
+    for suite in {line["suite"] for line in lines}:
+        order = [line["direction"] for line in lines if line["suite"] == suite]
+        assert order == ["fwd", "bwd_data", "bwd_weight", "all"], f"{suite} has {order}"
+    ragged = [line[title] for line in lines for title in ("speed-up", "by time", "share")
+              if len(line[title].replace(".", "").lstrip("0")) != 3]
+    assert not ragged, f"numbers of unequal length in a column: {ragged[:5]}"
+    totals = {(line["suite"], line["direction"]): line for line in lines}
     models = {line["model"]: line for line in table("models")}
     for suite in {row["suite"] for row in rows}:
         for direction in ("fwd", "bwd_data", "bwd_weight", "all"):

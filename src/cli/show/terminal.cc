@@ -23,6 +23,12 @@ int output_columns() {
   return std::max<int>(size.ws_col, 40);
 }
 
+int error_columns() {
+  winsize size{};
+  if (!isatty(STDERR_FILENO)) return 0;
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 ? 80 : size.ws_col;
+}
+
 bool can_redraw() {
   if (!isatty(STDERR_FILENO)) return false;
   const char* no_color = environment_or_null("NO_COLOR");

@@ -11,6 +11,9 @@ namespace wt::cli {
 // COLUMNS overrides the width of a terminal.
 int output_columns();
 
+// Columns of the terminal behind standard error; 0 where it is none.
+int error_columns();
+
 // Whether a terminal of so many columns has room for the essential only.
 constexpr bool is_narrow(int columns) { return columns > 0 && columns < 100; }
 

@@ -207,10 +207,9 @@ void add_command(std::string& page, const CLI::App& command, const std::string& 
   page += fmt::format(".SS wavetile {}\n{}.\n", roff(name), roff(command.get_description()));
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group().empty()) continue;
-    const std::string word = option->get_lnames().empty() ? option->get_name() : long_name(*option);
-    const std::string type =
-        option->get_lnames().empty() || option->get_type_name().empty() ? "" : " " + option->get_type_name();
-    page += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(word), roff(type), roff(option->get_description()));
+    const std::string words = option_words(*option), word = words.substr(0, words.find(' '));
+    page += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(word), roff(words.substr(word.size())),
+                        roff(option->get_description()));
   }
   if (const std::string footer = command.get_footer(); !footer.empty())
     page += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(footer));
@@ -218,6 +217,20 @@ void add_command(std::string& page, const CLI::App& command, const std::string& 
 }
 
 }  // namespace
+
+std::string option_words(const CLI::Option& option) {
+  const bool several = option.get_expected_max() > 1;
+  if (option.get_lnames().empty()) return option.get_name(true, false) + (several ? "..." : "");
+  std::string words;
+  for (const std::string& letter : option.get_snames()) words += "-" + letter + ",";
+  words += long_name(option);
+  if (!option.get_option_text().empty()) return words + " " + option.get_option_text();
+  // WHY up to the colon: CLI11's own words for what is checked stand behind it.
+  const std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
+  if (!type.empty() && option.get_expected_max() > 0) words += " " + type + (several ? "..." : "");
+  if (!option.get_default_str().empty()) words += " (" + option.get_default_str() + ")";
+  return words;
+}
 
 std::string completion(const CLI::App& app, const std::string& shell) {
   if (shell == "bash") return bash(app);

@@ -20,6 +20,8 @@
     if (value !== 0 && Math.abs(value) < 0.001) return value.toExponential(1);
     return value >= 1000 ? Math.round(value).toLocaleString('en') : Number(value.toPrecision(digits)).toString();
   };
+  // Three figures, zeros included, so that the numbers of a column compare at a glance.
+  const ratio = value => value === null || value === undefined || !isFinite(value) || value >= 999.5 ? number(value) : value.toPrecision(3);
   const geomean = list => list.length ? Math.exp(list.reduce((sum, v) => sum + Math.log(v), 0) / list.length) : null;
   const sum = list => list.reduce((total, v) => total + v, 0);
   const label = row => `${row.suite ? row.suite + ' / ' : ''}${row.name}`;
@@ -81,13 +83,13 @@
     add(`${rows.length - failed.length} of ${rows.length}`, 'rows verified and timed', failed.length ? 'bad' : 'good');
     if (compared.length) {
       const losses = compared.filter(row => speedup(row) < 1).length, mean = geomean(compared.map(speedup));
-      add(number(mean) + '×', `geometric mean of ${compared.length} speed-ups`, mean < 1 ? 'bad' : 'good');
+      add(ratio(mean) + '×', `geometric mean of ${compared.length} speed-ups`, mean < 1 ? 'bad' : 'good');
       const timed = sum(compared.map(row => row.cudnn_us)) / sum(compared.map(row => row.us));
-      add(number(timed) + '×', 'speed-up by time', timed < 1 ? 'bad' : 'good');
+      add(ratio(timed) + '×', 'speed-up by time', timed < 1 ? 'bad' : 'good');
       add(`${losses} of ${compared.length}`, 'rows slower than cuDNN', losses ? 'bad' : 'good');
     }
     const shares = rows.map(share).filter(v => v !== null);
-    if (shares.length) add(number(geomean(shares)), `of the limit, geometric mean of ${shares.length}`);
+    if (shares.length) add(ratio(geomean(shares)), `of the limit, geometric mean of ${shares.length}`);
     const unsteady = rows.filter(row => spread(row) > 2).length;
     if (unsteady) add(String(unsteady), 'rows whose times lie more than twice apart', 'bad');
   }
@@ -126,7 +128,7 @@
         ...(small ? [mark(row.direction, 7, y + 9, 4)] : []),
         make('rect', {x: from, y: y + 3, width: size, height: height - 6, rx: 2, class: row.direction + ' bar'}, title(row)),
         make('line', {x1: x(row.cudnn_us / row.high_us), x2: x(row.cudnn_us / row.low_us), y1: y + height / 2, y2: y + height / 2, class: 'spread'}),
-        make('text', {x: value < 1 ? from - 4 : from + size + 4, y: y + 13, 'text-anchor': value < 1 ? 'end' : 'start', class: 'soft'}, `${number(value)}×`));
+        make('text', {x: value < 1 ? from - 4 : from + size + 4, y: y + 13, 'text-anchor': value < 1 ? 'end' : 'start', class: 'soft'}, `${ratio(value)}×`));
     });
     return svg;
   }
@@ -240,15 +242,16 @@
       add(row.suite || 'all', 'all', row);
       if (row.suite) { add('all suites', row.direction, row); add('all suites', 'all', row); }
     }
-    table(at('totals'), [...groups.values()], [['suite', g => g.suite], ['direction', g => g.direction], ...totalColumns], 0, true);
+    const order = [...directions, 'all'], place = group => order.indexOf(group.direction);
+    table(at('totals'), [...groups.values()].sort((a, b) => place(a) - place(b)), [['suite', g => g.suite], ['direction', g => g.direction], ...totalColumns], 0, true);
   }
   // Of a group of rows: its geometric mean, and its speed-up weighed by time.
   const of = (group, value) => group.rows.map(value).filter(v => v !== null);
   const byTime = rows => { const list = rows.filter(row => speedup(row)); return list.length ? sum(list.map(r => r.cudnn_us)) / sum(list.map(r => r.us)) : null; };
   const totalColumns = [
     ['rows', g => g.rows.length, null, 'num'], ['time, us', g => sum(g.rows.filter(good).map(r => r.us)), v => number(v), 'num'],
-    ['speed-up', g => geomean(of(g, speedup)), v => number(v), 'num'], ['by time', g => byTime(g.rows), v => number(v), 'num'],
-    ['slower', g => of(g, speedup).filter(v => v < 1).length, null, 'num'], ['share', g => geomean(of(g, share)), v => number(v), 'num'],
+    ['speed-up', g => geomean(of(g, speedup)), ratio, 'num'], ['by time', g => byTime(g.rows), ratio, 'num'],
+    ['slower', g => of(g, speedup).filter(v => v < 1).length, null, 'num'], ['share', g => geomean(of(g, share)), ratio, 'num'],
     ['failed', g => g.rows.filter(row => !good(row)).length, null, 'num']];
   // The network with the most time first.
   function models(rows) {
@@ -256,7 +259,7 @@
     for (const row of rows.filter(r => r.model)) groups.set(row.model, [...(groups.get(row.model) || []), row]);
     const used = directions.filter(d => rows.some(row => row.direction === d));
     if (groups.size) table(at('models'), [...groups].map(([model, members]) => ({model, rows: members})), [['model', g => g.model], ...totalColumns,
-      ...used.map(d => [d + ' by time', g => byTime(g.rows.filter(row => row.direction === d)), v => number(v), 'num'])], 2, false);
+      ...used.map(d => [d + ' by time', g => byTime(g.rows.filter(row => row.direction === d)), ratio, 'num'])], 2, false);
   }
   function kernels(rows) {
     const groups = new Map();
@@ -270,16 +273,16 @@
       ['kernel', g => g.kernel, kernelCell, 'name'], ['rows', g => g.rows.length, null, 'num'],
       ['time of all, us', g => sum(g.timed.map(r => r.us)), v => number(v), 'num'],
       ['best TFLOP/s', g => Math.max(0, ...g.timed.map(tflops)), v => number(v), 'num'],
-      ['speed-up', g => geomean(g.timed.map(speedup).filter(v => v !== null)), v => number(v), 'num'],
-      ['share', g => geomean(g.timed.map(share).filter(v => v !== null)), v => number(v), 'num']], 1, false);
+      ['speed-up', g => geomean(g.timed.map(speedup).filter(v => v !== null)), ratio, 'num'],
+      ['share', g => geomean(g.timed.map(share).filter(v => v !== null)), ratio, 'num']], 1, false);
   }
   const rowColumns = [
     ['row', label, (v, row) => make('a', {href: '#' + anchor(row)}, v)], ['model', row => row.model || null], ['direction', row => row.direction],
     ['problem', row => row.problem, null, 'name'], ['us', row => good(row) ? row.us : null, v => number(v, 4), 'num'],
     ['spread', spread, v => v === null ? '-' : v.toFixed(2) + '×', 'num'],
-    ['cuDNN us', row => row.cudnn_us || null, v => number(v, 4), 'num'], ['speed-up', speedup, v => number(v), 'num'],
+    ['cuDNN us', row => row.cudnn_us || null, v => number(v, 4), 'num'], ['speed-up', speedup, ratio, 'num'],
     ['TFLOP/s', row => good(row) ? tflops(row) : null, v => number(v), 'num'],
-    ['limit us', row => row.limit_us || null, v => number(v), 'num'], ['share', share, v => number(v), 'num'],
+    ['limit us', row => row.limit_us || null, v => number(v), 'num'], ['share', share, ratio, 'num'],
     ['kernel', row => row.kernel || row.error, (v, row) => row.error ? make('span', {class: 'bad'}, 'failed: ' + row.error) : kernelCell(v), 'name']];
   function csv(rows) {
     const cell = v => v === null || v === undefined ? '' : typeof v === 'number' ? String(v) : '"' + String(v).replaceAll('"', '""') + '"';

@@ -124,6 +124,18 @@ class WrappedHelp : public CLI::Formatter {
   std::string make_description(const CLI::App* command) const override {
     return wrap(command->get_description(), output_columns() > 0 ? output_columns() : 100, "");
   }
+  std::string make_footer(const CLI::App* command) const override {
+    const std::string footer = command->get_footer();
+    std::string text;
+    for (size_t at = 0; at < footer.size();) {
+      const size_t end = std::min(footer.find('\n', at), footer.size());
+      const std::string line = footer.substr(at, end - at);
+      const bool example = line.starts_with("  ");  // stays as it is, to be copied
+      text += example || line.empty() ? line + "\n" : wrap(line, output_columns() > 0 ? output_columns() : 100, "");
+      at = end + 1;
+    }
+    return text + (text.empty() ? "" : "\n");
+  }
   std::string make_subcommand(const CLI::App* command) const override {
     return wrapped(command->get_name(), command->get_description());
   }
@@ -152,9 +164,8 @@ int run_main(int argc, char** argv) {
       "  wavetile run 'fwd bf16 n16 c256 k256 i56x56 f3x3 p1'\n"
       "  wavetile explain 'fwd bf16 n16 c12 k36 i100x100 f3x3 p1'\n"
       "  wavetile devices\n\n"
-      "Exit codes: 0 good, 1 verification failed, 2 bad input, 3 unsupported,\n"
-      "4 device or compiler trouble, 130 interrupted. WAVETILE_LOG=info logs every\n"
-      "execution as a command that repeats it.\n");
+      "Exit codes: 0 good, 1 verification failed, 2 bad input, 3 unsupported, 4 device or compiler trouble, "
+      "130 interrupted. WAVETILE_LOG=info logs every execution as a command that repeats it.\n");
 
   Action action;
   add_run(app, action);

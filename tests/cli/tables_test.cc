@@ -94,7 +94,8 @@ class Tables : public Places, public ::testing::WithParamInterface<int> {
     for (const std::string& line : lines_of(text)) {
       // A word that is longer than what is left of a line behind its label cannot be broken.
       const size_t columns = static_cast<size_t>(GetParam()), label = 13, word = line.size() - line.rfind(' ') - 1;
-      EXPECT_TRUE(line.size() <= columns || word > columns - label) << arguments.front() << ": " << line;
+      const bool example = line.starts_with("  wavetile ");  // to be copied as it is
+      EXPECT_TRUE(line.size() <= columns || example || word > columns - label) << arguments.front() << ": " << line;
     }
     return lines_of(text);
   }

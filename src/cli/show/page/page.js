@@ -107,28 +107,35 @@
   const title = row => make('title', {}, `${label(row)} ${row.direction}\n${row.problem}\n${number(row.us)} us` +
     `${row.cudnn_us > 0 ? `, cuDNN ${number(row.cudnn_us)} us` : ''}, ${number(tflops(row))} TFLOP/s\n${row.kernel}`);
 
-  // Horizontal bars on a logarithmic axis around 1, with the spread as a line.
-  function barChart(list, all) {
+  // Horizontal bars on a logarithmic axis around 1, as long as these rows need it, with the spread as a line.
+  function barChart(list) {
     const small = narrow(), height = small ? 22 : 18, width = small ? 380 : 1140, left = small ? 146 : 330, right = 56, top = 24;
-    const values = all.map(speedup).concat([0.9, 1.1]);
-    const low = Math.log10(Math.min(...values)) - (small ? 0.85 : 0.25), high = Math.log10(Math.max(...values));
-    const x = value => left + Math.max(0, (Math.log10(value) - low) / (high - low)) * (width - left - right);
+    const values = list.flatMap(row => [speedup(row), row.cudnn_us / row.high_us, row.cudnn_us / row.low_us]).concat([0.97, 1.03])
+      .filter(value => value > 0 && isFinite(value));
+    const pad = small ? 50 : 64;  // of a number left of the longest loss
+    const low = Math.log10(Math.min(...values)), high = Math.log10(Math.max(...values));
+    const x = value => left + pad + Math.max(-pad, (Math.log10(value) - low) / (high - low) * (width - left - pad - right));
     const total = top + list.length * height + 6;
     const svg = make('svg', {viewBox: `0 0 ${width} ${total}`, role: 'img', 'aria-label': `Speed-up of ${list.length} rows`});
-    for (let tick = Math.ceil(low); tick <= Math.floor(high); ++tick) {
-      const place = x(Math.pow(10, tick));
-      svg.append(make('line', {x1: place, x2: place, y1: top - 6, y2: total, class: tick === 0 ? 'one' : 'grid'}),
-        make('text', {x: place, y: top - 10, 'text-anchor': 'middle', class: 'soft'}, `${number(Math.pow(10, tick))}×`));
+    const ticks = [];
+    for (const tick of [1, 10, 0.1, 100, 2, 0.5, 5, 0.2, 20, 50, 0.9, 1.1, 0.95, 1.05, 0.8, 1.2, 0.7, 1.5, 3]) {
+      const exponent = Math.log10(tick);
+      if (exponent >= low && exponent <= high && ticks.every(other => Math.abs(x(other) - x(tick)) >= 52)) ticks.push(tick);
+    }
+    for (const tick of ticks) {
+      svg.append(make('line', {x1: x(tick), x2: x(tick), y1: top - 6, y2: total, class: tick === 1 ? 'one' : 'grid'}),
+        make('text', {x: x(tick), y: top - 10, 'text-anchor': 'middle', class: 'soft'}, `${number(tick)}×`));
     }
     list.forEach((row, index) => {
       const y = top + index * height, value = speedup(row), from = Math.min(x(1), x(value));
       const size = Math.max(1, Math.abs(x(value) - x(1)));
+      const slowest = x(row.cudnn_us / row.high_us), fastest = x(row.cudnn_us / row.low_us);
       const text = small ? row.name : `${label(row)} ${row.direction}`, room = small ? 17 : 46;
       svg.append(make('text', {x: left - 8, y: y + 13, 'text-anchor': 'end'}, text.length > room ? '…' + text.slice(1 - room) : text),
         ...(small ? [mark(row.direction, 7, y + 9, 4)] : []),
         make('rect', {x: from, y: y + 3, width: size, height: height - 6, rx: 2, class: row.direction + ' bar'}, title(row)),
-        make('line', {x1: x(row.cudnn_us / row.high_us), x2: x(row.cudnn_us / row.low_us), y1: y + height / 2, y2: y + height / 2, class: 'spread'}),
-        make('text', {x: value < 1 ? from - 4 : from + size + 4, y: y + 13, 'text-anchor': value < 1 ? 'end' : 'start', class: 'soft'}, `${ratio(value)}×`));
+        make('line', {x1: slowest, x2: fastest, y1: y + height / 2, y2: y + height / 2, class: 'spread'}),
+        make('text', {x: value < 1 ? Math.min(from, slowest) - 4 : Math.max(from + size, fastest) + 4, y: y + 13, 'text-anchor': value < 1 ? 'end' : 'start', class: 'soft'}, `${ratio(value)}×`));
     });
     return svg;
   }
@@ -139,11 +146,11 @@
       : 'No cuDNN times here; "wavetile bench SUITE --compare cudnn" and bench/compare.py measure them.';
     if (!compared.length) return;
     at('bars').append(legend(compared));
-    if (compared.length <= 2 * kMost + 5) { at('bars').append(barChart(compared, compared)); return; }
+    if (compared.length <= 2 * kMost + 5) { at('bars').append(barChart(compared)); return; }
     const middle = compared.slice(kMost, -kMost);
-    at('bars').append(make('p', {class: 'note'}, `The worst ${kMost}`), barChart(compared.slice(0, kMost), compared),
-      make('details', {}, make('summary', {}, `${middle.length} rows between`), barChart(middle, compared)),
-      make('p', {class: 'note'}, `The best ${kMost}`), barChart(compared.slice(-kMost), compared));
+    at('bars').append(make('p', {class: 'note'}, `The worst ${kMost}`), barChart(compared.slice(0, kMost)),
+      make('details', {}, make('summary', {}, `${middle.length} rows between`), barChart(middle)),
+      make('p', {class: 'note'}, `The best ${kMost}`), barChart(compared.slice(-kMost)));
   }
 
   // Axes with a logarithmic or plain scale; what is drawn on them is appended to the svg.

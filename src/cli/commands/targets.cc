@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/files.h"
 #include "cli/exit_code.h"
@@ -183,6 +184,14 @@ nlohmann::ordered_json loops_json(const CodeCheck& check) {
           {"invalidations", check.loops->invalidations}};
 }
 
+// Why a compiler is not here, each reason once, and how to get it.
+void print_missing(const std::vector<TargetCheck>& targets) {
+  std::set<std::string> said;
+  for (const TargetCheck& target : targets)
+    if (!target.missing.empty() && said.insert(target.missing).second)
+      fmt::print("\n{}:\n{}", info_of(target.target).name, wrap(target.missing, output_columns(), "  "));
+}
+
 // What limits each kernel's hot loop: cycles of a compute unit's blocks for one pass each.
 void print_loops(const std::vector<TargetCheck>& targets) {
   // On a terminal without what all kernels of a target share.
@@ -311,8 +320,10 @@ int run_targets(const TargetsOptions& options) {
   if (options.json == "-") return good ? kExitGood : kExitVerificationFailed;
   if (options.loops) {
     print_loops(*checked);
+    print_missing(*checked);
   } else if (options.update.empty() || interrupted()) {  // half a table has no place in a page
     print_table(lines);
+    print_missing(*checked);
   } else if (const Status written = update_page(options.update, lines); !written.ok()) {
     return report_failure(written);
   }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages in Markdown: lines that fit a screen, links that lead somewhere, names of files that exist, and every kernel.
 
-    python3 scripts/check_docs.py               # README.md, CONTRIBUTING.md, CHANGELOG.md and docs/
+    python3 scripts/check_docs.py               # README.md, CONTRIBUTING.md, CHANGELOG.md, examples/README.md and docs/
     python3 scripts/check_docs.py --self-test
 
 scripts/check_style.sh runs both.
@@ -46,6 +46,12 @@ def missing_kinds(page, kinds):
             if kind not in named | {"trial"}]
 
 
+def missing_examples(index, files):
+    """Programs that the index of examples has no link to."""
+    linked = set(LINK.findall(index))
+    return [f"examples/README.md: {name} is missing" for name in sorted(files) if name not in linked]
+
+
 def self_test():
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -59,6 +65,7 @@ def self_test():
         page.write_text(f"{'x' * 126}\n[a](gone.md)\nsrc/kernels/tma/cost.cc and tma/view.h\n")
         found = list(faults_of(page, root))
         assert [fault.split(": ")[0] for fault in found] == [f"docs/page.md:{n}" for n in (1, 2, 3, 3)], found
+    assert missing_examples("[a](a.cpp) [b](b/)", ["a.cpp", "b/c.py"]) == ["examples/README.md: b/c.py is missing"]
     kinds = "KERNEL(Tma, tma, kGemm) KERNEL(Taps, taps, kGemm) KERNEL(Trial, trial, kDirect)"
     assert missing_kinds("| `tma` | taps |", kinds) == ["docs/kernels.md: the kind taps is missing"]
     return 0
@@ -67,9 +74,12 @@ def self_test():
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "examples/README.md", *sorted((ROOT / "docs").glob("*.md"))]
     faults = [fault for page in pages for fault in faults_of(page, ROOT)]
     faults += missing_kinds((ROOT / "docs/kernels.md").read_text(), (ROOT / "src/config/kinds.h").read_text())
+    programs = [str(path.relative_to(ROOT / "examples")) for path in (ROOT / "examples").rglob("*")
+                if path.suffix in (".c", ".cpp", ".py")]
+    faults += missing_examples((ROOT / "examples/README.md").read_text(), programs)
     print("\n".join(faults) or f"docs: {len(pages)} pages are clean", file=sys.stderr if faults else sys.stdout)
     return 1 if faults else 0
 

@@ -79,7 +79,8 @@ clean_root() {
 
 mounted=no
 leave() {
-  if [ "$mounted" = yes ]; then umount "$root/dev/shm" "$root/proc" || umount -l "$root/dev/shm" "$root/proc"; fi
+  local places=("$root/dev/pts" "$root/dev/shm" "$root/proc")
+  if [ "$mounted" = yes ]; then umount "${places[@]}" || umount -l "${places[@]}"; fi
   mounted=no
   rm -rf --one-file-system "$root"
 }
@@ -94,6 +95,9 @@ enter() {
   cp -a "$base" "$root"
   mount -t proc proc "$root/proc"
   mkdir -p "$root/dev/shm" && mount -t tmpfs tmpfs "$root/dev/shm"
+  # As every running Debian has it: without it a test of what the command draws on a terminal has no terminal.
+  mkdir -p "$root/dev/pts" && mount -t devpts -o newinstance,ptmxmode=0666,mode=0620 devpts "$root/dev/pts"
+  ln -sf pts/ptmx "$root/dev/ptmx"
   mounted=yes
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
   inside apt-get update -qq

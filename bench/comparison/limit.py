@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The least time that a layer can take on an H200: the larger of a plain copy of its bytes and its products."""
-
-# TFLOP/s by the type of the inputs. 16 bit: 81 % of the tensor cores' 989, since power lets the clock fall; the best rows
-# of bench/results/compare_h200.json have 780 to 834. The others follow from the instruction's rate: tf32 half, fp8
-# twice. fp32 that keeps fp32's accuracy is three tf32 products, which is twice what the fp32 units can do (67).
-PRODUCT_TFLOPS = {"bf16": 800.0, "fp16": 800.0, "tf32": 400.0, "fp32": 400.0 / 3, "e4m3": 1600.0, "e5m2": 1600.0}
+"""The least time that a layer can take on this machine: the larger of a copy of its bytes and of its products, each as
+fast as anything was in the run itself. `wavetile report` takes its roof from a file in the same way."""
 
 
 def copy_us(moved, copies):
@@ -17,5 +13,34 @@ def copy_us(moved, copies):
     return copies[-1][1] * moved / copies[-1][0]
 
 
-def limit_us(gflop, moved, input_type, copies, floor_us=0.0):
-    return max(copy_us(moved, copies), gflop / PRODUCT_TFLOPS[input_type] * 1e3, floor_us)
+def work_of(row):
+    """Operations without those of taps in the padding; files from before it was written have them with these."""
+    return row.get("work_gflop", row["gflop"])
+
+
+class Limits:
+    """What was seen: the best rate of any product of each input type, ours, cuDNN's or cuBLAS's, in short runs and long
+    ones, and copies; where a row was faster than a copy of its bytes, every copy is taken to be as much faster."""
+
+    def __init__(self, rows, ceilings, floor_us=0.0):
+        self.tflops, self.copies, self.floor_us, faster = {}, ceilings.get("copies") or [], floor_us, 1.0
+        if ceilings.get("bf16_tflops"):
+            self.tflops["bf16"] = ceilings["bf16_tflops"]
+        for row in rows:
+            if row.get("error") or "wavetile" not in row:
+                continue
+            for side in ("wavetile", "cudnn_tuned", "cudnn_heuristic"):
+                if row.get(side):
+                    self.saw(row["input_type"], work_of(row), row[side]["us"])
+                    if self.copies:
+                        faster = min(faster, row[side]["us"] / copy_us(row["least_bytes"], self.copies))
+            if row.get("gemm"):  # multiplies padding too
+                self.saw(row["input_type"], row["gflop"], row["gemm"]["us"])
+        self.copies = [[size, us * faster] for size, us in self.copies]
+
+    def saw(self, input_type, gflop, us):
+        self.tflops[input_type] = max(self.tflops.get(input_type, 0.0), gflop / us * 1e3)
+
+    def least_us(self, row):
+        products = work_of(row) / self.tflops[row["input_type"]] * 1e3
+        return max(copy_us(row["least_bytes"], self.copies), products, self.floor_us)

@@ -57,7 +57,7 @@ def measure_strict(api, device, torch, timer, clock, row, plan, side):
 
 def measure_row(api, device, torch, timer, clock, row, plan, strict, args):
     result = {"suite": row.suite, "name": row.name, "direction": row.direction, "problem": row.text,
-              "gflop": round(row.flops / 1e9, 3), "least_bytes": row.bytes, "input_type": row.input_type,
+              "gflop": round(row.flops / 1e9, 3), "work_gflop": round(row.work / 1e9, 6), "least_bytes": row.bytes, "input_type": row.input_type,
               "error": ""}
     side = TorchSide(torch, row)
     if isinstance(plan, WavetileError):

@@ -7,7 +7,7 @@ import statistics
 import sys
 import time
 
-from comparison.limit import PRODUCT_TFLOPS, copy_us, limit_us
+from comparison.limit import Limits, copy_us
 from result_file import write
 
 
@@ -15,8 +15,8 @@ def geomean(values):
     return math.exp(sum(math.log(v) for v in values) / len(values)) if values else float("nan")
 
 
-def complete(row, ceilings, limit_floor=0.0):
-    """Derived columns."""
+def complete(row, ceilings, limits=None):
+    """Derived columns; the limit and the shares of it need what the whole run saw."""
     if "wavetile" not in row:
         return row
     us = row["wavetile"]["us"]
@@ -25,7 +25,8 @@ def complete(row, ceilings, limit_floor=0.0):
     row["roofline"] = round(floor_us / us, 3)
     if ceilings.get("copies"):
         row["copy_us"] = round(copy_us(row["least_bytes"], ceilings["copies"]), 2)
-        limit = limit_us(row["gflop"], row["least_bytes"], row["input_type"], ceilings["copies"], limit_floor)
+    if limits and limits.copies and not row.get("error"):
+        limit = limits.least_us(row)
         row["limit_us"], row["share"] = round(limit, 2), round(limit / us, 3)
         if row.get("cudnn_tuned"):
             row["cudnn_share"] = round(limit / row["cudnn_tuned"]["us"], 3)
@@ -101,8 +102,9 @@ def report(lines, args):
     machine = next((line["machine"] for line in reversed(lines) if "machine" in line), {})
     rows = [line["row"] for line in lines if "key" in line]
     if ceilings:
-        ceilings["product_tflops"] = PRODUCT_TFLOPS
-        rows = [complete(row, ceilings, args.limit_floor) for row in rows]
+        limits = Limits(rows, ceilings, args.limit_floor)
+        ceilings["product_tflops"] = {name: round(rate, 1) for name, rate in sorted(limits.tflops.items())}
+        rows = [complete(row, ceilings, limits) for row in rows]
     groups = {}
     for row in rows:
         groups.setdefault((row["suite"], row["direction"]), []).append(row)
@@ -117,7 +119,8 @@ def report(lines, args):
     print(f"tuning {tuning['mode']}: {tuning['tuned_rows']} of {tuning['rows']} plans took a tuned kernel")
     if ceilings:
         print(f"ceilings: copy {ceilings['copy_gbs']:.0f} GB/s, bf16 matrix product {ceilings['bf16_tflops']:.0f} "
-              "TFLOP/s; limits take " + ", ".join(f"{t} {rate:.0f}" for t, rate in PRODUCT_TFLOPS.items()) + " TFLOP/s")
+              "TFLOP/s; limits take the best that was seen, " + ", ".join(
+                  f"{name} {rate:.0f}" for name, rate in ceilings["product_tflops"].items()) + " TFLOP/s")
     print(f"suite and direction: geometric mean of the speed-up over autotuned {library} (over its heuristics), worst row, "
           "share of the limit (geometric mean)")
     for name, s in summaries.items():

@@ -38,6 +38,7 @@ class Row:
         self.input_type = self.types["xwy".index(INPUTS[direction][0])]
         self.channels_last = desc.layout == LAYOUTS.index("NHWC")
         self.bytes = least_bytes(self)
+        self.work = work_without_padding(self)
         self.key = f"{suite}/{name}/{direction}"
 
     def terms(self):
@@ -59,6 +60,11 @@ def touched(size, out, filter_size, stride, dilation, pad):
                 if 0 <= (i := o * stride + t * dilation - pad) < size})
 
 
+def inside(size, out, filter_size, stride, dilation, pad):
+    """How often a tap of one dimension meets the input, over all outputs."""
+    return sum(0 <= o * stride + t * dilation - pad < size for o in range(out) for t in range(filter_size))
+
+
 def least_bytes(row):
     """Each input byte that some tap reads once, each output byte once. dx is written whole, read or not."""
     d = row.desc
@@ -70,6 +76,13 @@ def least_bytes(row):
     x, w, y = (TYPE_BYTES[t] for t in row.types)
     return (d.n * d.c * pixels * x + d.k * (d.c // d.g) * math.prod(row.filter) * w
             + d.n * d.k * math.prod(row.out) * y)
+
+
+def work_without_padding(row):
+    """Two operations for each pair of an output and a tap that meets the input, the same in all three directions."""
+    pairs = math.prod(inside(*values) for values in
+                      zip(row.size, row.out, row.filter, row.stride, row.dilation, row.pad_lower))
+    return 2 * pairs * row.desc.n * row.desc.k * (row.desc.c // row.desc.g)
 
 
 def read_suite(path):

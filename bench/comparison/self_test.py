@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
-from comparison.limit import PRODUCT_TFLOPS, copy_us, limit_us
+from comparison.limit import Limits, copy_us
 from comparison.platform_facts import PlatformFacts, amd_driver
-from comparison.rows import PUBLIC_SUITES, ROOT, TYPES, read_suite, touched
+from comparison.rows import PUBLIC_SUITES, ROOT, TYPES, inside, read_suite, touched
 from comparison.sides import TORCH_TYPES, memory_order
 from comparison.timing import Timer, summarize
 from comparison.measure import supervise
@@ -17,16 +17,30 @@ from comparison.report import complete, geomean, print_group, strict_costs, summ
 
 
 def limits_test(row):
-    """The larger of the copy and the products, each type at its own rate."""
-    copies = [[1000, 3.0], [4000, 6.0]]
-    assert set(PRODUCT_TFLOPS) == set(TYPES) == set(TORCH_TYPES)
-    assert limit_us(0.001, 2000, "bf16", copies) == 4.0 and limit_us(0.001, 2000, "bf16", copies, 5.0) == 5.0
-    assert [round(limit_us(80.0, 2000, t, copies)) for t in TYPES] == [600, 200, 100, 100, 50, 50]
-    for input_type, share in (("bf16", 0.3125), ("tf32", 0.625)):
-        done = complete(dict(row, input_type=input_type), {"bf16_tflops": 500.0, "copy_gbs": 4000.0, "copies": copies})
-        assert done["share"] == round(share, 3) and done["limit_us"] == round(200 * share, 2), done
-        assert done["cudnn_share"] == round(share * 200 / 300, 3), done
-    summary = summary_of([done, dict(done, share=0.1)])
+    """The larger of the copy and the products, at the best rates of the run; nothing stands above them."""
+    copies, ceilings = [[1000, 3.0], [4000, 6.0]], {"bf16_tflops": 500.0, "copy_gbs": 4000.0}
+    limits = Limits([row], dict(ceilings, copies=copies))
+    done = complete(dict(row), dict(ceilings, copies=copies), limits)
+    assert limits.tflops == {"bf16": 500.0} and done["limit_us"] == 100 and done["share"] == 0.5, (limits.tflops, done)
+    assert done["cudnn_share"] == round(100 / 300, 3) and "limit_us" not in complete(dict(row), ceilings, Limits([row], ceilings))
+    # A faster product of the run, in a short row or a long one, of ours, of cuDNN's or of cuBLAS's, is the roof of all.
+    fast = dict(row, gflop=1.0, cudnn_tuned={"us": 1.0})
+    assert Limits([row, fast], dict(ceilings, copies=copies)).tflops == {"bf16": 1000.0}
+    assert Limits([dict(row, gemm={"us": 62.5})], dict(ceilings, copies=copies)).tflops == {"bf16": 800.0}
+    # Taps in the padding are no work, and another type has its own rate.
+    padded = Limits([dict(row, input_type="tf32", work_gflop=40.0)], dict(ceilings, copies=copies))
+    assert padded.tflops == {"bf16": 500.0, "tf32": 200.0}, padded.tflops
+    assert [inside(4, 4, 3, 1, 1, 1), inside(9, 5, 3, 2, 1, 1), inside(11, 8, 3, 1, 3, 3)] == [10, 13, 21]
+    # A row that took less time than a copy of its bytes, and a floor.
+    quick = Limits([dict(row, gflop=0.001, least_bytes=4000, wavetile={"us": 3.0})], dict(ceilings, copies=copies))
+    assert quick.copies == [[1000, 1.5], [4000, 3.0]], quick.copies
+    few = dict(row, gflop=0.001, least_bytes=2000)
+    assert Limits([], dict(ceilings, copies=copies)).least_us(few) == 4.0
+    assert Limits([], dict(ceilings, copies=copies), 5.0).least_us(few) == 5.0
+    every = [dict(row, gflop=g, wavetile={"us": u}, cudnn_tuned={"us": 2 * u}) for g, u in ((50, 60), (1, 7), (0.1, 3))]
+    limits = Limits(every, dict(ceilings, copies=copies))
+    assert all(complete(dict(one), ceilings, limits)["share"] <= 1 for one in every) and set(TYPES) == set(TORCH_TYPES)
+    summary = summary_of([done, dict(done, share=0.125)])
     assert summary["share"] == 0.25 and summary["below_0.95"] == 0, summary
 
 

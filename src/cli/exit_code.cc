@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/exit_code.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/printable.h"
+#include "cli/show/terminal.h"
 
 namespace wt::cli {
 
@@ -51,7 +53,16 @@ int graver(int a, int b) { return gravity(a) >= gravity(b) ? a : b; }
 
 int report_failure(const Status& status) {
   std::fflush(stdout);
-  fmt::print(stderr, "wavetile: {}\n", printable(status.message()));
+  const std::string message = "wavetile: " + printable(status.message());
+  const int columns = error_columns();
+  for (size_t at = 0; at < message.size();) {
+    const size_t end = std::min(message.find('\n', at), message.size());
+    const std::string line = message.substr(at, end - at);
+    // A terminal gets lines that end between words, but for what is indented, and commands, which will be copied.
+    const bool kept = line.starts_with(' ') || line.find("wavetile run '") != std::string::npos;
+    fmt::print(stderr, "{}", columns > 0 && !kept ? wrap(line, columns, "") : line + "\n");
+    at = end + 1;
+  }
   return exit_code(status);
 }
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/main.cc - reads the command line (words/) and runs what it asks for, or says what is wrong with it.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/format.h"
 #include "base/version.h"
@@ -114,8 +118,23 @@ void add_other_forms(CLI::App& app, Action& action) {
 // Help is wrapped to the terminal, and to 100 columns elsewhere.
 class WrappedHelp : public CLI::Formatter {
  public:
-  std::string make_option(const CLI::Option* option, bool positional) const override {
-    return wrapped(make_option_name(option, positional) + make_option_opts(option), make_option_desc(option));
+  std::string make_option(const CLI::Option* option, bool) const override {
+    return wrapped(option_words(*option), make_option_desc(option));
+  }
+  std::string make_description(const CLI::App* command) const override {
+    return wrap(command->get_description(), output_columns() > 0 ? output_columns() : 100, "");
+  }
+  std::string make_footer(const CLI::App* command) const override {
+    const std::string footer = command->get_footer();
+    std::string text;
+    for (size_t at = 0; at < footer.size();) {
+      const size_t end = std::min(footer.find('\n', at), footer.size());
+      const std::string line = footer.substr(at, end - at);
+      const bool example = line.starts_with("  ");  // stays as it is, to be copied
+      text += example || line.empty() ? line + "\n" : wrap(line, output_columns() > 0 ? output_columns() : 100, "");
+      at = end + 1;
+    }
+    return text + (text.empty() ? "" : "\n");
   }
   std::string make_subcommand(const CLI::App* command) const override {
     return wrapped(command->get_name(), command->get_description());
@@ -145,9 +164,8 @@ int run_main(int argc, char** argv) {
       "  wavetile run 'fwd bf16 n16 c256 k256 i56x56 f3x3 p1'\n"
       "  wavetile explain 'fwd bf16 n16 c12 k36 i100x100 f3x3 p1'\n"
       "  wavetile devices\n\n"
-      "Exit codes: 0 good, 1 verification failed, 2 bad input, 3 unsupported,\n"
-      "4 device or compiler trouble, 130 interrupted. WAVETILE_LOG=info logs every\n"
-      "execution as a command that repeats it.\n");
+      "Exit codes: 0 good, 1 verification failed, 2 bad input, 3 unsupported, 4 device or compiler trouble, "
+      "130 interrupted. WAVETILE_LOG=info logs every execution as a command that repeats it.\n");
 
   Action action;
   add_run(app, action);
@@ -170,8 +188,15 @@ int run_main(int argc, char** argv) {
     fmt::print(stderr, "{}", app.help());
     return kExitBadInput;
   }
+  // `wavetile help bench` is `wavetile bench --help`.
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  std::reverse(words.begin(), words.end());  // as CLI11 takes them
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words));
   } catch (const CLI::Success& success) {
     return app.exit(success);  // prints the help or the version that was asked for
   } catch (const CLI::ParseError& error) {

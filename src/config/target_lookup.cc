@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // config/target_lookup.cc - targets by their names and architectures, and what their matrix units multiply.
 #include <algorithm>
+#include <cctype>
 
 #include "base/format.h"
 #include "config/enum_names.h"
@@ -10,6 +11,16 @@ namespace wt {
 namespace {
 
 constexpr std::string_view kSimulated = "sim:";
+
+// " did you mean sm_90a (Hopper: H100, H200)?" for the name of a GPU or of its architecture, or nothing.
+std::string target_meant(std::string_view text) {
+  constexpr size_t kLeast = 4;  // letters that name a GPU: H100
+  const auto same = [](char a, char b) { return std::tolower(a) == std::tolower(b); };
+  for (const TargetInfo& info : targets())
+    if (text.size() >= kLeast && !std::ranges::search(info.hardware, text, same).empty())
+      return fmt::format(" did you mean {} ({})?", info.name, info.hardware);
+  return "";
+}
 
 }  // namespace
 
@@ -25,8 +36,8 @@ Result<TargetName> parse_target(std::string_view text) {
     name.target = info.target;
     return name;
   }
-  return bad_input("{} is not a target; choose one of {}, or sim: and one of them for the simulator", text,
-                   enum_table<Target>().choices());
+  return bad_input("{} is not a target;{} choose one of {}, or sim: and one of them for the simulator", text,
+                   target_meant(rest), enum_table<Target>().choices());
 }
 
 std::string to_text(const TargetName& name) {

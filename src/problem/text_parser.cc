@@ -79,7 +79,8 @@ Status TextParser::parse_word(size_t begin, size_t end) {
   WT_TRY(parse_extra(begin, end, taken));
   if (!taken) WT_TRY(parse_gemm_word(begin, end, taken));
   if (taken) return {};
-  if (text.starts_with("bwd") || text.starts_with("fw")) {
+  const bool other_name = text.starts_with("fo") || text.starts_with("back") || text.ends_with("grad");
+  if (text.starts_with("bwd") || text.starts_with("fw") || other_name) {
     return fault(begin, fmt::format("unknown direction '{}'; expected fwd, bwd_data or bwd_weight", text));
   }
   if (text.starts_with("acc=")) return parse_accumulation(begin, end);
@@ -96,8 +97,8 @@ Status TextParser::parse_word(size_t begin, size_t end) {
                                                                            : parse_sizes(begin, end);
   }
   return fault(begin,
-               fmt::format("unknown word '{}'; expected a direction, a type ({}), a layout, one of n g c k i f s "
-                           "p d o with numbers (m n k b of a gemm), or +steps, as in '{}'",
+               fmt::format("unknown word '{}'; expected a direction (fwd, bwd_data or bwd_weight), a type ({}), a "
+                           "layout, one of n g c k i f s p d o with numbers (m n k b of a gemm), or +steps, as in '{}'",
                            text, kTypeNames, kExample));
 }
 

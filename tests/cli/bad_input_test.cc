@@ -81,6 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{{"run", kProblem, "--device", "toaster"}, 2, "device 'toaster' is unknown; use cpu, gpu"},
         BadInput{{"run", kProblem, "--device", "gpu:x"}, 2, "'x' is not the index of a GPU"},
         BadInput{{"run", kProblem, "--device", "sim:sm_99"}, 2, "sm_99"},
+        BadInput{{"explain", kProblem, "--target", "h100"}, 2, "did you mean sm_90a (Hopper: H100, H200)?"},
+        BadInput{{"run", kProblem, "--device", "sim:mi300x"}, 2, "did you mean gfx942 ("},
         BadInput{{"run", kProblem, "--device", "gpu:64"}, 4, ""},
         BadInput{{"run", kProblem, "--device", "cpu", "--kernel", "nosuch"}, 2, "nosuch"},
         BadInput{{"bench", "qwick"}, 2, "'qwick' is no suite; did you mean 'quick'?"},
@@ -104,6 +106,8 @@ TEST(Command, HelpsOnStandardOutput) {
     EXPECT_EQ(outcome.err, "");
     EXPECT_THAT(outcome.out, HasSubstr("--json"));
   }
+  EXPECT_EQ(wavetile({"help", "bench"}).out, wavetile({"bench", "--help"}).out);
+  EXPECT_EQ(wavetile({"help"}).out, wavetile({"--help"}).out);
   EXPECT_THAT(wavetile({"--help"}).out, HasSubstr("Exit codes: 0 good, 1 verification failed, 2 bad input"));
 }
 

@@ -118,6 +118,20 @@ TEST(Bench, HasSpreadLeastAndShare) {
   EXPECT_GT(json["ceilings"]["product_tflops"]["fp32"].get<double>(), 0);
 }
 
+// OpenMP's threads that spin take the cores from those that compute. OpenMP itself says what it was told.
+TEST(Bench, ThreadsWaitWithoutSpinningUnlessToldTo) {
+  if (wavetile({"devices"}).out.find("oneDNN 2.") == std::string::npos &&
+      wavetile({"devices"}).out.find("oneDNN 3.") == std::string::npos)
+    GTEST_SKIP() << "no oneDNN here, and OpenMP with it";
+  ::unsetenv("OMP_WAIT_POLICY");
+  const auto policy = [](std::vector<std::pair<std::string, std::string>> more) {
+    more.emplace_back("OMP_DISPLAY_ENV", "true");
+    return run({.arguments = {"run", kProblem, "--device", "cpu", "--repeat", "1"}, .environment = more}).err;
+  };
+  EXPECT_THAT(policy({}), HasSubstr("OMP_WAIT_POLICY = 'PASSIVE'"));
+  EXPECT_THAT(policy({{"OMP_WAIT_POLICY", "active"}}), HasSubstr("OMP_WAIT_POLICY = 'ACTIVE'"));
+}
+
 TEST(Bench, WarnsOfTimesThatLieApart) {
   BenchRow row;
   row.trial.timing = Timing{.median_us = 10, .low_us = 5, .high_us = 19, .minimum_us = 5, .runs = 8};

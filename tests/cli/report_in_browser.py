@@ -44,9 +44,13 @@ LOOK = """(() => {
         touching.push(one + ' / ' + two);
     }));
   }
+  // A number through which the line of its spread runs.
+  const crossed = [...document.querySelectorAll('line.spread')].filter(line => {
+    const a = line.getBoundingClientRect(), b = line.nextElementSibling.getBoundingClientRect();
+    return b.width > 0 && Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0.5; }).map(line => line.nextElementSibling.textContent);
   const controls = [...document.querySelectorAll('#bar input, #bar select')].filter(e => e.getClientRects().length).map(e => e.getBoundingClientRect());
   return {width, ready: document.body.dataset.ready, beyond: root.scrollWidth - width, wide: wide.slice(0, 3).map(e => e.tagName + '#' + e.id),
-    letters: Math.min(99, ...letters), drawn: Math.min(99, ...drawn), cut: cut.slice(0, 3), touching: touching.slice(0, 3),
+    letters: Math.min(99, ...letters), drawn: Math.min(99, ...drawn), cut: cut.slice(0, 3), touching: touching.slice(0, 3), crossed: crossed.slice(0, 3),
     controls: controls.length, lowest: Math.min(...controls.map(r => r.height)), outside: controls.filter(r => r.left < 0 || r.right > width).length,
     tables: [...document.querySelectorAll('main table')].filter(t => t.closest('.scroll') === null && t.offsetWidth > t.parentElement.clientWidth).length};
 })()"""
@@ -122,6 +126,7 @@ def check_look(browser, page, screenshot, width):
     assert look["drawn"] >= 9, f"letters of {look['drawn']} pixels in a drawing at {width}"
     assert not look["cut"], f"texts of a drawing lie outside of it at {width}: {look['cut']}"
     assert not look["touching"], f"texts of a drawing lie on each other at {width}: {look['touching']}"
+    assert not look["crossed"], f"the spread runs through {look['crossed']} at {width}"
     assert look["controls"] >= 3 and look["lowest"] >= 24 and look["outside"] == 0, f"the filter bar at {width}: {look}"
     assert look["tables"] == 0, f"{look['tables']} tables are wider than the page and do not scroll"
     browser.screenshot(screenshot)
@@ -151,6 +156,9 @@ def check_data(browser, rows, files):
     worst = min(good, key=lambda row: row["cudnn_tuned"]["us"] / row["wavetile"]["us"])
     first = browser.evaluate("document.querySelector('rect.bar title').textContent")
     assert worst["problem"] in first, f"the first bar is {first}, the worst loss {worst['problem']}"
+    longest = browser.evaluate("(() => { const svg = document.querySelector('svg:has(rect.bar)'); return Math.max("
+                               "...[...svg.querySelectorAll('rect.bar')].map(r => r.width.baseVal.value)) / svg.viewBox.baseVal.width; })()")
+    assert longest > 0.15, f"the worst rows have bars of {longest:.2f} of the drawing at most, which nobody can compare"
     assert count(browser, "line.spread") == bars, "a bar has no error bar"
     text = browser.evaluate("document.querySelector('main').textContent")
     if len(good) > 55:
@@ -189,7 +197,14 @@ def check_totals(browser, rows):
         cells = browser.evaluate(f"[...document.querySelectorAll('#{place} tr')].map(tr => [...tr.children].map(td => td.textContent))")
         return [dict(zip(cells[0], line)) for line in cells[1:]]
 
-    totals = {(line["suite"], line["direction"]): line for line in table("totals")}
+    lines = table("totals")
+    for suite in {line["suite"] for line in lines}:
+        order = [line["direction"] for line in lines if line["suite"] == suite]
+        assert order == ["fwd", "bwd_data", "bwd_weight", "all"], f"{suite} has {order}"
+    ragged = [line[title] for line in lines for title in ("speed-up", "by time", "share")
+              if len(line[title].replace(".", "").lstrip("0")) != 3]
+    assert not ragged, f"numbers of unequal length in a column: {ragged[:5]}"
+    totals = {(line["suite"], line["direction"]): line for line in lines}
     models = {line["model"]: line for line in table("models")}
     for suite in {row["suite"] for row in rows}:
         for direction in ("fwd", "bwd_data", "bwd_weight", "all"):

@@ -20,8 +20,9 @@ TEST(TargetsCommand, AnAbsentCompilerIsARowAndNoFailure) {
   const Outcome outcome = run({.arguments = {"targets", "--target", "gfx942", "--target", "gfx1201"},
                                .environment = {{"WAVETILE_CLANG", "no-such-clang"}}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("gfx942"), HasSubstr("gfx1201"),
-                                 HasSubstr("not compiled here: needs clang 17 or newer")));
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("gfx942"), HasSubstr("gfx1201"), HasSubstr("not compiled here: needs clang 17 or newer"),
+                    HasSubstr("\ngfx942:\n  WAVETILE_CLANG=no-such-clang is not an executable file")));
 }
 
 TEST(TargetsCommand, RefusesASimulatedTargetAndAPageWithoutATable) {

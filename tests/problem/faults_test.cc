@@ -21,7 +21,10 @@ struct TextFault {
 
 const TextFault kTextFaults[] = {
     {"", 1, "expected a problem, as in 'fwd bf16 n16 c256 k256 i100x100 f3x3 p1'"},
-    {"fwd bf16 c8 k8 i8x8 hello", 21, "unknown word 'hello'; expected a direction, a type"},
+    {"forward bf16 c8 k8 i8x8 f1", 1, "unknown direction 'forward'; expected fwd, bwd_data or bwd_weight"},
+    {"wgrad bf16 c8 k8 i8x8 f1", 1, "unknown direction 'wgrad'; expected fwd, bwd_data or bwd_weight"},
+    {"fwd bf16 c8 k8 i8x8 hello", 21,
+     "unknown word 'hello'; expected a direction (fwd, bwd_data or bwd_weight), a type"},
     {"v2 fwd bf16 c8 k8 i8x8", 1, "grammar version 'v2' is not known; this build reads v1"},
     {"fwd v1 bf16 c8 k8 i8x8", 5, "the grammar version must be the first word"},
     {"bwd bf16 c8 k8 i8x8", 1, "unknown direction 'bwd'; expected fwd, bwd_data or bwd_weight"},

@@ -187,7 +187,9 @@ Status bench(const BenchOptions& options, int& code) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!document_only) fmt::print("{}{}", quiet ? "" : "\n", bench_summary(results, roof, seconds));
   std::fflush(stdout);
-  fmt::print(stderr, "{}{}", printable(bench_failures(results)), unsteady_warning(results));
+  const std::string unsteady = unsteady_warning(results);
+  fmt::print(stderr, "{}{}", printable(bench_failures(results)),
+             error_columns() > 0 ? wrap(unsteady, error_columns(), "") : unsteady);
   if (!options.json.empty()) {
     WT_TRY(write_output(options.json, json_text(bench_json(results, roof, device->info(), options.target,
                                                            command_text(options, device->info().id)))));

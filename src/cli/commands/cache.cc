@@ -40,12 +40,13 @@ std::string number_or_dash(int number) { return number == compile::kUnknown ? "-
 
 void print_table(const Cache& cache, const std::vector<CacheEntry>& entries) {
   uint64_t total = 0;
+  const bool narrow = is_narrow(output_columns());
   const Table table({{"kernel", 48, false, true},
-                     {"compiler", 8},
+                     {"compiler", 8, false, false, narrow},
                      {"target", 8},
                      {"size", 9, true},
                      {"registers", 9, true},
-                     {"spills", 6, true},
+                     {"spills", 6, true, false, narrow},
                      {"last used", 20}},
                     output_columns());
   fmt::print("{}", table.header());

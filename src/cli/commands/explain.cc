@@ -12,6 +12,7 @@
 #include "cli/input/own_kernels.h"
 #include "cli/show/numbers.h"
 #include "cli/show/problem_facts.h"
+#include "cli/show/table.h"
 #include "cli/show/terminal.h"
 #include "cli/show/trial_json.h"
 #include "config/fields.h"
@@ -109,7 +110,15 @@ Result<Explanation> find_out(const ExplainOptions& options) {
   return explanation;
 }
 
-void print_line(const std::string& label, const std::string& text) { fmt::print("{:<11}{}\n", label, text); }
+void print_line(const std::string& label, const std::string& text) {
+  constexpr int kLabel = 11;
+  const int columns = output_columns();
+  if (columns == 0 || static_cast<int>(text.size()) + kLabel <= columns) {
+    fmt::print("{:<{}}{}\n", label, kLabel, text);
+  } else {
+    fmt::print("{:<{}}{}", label, kLabel, wrap(text, columns, std::string(kLabel, ' ')).substr(kLabel));
+  }
+}
 
 // The choice has a second one beside it that keeps strict non-finite behaviour.
 std::string finite_text(const Explanation& explanation) {
@@ -140,6 +149,7 @@ void print_choice(const Explanation& explanation) {
 struct NameList {
   int columns;
   size_t shared = 0;  // letters that all names start with
+  mutable Shortener shortener;
 
   NameList(std::span<const RankedCandidate> candidates, int width) : columns(width) {
     if (columns == 0 || candidates.size() < 2) return;
@@ -152,8 +162,15 @@ struct NameList {
 
   void print(const std::string& start, const std::string& name, const std::string& end) const {
     constexpr int kLeast = 24;
-    const int room = columns > 0 ? std::max(kLeast, columns - static_cast<int>(start.size() + end.size())) : 0;
-    fmt::print("{}{}{}\n", start, elide_middle(name.substr(shared), room), end);
+    if (columns == 0) {
+      fmt::print("{}{}{}\n", start, name, end);
+    } else {
+      const int room = columns - static_cast<int>(start.size() + end.size());
+      // What follows a name gives way to it; --json and a pipe have the whole.
+      const int rest = columns - static_cast<int>(start.size()) - kLeast;
+      fmt::print("{}{}{}\n", start, shortener.cut(name.substr(shared), std::max(kLeast, room)),
+                 elide(end, std::max(rest, 1)));
+    }
   }
 };
 

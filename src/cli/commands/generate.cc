@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/generate.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/commands/run.h"
 #include "cli/exit_code.h"
 #include "cli/show/progress.h"
+#include "cli/show/table.h"
+#include "cli/show/terminal.h"
 #include "compile/embedded_headers.h"
 #include "config/fields.h"
 #include "generate/export.h"
 #include "generate/listing.h"
 #include "generate/request.h"
 #include "kernels/constraints.h"
+#include "kernels/resources.h"
 
 namespace wt::cli {
 
@@ -60,6 +64,21 @@ std::string rejections_text(const RuleResult& result) {
   return text;
 }
 
+// On a terminal: what fits there. A pipe, --verbose and the other formats have all that is known.
+void print_table(const std::vector<TargetKernels>& lists) {
+  for (const TargetKernels& list : lists) {
+    size_t widest = 0;
+    for (const KernelConfig& config : list.result.kernels) widest = std::max(widest, name_of(config).size());
+    const Table table({{"kernel", static_cast<int>(widest), false, true}, {"threads", 7, true}, {"shared", 8, true}},
+                      output_columns());
+    fmt::print("{}: {} kernels\n{}", to_text(list.target), list.result.kernels.size(), table.header());
+    for (const KernelConfig& config : list.result.kernels) {
+      print(table.row(
+          {name_of(config), fmt::format("{}", threads_of(config)), fmt::format("{}", shared_bytes_of(config))}));
+    }
+  }
+}
+
 Status generate(const GenerateRequest& request) {
   using Action = GenerateRequest::Action;
   if (request.action == Action::kConstraints) {
@@ -81,7 +100,11 @@ Status generate(const GenerateRequest& request) {
           to_text(target), rejections_text(lists.back().result), to_text(target));
   }
   if (request.action == Action::kList) {
-    print(list_text(lists, request.format, request.verbose));
+    if (output_columns() > 0 && request.format == ListFormat::kTable && !request.verbose) {
+      print_table(lists);
+    } else {
+      print(list_text(lists, request.format, request.verbose));
+    }
     return {};
   }
   int failures = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands that read a pack; pack.cc builds one.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.h"
@@ -32,7 +33,12 @@ namespace {
 
 void print_table(const Pack& pack) {
   const PackInfo& info = pack.info();
-  const Table table({{"kernel", 64, false, true}, {"size", 9, true}, {"registers", 9, true}, {"spills", 6, true}},
+  size_t widest = 0;
+  for (const PackEntry& entry : pack.entries()) widest = std::max(widest, entry.name.size());
+  const Table table({{"kernel", static_cast<int>(widest), false, true},
+                     {"size", 9, true},
+                     {"registers", 9, true},
+                     {"spills", 6, true}},
                     output_columns());
   fmt::print("{}", table.header());
   for (const PackEntry& entry : pack.entries()) {

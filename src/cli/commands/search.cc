@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/search.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,8 @@
 #include "cli/interrupt.h"
 #include "cli/show/numbers.h"
 #include "cli/show/progress.h"
+#include "cli/show/table.h"
+#include "cli/show/terminal.h"
 #include "cli/show/trial_json.h"
 #include "dispatch/trial/search.h"
 
@@ -40,22 +43,33 @@ std::string command_text(const SearchCommandOptions& options) {
   return text;
 }
 
+// The fastest first; of those that are wrong or failed every one, with what is the matter below it.
 void print_report(const std::string& name, const SearchReport& report, int top) {
+  const int columns = output_columns();
   fmt::print("{}  {}\n", printable(name), printable(to_text(report.problem)));
+  size_t widest = 0;
+  for (const SearchRow& row : report.rows) widest = std::max(widest, row.result.plan.kernel.size());
+  const Table table({{"time", 10, true}, {"GFLOP/s", 7, true}, {"kernel", static_cast<int>(widest), false, true}},
+                    columns);
+  // On a terminal without what all kernels of a problem share, where that makes them fit or leaves room for the rest.
+  const int room = std::max(24, columns - (table.width() - static_cast<int>(widest)));
+  const auto line = [&](const std::string& time, const std::string& rate, const SearchRow& row) {
+    const std::string& kernel = row.result.plan.kernel;
+    fmt::print("{}", table.row({time, rate, columns > 0 ? without_signature(kernel, room) : kernel}));
+  };
+  fmt::print("{}", table.header());
   int shown = 0;
   for (const SearchRow& row : report.rows) {
+    const Status& status = row.result.status;
     if (row.ranks() && shown < top) {
-      const Timing& timing = *row.result.timing;
-      fmt::print("  {:>10}  {:>8} GFLOP/s  {}\n", time_text(timing.median_us), rate_text(row.result.gigaflops()),
-                 row.result.plan.kernel);
+      line(time_text(row.result.timing->median_us), rate_text(row.result.gigaflops()), row);
       ++shown;
     } else if (row.result.verified && !row.result.timing && shown < top) {  // in the simulator, or as asked
-      fmt::print("  right       {}\n", row.result.plan.kernel);
+      line("right", "-", row);
       ++shown;
-    } else if (row.result.status.code() == Code::kVerificationFailed) {
-      fmt::print("  WRONG       {}: {}\n", row.result.plan.kernel, row.result.status.message());
-    } else if (!row.result.status.ok()) {
-      fmt::print("  failed      {}: {}\n", row.result.plan.kernel, row.result.status.message());
+    } else if (!status.ok()) {
+      line(status.code() == Code::kVerificationFailed ? "WRONG" : "failed", "-", row);
+      fmt::print("{}", columns > 0 ? wrap(status.message(), columns, "      ") : "      " + status.message() + "\n");
     }
   }
   fmt::print("  {} kernels right, {} wrong, {} failed\n",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/files.h"
 #include "cli/exit_code.h"
@@ -143,15 +144,22 @@ Status update_page(const std::string& path, const std::vector<Line>& lines) {
 }
 
 void print_table(const std::vector<Line>& lines) {
+  const int columns = output_columns();
+  // What a narrow terminal leaves out, by title; --json and a pipe have it all.
+  const auto hidden = [&](std::string_view title) {
+    return (is_narrow(columns) && (title == "of it" || title == "matrix unit")) ||
+           (columns > 0 && columns < 120 && (title == "spilled" || title == "shared"));
+  };
   std::vector<Column> layout;
   for (size_t i = 0; i < std::size(kTitles); ++i) {
     Column column{kTitles[i]};
     for (const Line& line : lines) column.width = std::max(column.width, static_cast<int>(cells(line)[i].size()));
     column.right = i == 3 || (i >= 6 && i <= 8);
-    column.elastic = i + 1 == std::size(kTitles);
+    column.elastic = column.title == "kernel" || column.title == "instruction" || column.title == "verdict";
+    column.hidden = hidden(column.title);
     layout.push_back(column);
   }
-  const Table table(layout, output_columns());
+  const Table table(layout, columns);
   fmt::print("{}", table.header());
   for (const Line& line : lines) fmt::print("{}", table.row(cells(line)));
 }
@@ -176,15 +184,40 @@ nlohmann::ordered_json loops_json(const CodeCheck& check) {
           {"invalidations", check.loops->invalidations}};
 }
 
+// Why a compiler is not here, each reason once, and how to get it.
+void print_missing(const std::vector<TargetCheck>& targets) {
+  std::set<std::string> said;
+  for (const TargetCheck& target : targets)
+    if (!target.missing.empty() && said.insert(target.missing).second)
+      fmt::print("\n{}:\n{}", info_of(target.target).name, wrap(target.missing, output_columns(), "  "));
+}
+
 // What limits each kernel's hot loop: cycles of a compute unit's blocks for one pass each.
 void print_loops(const std::vector<TargetCheck>& targets) {
-  fmt::print("{:>5}  {:>7} {:>7} {:>7} {:>7}  {}\n", "use", "matrix", "issue", "LDS", "waits", "kernel");
+  // On a terminal without what all kernels of a target share.
+  const int columns = output_columns();
+  const auto text = [&](const CodeCheck& check) {
+    const std::string name = name_of(check.config);
+    return columns > 0 ? without_signature(name, columns / 2) : name;
+  };
+  int widest = 0;
+  for (const TargetCheck& target : targets)
+    for (const CodeCheck& check : target.checks) widest = std::max(widest, static_cast<int>(text(check).size()));
+  const Table table({{"use", 5, true},
+                     {"matrix", 7, true},
+                     {"issue", 7, true},
+                     {"LDS", 7, true},
+                     {"waits", 7, true},
+                     {"kernel", widest, false, true}},
+                    columns);
+  fmt::print("{}", table.header());
+  const auto cycles = [](double number) { return fmt::format("{:.0f}", number); };
   for (const TargetCheck& target : targets) {
     for (const CodeCheck& check : target.checks) {
       const compile::Utilisation& use = check.utilisation;
       if (use.matrix == 0) continue;
-      fmt::print("{:>5.2f}  {:>7.0f} {:>7.0f} {:>7.0f} {:>7.0f}  {}\n", use.share(), use.matrix, use.issue, use.shared,
-                 use.waits, name_of(check.config));
+      fmt::print("{}", table.row({fmt::format("{:.2f}", use.share()), cycles(use.matrix), cycles(use.issue),
+                                  cycles(use.shared), cycles(use.waits), text(check)}));
     }
   }
 }
@@ -287,8 +320,10 @@ int run_targets(const TargetsOptions& options) {
   if (options.json == "-") return good ? kExitGood : kExitVerificationFailed;
   if (options.loops) {
     print_loops(*checked);
+    print_missing(*checked);
   } else if (options.update.empty() || interrupted()) {  // half a table has no place in a page
     print_table(lines);
+    print_missing(*checked);
   } else if (const Status written = update_page(options.update, lines); !written.ok()) {
     return report_failure(written);
   }

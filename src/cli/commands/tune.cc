@@ -220,7 +220,9 @@ class TuneRun {
     const DeviceInfo& info = device_->info();
     fmt::print("{}: {}\n", info.id, info.name);
     if (info.kind == DeviceKind::kSim) {
-      fmt::print("A simulator verifies kernels. Its times say nothing about a GPU, so nothing is timed or saved.\n");
+      fmt::print("{}",
+                 wrap("A simulator verifies kernels. Its times say nothing about a GPU, so nothing is timed or saved.",
+                      output_columns(), ""));
     } else if (database_) {
       fmt::print("{}\n", database_->path().string());
     }

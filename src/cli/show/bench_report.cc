@@ -146,7 +146,7 @@ Table bench_table(const std::vector<Row>& rows, int columns, bool compare) {
   return Table({{"name", static_cast<int>(name), false, true},
                 {"problem", static_cast<int>(problem), false, true},
                 {"time", 8, true},
-                {"least", 8, true},
+                {"least", 8, true, false, is_narrow(columns)},
                 {"spread", 6, true},
                 {"cuDNN", 8, true, false, !compare},
                 {"heur.", 8, true, false, !compare || is_narrow(columns)},

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/show/progress.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 
@@ -20,12 +17,6 @@ std::string duration(double seconds) {
   if (whole < 100) return fmt::format("{} s", whole);
   if (whole < 6000) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
   return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
-}
-
-int error_columns() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
 }
 
 }  // namespace
@@ -82,7 +73,8 @@ void Progress::tick() {
 
 void Progress::draw() {
   const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  fmt::print(stderr, "\r\033[K{}", progress_line(done_, total_, elapsed, what_, error_columns(), frame_));
+  fmt::print(stderr, "\r\033[K{}",
+             progress_line(done_, total_, elapsed, what_, error_columns() > 0 ? error_columns() : 80, frame_));
   std::fflush(stderr);
   drawn_ = true;
 }

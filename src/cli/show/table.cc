@@ -16,7 +16,21 @@ constexpr int kElasticMinimum = 12;
 
 }  // namespace
 
-Table::Table(std::vector<Column> layout, int columns) : layout_(std::move(layout)), unlimited_(columns <= 0) {
+std::string Shortener::cut(const std::string& text, int width) {
+  if (static_cast<int>(text.size()) <= width) return text;
+  const auto [at, first_time] = shown_.try_emplace({width, text});
+  std::string& cut = at->second;
+  if (!first_time) return cut;
+  cut = elide_middle(text, width);
+  for (int number = 2; !taken_.insert(cut).second; ++number) {
+    const std::string mark = fmt::format("~{}", number);
+    cut = elide_middle(text, width - static_cast<int>(mark.size())) + mark;
+  }
+  return cut;
+}
+
+Table::Table(std::vector<Column> layout, int columns)
+    : layout_(std::move(layout)), unlimited_(columns <= 0), shorteners_(layout_.size()) {
   for (Column& column : layout_) column.width = std::max(column.width, static_cast<int>(column.title.size()));
   while (columns > 0 && width() > columns) {
     Column* widest = nullptr;
@@ -35,19 +49,6 @@ int Table::width() const {
   return std::max(0, total - kGap);
 }
 
-std::string Table::shortened(size_t column, const std::string& text) const {
-  const int width = layout_[column].width;
-  if (unlimited_ || static_cast<int>(text.size()) <= width) return text;
-  std::string cut = elide_middle(text, width);
-  std::vector<std::string>& same = shown_[{column, cut}];
-  const auto at = std::find(same.begin(), same.end(), text);
-  const auto number = at - same.begin() + 1;
-  if (at == same.end()) same.push_back(text);
-  if (number == 1) return cut;
-  const std::string mark = fmt::format("~{}", number);
-  return elide_middle(text, width - static_cast<int>(mark.size())) + mark;
-}
-
 std::string Table::row(const std::vector<std::string>& cells) const {
   WT_CHECK(cells.size() == layout_.size(), "{} cells for {} columns", cells.size(), layout_.size());
   std::string line;
@@ -55,7 +56,7 @@ std::string Table::row(const std::vector<std::string>& cells) const {
     const Column& column = layout_[i];
     if (column.hidden) continue;
     const std::string shown = printable(cells[i]);  // names and texts come from files
-    const std::string cell = column.elastic ? shortened(i, shown) : shown;
+    const std::string cell = column.elastic && !unlimited_ ? shorteners_[i].cut(shown, column.width) : shown;
     const int fill = std::max(0, column.width - static_cast<int>(cell.size()));
     if (column.right) line.append(static_cast<size_t>(fill), ' ');
     line += cell;

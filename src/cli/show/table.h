@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,16 @@ struct Column {
   bool hidden = false;   // left out, with its cells
 };
 
+// Cuts texts in the middle; two that would then look the same get numbers: a...z~2.
+class Shortener {
+ public:
+  std::string cut(const std::string& text, int width);
+
+ private:
+  std::map<std::pair<int, std::string>, std::string> shown_;  // by width and text
+  std::set<std::string> taken_;
+};
+
 class Table {
  public:
   // `columns`: of the terminal; 0: a file or a pipe, where nothing is cut. Elastic columns shrink, in proportion, down
@@ -28,12 +39,9 @@ class Table {
   int width() const;
 
  private:
-  std::string shortened(size_t column, const std::string& text) const;
-
   std::vector<Column> layout_;
   bool unlimited_;
-  // By column and shortened text: what was shortened to it, in order.
-  mutable std::map<std::pair<size_t, std::string>, std::vector<std::string>> shown_;
+  mutable std::vector<Shortener> shorteners_;  // one a column
 };
 
 }  // namespace wt::cli

@@ -23,6 +23,12 @@ int output_columns() {
   return std::max<int>(size.ws_col, 40);
 }
 
+int error_columns() {
+  winsize size{};
+  if (!isatty(STDERR_FILENO)) return 0;
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 ? 80 : size.ws_col;
+}
+
 bool can_redraw() {
   if (!isatty(STDERR_FILENO)) return false;
   const char* no_color = environment_or_null("NO_COLOR");
@@ -45,7 +51,7 @@ std::string elide_middle(std::string_view text, int columns) {
   return std::string(text.substr(0, head)) + "..." + std::string(text.substr(text.size() - tail));
 }
 
-std::string kernel_text(std::string_view name, int columns) {
+std::string without_signature(std::string_view name, int columns) {
   if (columns <= 0 || static_cast<int>(name.size()) <= columns) return std::string(name);
   // wt_<direction>_<types>_<layout>_<target>_: what all kernels of a problem share.
   for (const TargetInfo& target : targets()) {
@@ -53,9 +59,13 @@ std::string kernel_text(std::string_view name, int columns) {
     std::erase(token, '_');
     token = "_" + token + "_";
     if (const size_t at = name.find(token); at != std::string_view::npos)
-      return elide_middle(name.substr(at + token.size()), columns);
+      return std::string(name.substr(at + token.size()));
   }
-  return elide_middle(name, columns);
+  return std::string(name);
+}
+
+std::string kernel_text(std::string_view name, int columns) {
+  return elide_middle(without_signature(name, columns), columns);
 }
 
 std::string wrap(std::string_view text, int columns, std::string_view indent) {

@@ -6,6 +6,8 @@
 
 #include "base/format.h"
 #include "base/version.h"
+#include "config/targets.h"
+#include "runtime/sim/device.h"
 
 namespace wt::cli {
 namespace {
@@ -41,20 +43,44 @@ bool takes_suites(const CLI::App& command) {
 }
 
 constexpr const char* kSuites = "$(wavetile suites 2>/dev/null)";
-constexpr const char* kDevices =
-    "auto cpu gpu hip sim:sm_80 sim:sm_90a sim:gfx90a sim:gfx942 sim:gfx950 sim:gfx1100 sim:gfx1201";
+
+// What --device takes, every simulator included.
+std::string devices() {
+  std::string words = "auto cpu gpu hip";
+  for (const DeviceInfo& device : list_sim_devices()) words += " " + device.id;
+  return words;
+}
+
+std::string target_names() {
+  std::string words;
+  for (const TargetInfo& target : targets()) words += fmt::format("{} ", target.name);
+  words.pop_back();
+  return words;
+}
 
 std::string bash(const CLI::App& app) {
   std::string cases;
-  for (const CLI::App* command : commands_of(app)) {
-    cases += fmt::format("    {}) words=\"{}{}\" ;;\n", command->get_name(), words_of(*command),
-                         takes_suites(*command) ? std::string(" ") + kSuites : "");
+  const auto add = [&](const std::string& name, const CLI::App& command) {
+    cases += fmt::format("    {}) words=\"{}{}\" ;;\n", name, words_of(command),
+                         takes_suites(command) ? std::string(" ") + kSuites : "");
+  };
+  for (const CLI::App* command : commands_of(app)) {  // what stands deeper comes first
+    for (const CLI::App* inner : commands_of(*command))
+      add(fmt::format("\"{} {}\"", command->get_name(), inner->get_name()), *inner);
+    add(fmt::format("\"{} \"*", command->get_name()), *command);
   }
   return fmt::format(R"(# bash completion of wavetile; made by `wavetile completion bash`
 _wavetile() {{
-  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words=""
+  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words="" start=""
+  # bash takes sim:sm_90a for three words, and completes the last of them.
+  if [ "$word" = : ]; then
+    start=${{COMP_WORDS[COMP_CWORD-1]}}: word=$start before=${{COMP_WORDS[COMP_CWORD-2]}}
+  elif [ "$before" = : ]; then
+    start=${{COMP_WORDS[COMP_CWORD-2]}}: word=$start$word before=${{COMP_WORDS[COMP_CWORD-3]}}
+  fi
   case $before in
-    --device) COMPREPLY=($(compgen -W "{}" -- "$word")); return ;;
+    --device) COMPREPLY=($(compgen -W "{}" -- "$word")); COMPREPLY=("${{COMPREPLY[@]#"$start"}}"); return ;;
+    --target) COMPREPLY=($(compgen -W "{}" -- "$word")); COMPREPLY=("${{COMPREPLY[@]#"$start"}}"); return ;;
     --direction) COMPREPLY=($(compgen -W "fwd bwd_data bwd_weight all" -- "$word")); return ;;
     --tuning) COMPREPLY=($(compgen -W "off cached first-use" -- "$word")); return ;;
     --json|--csv|--log|--names|--report|-o) COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -62,13 +88,22 @@ _wavetile() {{
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "{}" -- "$word")); return
   fi
-  case ${{COMP_WORDS[1]}} in
+  local second=""
+  [ "$COMP_CWORD" -gt 2 ] && second=${{COMP_WORDS[2]}}
+  case "${{COMP_WORDS[1]}} $second" in
 {}  esac
   COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word"))
 }}
 complete -F _wavetile wavetile
 )",
-                     kDevices, words_of(app), cases);
+                     devices(), target_names(), words_of(app), cases);
+}
+
+// As zsh reads a list of values, in which a colon begins a description.
+std::string escaped_colons(const std::string& words) {
+  std::string text;
+  for (const char letter : words) text += letter == ':' ? std::string("\\:") : std::string(1, letter);
+  return text;
 }
 
 // Without what ends a text of single quotes, or starts another part of a description.
@@ -78,18 +113,37 @@ std::string plain(std::string text) {
   return text;
 }
 
+// One line of _arguments: the options of a command, and what may follow them.
+std::string zsh_arguments(const CLI::App& command) {
+  std::string text = "_arguments";
+  for (const CLI::Option* option : options_of(command)) {
+    const std::string name = option->get_lnames().front();
+    const std::string value = name == "device"                 ? fmt::format(":device:({})", escaped_colons(devices()))
+                              : name == "target"               ? fmt::format(":target:({})", target_names())
+                              : option->get_expected_min() > 0 ? ":value:_files"
+                                                               : "";
+    text += fmt::format(" '--{}[{}]{}'", name, plain(option->get_description()), value);
+  }
+  return text + (takes_suites(command) ? fmt::format(" \"*:suite:({})\"", kSuites) : " '*::file:_files'");
+}
+
 std::string zsh(const CLI::App& app) {
   std::string commands, cases;
   for (const CLI::App* command : commands_of(app)) {
     commands += fmt::format("    '{}:{}'\n", command->get_name(), plain(command->get_description()));
-    std::string options;
-    for (const CLI::Option* option : options_of(*command))
-      options += fmt::format(" '{}[{}]{}'", long_name(*option), plain(option->get_description()),
-                             option->get_expected_min() > 0 ? ":value:_files" : "");
-    std::string rest = " '*::file:_files'";
-    if (!commands_of(*command).empty()) rest = fmt::format(" '1:command:({})'", words_of(*command)) + rest;
-    if (takes_suites(*command)) rest = fmt::format(" \"*:suite:({})\"", kSuites);
-    cases += fmt::format("    {}) _arguments{}{} ;;\n", command->get_name(), options, rest);
+    if (commands_of(*command).empty()) {
+      cases += fmt::format("    {}) {} ;;\n", command->get_name(), zsh_arguments(*command));
+      continue;
+    }
+    std::string names, inside;
+    for (const CLI::App* inner : commands_of(*command)) {
+      names += " " + inner->get_name();
+      inside += fmt::format("        {}) {} ;;\n", inner->get_name(), zsh_arguments(*inner));
+    }
+    cases += fmt::format(
+        "    {})\n      (( CURRENT == 2 )) && {{ compadd --{}; return }}\n      shift words; (( CURRENT-- ))\n"
+        "      case $words[1] in\n{}      esac ;;\n",
+        command->get_name(), names, inside);
   }
   return fmt::format(R"(#compdef wavetile
 # zsh completion of wavetile; made by `wavetile completion zsh`
@@ -108,17 +162,27 @@ fi
 
 std::string fish(const CLI::App& app) {
   std::string text = "# fish completion of wavetile; made by `wavetile completion fish`\n";
+  const auto add = [&](const CLI::App& command, const std::string& condition) {
+    const std::string inside = fmt::format("complete -c wavetile -n '{}'", condition);
+    for (const CLI::App* inner : commands_of(command))
+      text += fmt::format("{} -f -a {} -d '{}'\n", inside, inner->get_name(), plain(inner->get_description()));
+    for (const CLI::Option* option : options_of(command)) {
+      const std::string name = option->get_lnames().front();
+      const std::string value = name == "device"                 ? fmt::format(" -x -a '{}'", devices())
+                                : name == "target"               ? fmt::format(" -x -a '{}'", target_names())
+                                : option->get_expected_min() > 0 ? " -r"
+                                                                 : "";
+      text += fmt::format("{} -l {} -d '{}'{}\n", inside, name, plain(option->get_description()), value);
+    }
+    if (takes_suites(command)) text += fmt::format("{} -a '(wavetile suites 2>/dev/null)'\n", inside);
+  };
   for (const CLI::App* command : commands_of(app)) {
     text += fmt::format("complete -c wavetile -n __fish_use_subcommand -f -a {} -d '{}'\n", command->get_name(),
                         plain(command->get_description()));
-    const std::string inside =
-        fmt::format("complete -c wavetile -n '__fish_seen_subcommand_from {}'", command->get_name());
+    const std::string seen = fmt::format("__fish_seen_subcommand_from {}", command->get_name());
+    add(*command, seen);
     for (const CLI::App* inner : commands_of(*command))
-      text += fmt::format("{} -a {} -d '{}'\n", inside, inner->get_name(), plain(inner->get_description()));
-    for (const CLI::Option* option : options_of(*command))
-      text += fmt::format("{} -l {} -d '{}'{}\n", inside, option->get_lnames().front(),
-                          plain(option->get_description()), option->get_expected_min() > 0 ? " -r" : "");
-    if (takes_suites(*command)) text += fmt::format("{} -a '(wavetile suites 2>/dev/null)'\n", inside);
+      add(*inner, fmt::format("{}; and __fish_seen_subcommand_from {}", seen, inner->get_name()));
   }
   return text;
 }
@@ -143,10 +207,9 @@ void add_command(std::string& page, const CLI::App& command, const std::string& 
   page += fmt::format(".SS wavetile {}\n{}.\n", roff(name), roff(command.get_description()));
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group().empty()) continue;
-    const std::string word = option->get_lnames().empty() ? option->get_name() : long_name(*option);
-    const std::string type =
-        option->get_lnames().empty() || option->get_type_name().empty() ? "" : " " + option->get_type_name();
-    page += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(word), roff(type), roff(option->get_description()));
+    const std::string words = option_words(*option), word = words.substr(0, words.find(' '));
+    page += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(word), roff(words.substr(word.size())),
+                        roff(option->get_description()));
   }
   if (const std::string footer = command.get_footer(); !footer.empty())
     page += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(footer));
@@ -154,6 +217,20 @@ void add_command(std::string& page, const CLI::App& command, const std::string& 
 }
 
 }  // namespace
+
+std::string option_words(const CLI::Option& option) {
+  const bool several = option.get_expected_max() > 1;
+  if (option.get_lnames().empty()) return option.get_name(true, false) + (several ? "..." : "");
+  std::string words;
+  for (const std::string& letter : option.get_snames()) words += "-" + letter + ",";
+  words += long_name(option);
+  if (!option.get_option_text().empty()) return words + " " + option.get_option_text();
+  // WHY up to the colon: CLI11's own words for what is checked stand behind it.
+  const std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
+  if (!type.empty() && option.get_expected_max() > 0) words += " " + type + (several ? "..." : "");
+  if (!option.get_default_str().empty()) words += " (" + option.get_default_str() + ")";
+  return words;
+}
 
 std::string completion(const CLI::App& app, const std::string& shell) {
   if (shell == "bash") return bash(app);

@@ -6,9 +6,13 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace wt::cli {
+
+// "--splits N", "SUITE|PROBLEM...": an option or a positional and what it takes, as the help and the man page show it.
+std::string option_words(const CLI::Option& option);
 
 // For bash, zsh or fish; empty for another name. Suites are asked of the command when they are completed.
 std::string completion(const CLI::App& app, const std::string& shell);

@@ -150,8 +150,7 @@ void add_selftest(CLI::App& app, Action& action) {
   command->add_flag("!--no-progress", options.progress, "no progress bar");
   command->footer(
       "Runs primitives, misuse that must fault, a sample of every kind and form of kernel, non-finite values, "
-      "streams,\n"
-      "graphs and memory limits. Ends with 0 where all is right.\n"
+      "streams, graphs and memory limits. Ends with 0 where all is right.\n"
       "Example:\n"
       "  wavetile selftest --device gpu\n");
   command->callback([&action] { action = [] { return run_selftest(options); }; });

@@ -20,6 +20,8 @@
     if (value !== 0 && Math.abs(value) < 0.001) return value.toExponential(1);
     return value >= 1000 ? Math.round(value).toLocaleString('en') : Number(value.toPrecision(digits)).toString();
   };
+  // Three figures, zeros included, so that the numbers of a column compare at a glance.
+  const ratio = value => value === null || value === undefined || !isFinite(value) || value >= 999.5 ? number(value) : value.toPrecision(3);
   const geomean = list => list.length ? Math.exp(list.reduce((sum, v) => sum + Math.log(v), 0) / list.length) : null;
   const sum = list => list.reduce((total, v) => total + v, 0);
   const label = row => `${row.suite ? row.suite + ' / ' : ''}${row.name}`;
@@ -81,13 +83,13 @@
     add(`${rows.length - failed.length} of ${rows.length}`, 'rows verified and timed', failed.length ? 'bad' : 'good');
     if (compared.length) {
       const losses = compared.filter(row => speedup(row) < 1).length, mean = geomean(compared.map(speedup));
-      add(number(mean) + '×', `geometric mean of ${compared.length} speed-ups`, mean < 1 ? 'bad' : 'good');
+      add(ratio(mean) + '×', `geometric mean of ${compared.length} speed-ups`, mean < 1 ? 'bad' : 'good');
       const timed = sum(compared.map(row => row.cudnn_us)) / sum(compared.map(row => row.us));
-      add(number(timed) + '×', 'speed-up by time', timed < 1 ? 'bad' : 'good');
+      add(ratio(timed) + '×', 'speed-up by time', timed < 1 ? 'bad' : 'good');
       add(`${losses} of ${compared.length}`, 'rows slower than cuDNN', losses ? 'bad' : 'good');
     }
     const shares = rows.map(share).filter(v => v !== null);
-    if (shares.length) add(number(geomean(shares)), `of the limit, geometric mean of ${shares.length}`);
+    if (shares.length) add(ratio(geomean(shares)), `of the limit, geometric mean of ${shares.length}`);
     const unsteady = rows.filter(row => spread(row) > 2).length;
     if (unsteady) add(String(unsteady), 'rows whose times lie more than twice apart', 'bad');
   }
@@ -105,28 +107,35 @@
   const title = row => make('title', {}, `${label(row)} ${row.direction}\n${row.problem}\n${number(row.us)} us` +
     `${row.cudnn_us > 0 ? `, cuDNN ${number(row.cudnn_us)} us` : ''}, ${number(tflops(row))} TFLOP/s\n${row.kernel}`);
 
-  // Horizontal bars on a logarithmic axis around 1, with the spread as a line.
-  function barChart(list, all) {
+  // Horizontal bars on a logarithmic axis around 1, as long as these rows need it, with the spread as a line.
+  function barChart(list) {
     const small = narrow(), height = small ? 22 : 18, width = small ? 380 : 1140, left = small ? 146 : 330, right = 56, top = 24;
-    const values = all.map(speedup).concat([0.9, 1.1]);
-    const low = Math.log10(Math.min(...values)) - (small ? 0.85 : 0.25), high = Math.log10(Math.max(...values));
-    const x = value => left + Math.max(0, (Math.log10(value) - low) / (high - low)) * (width - left - right);
+    const values = list.flatMap(row => [speedup(row), row.cudnn_us / row.high_us, row.cudnn_us / row.low_us]).concat([0.97, 1.03])
+      .filter(value => value > 0 && isFinite(value));
+    const pad = small ? 50 : 64;  // of a number left of the longest loss
+    const low = Math.log10(Math.min(...values)), high = Math.log10(Math.max(...values));
+    const x = value => left + pad + Math.max(-pad, (Math.log10(value) - low) / (high - low) * (width - left - pad - right));
     const total = top + list.length * height + 6;
     const svg = make('svg', {viewBox: `0 0 ${width} ${total}`, role: 'img', 'aria-label': `Speed-up of ${list.length} rows`});
-    for (let tick = Math.ceil(low); tick <= Math.floor(high); ++tick) {
-      const place = x(Math.pow(10, tick));
-      svg.append(make('line', {x1: place, x2: place, y1: top - 6, y2: total, class: tick === 0 ? 'one' : 'grid'}),
-        make('text', {x: place, y: top - 10, 'text-anchor': 'middle', class: 'soft'}, `${number(Math.pow(10, tick))}×`));
+    const ticks = [];
+    for (const tick of [1, 10, 0.1, 100, 2, 0.5, 5, 0.2, 20, 50, 0.9, 1.1, 0.95, 1.05, 0.8, 1.2, 0.7, 1.5, 3]) {
+      const exponent = Math.log10(tick);
+      if (exponent >= low && exponent <= high && ticks.every(other => Math.abs(x(other) - x(tick)) >= 52)) ticks.push(tick);
+    }
+    for (const tick of ticks) {
+      svg.append(make('line', {x1: x(tick), x2: x(tick), y1: top - 6, y2: total, class: tick === 1 ? 'one' : 'grid'}),
+        make('text', {x: x(tick), y: top - 10, 'text-anchor': 'middle', class: 'soft'}, `${number(tick)}×`));
     }
     list.forEach((row, index) => {
       const y = top + index * height, value = speedup(row), from = Math.min(x(1), x(value));
       const size = Math.max(1, Math.abs(x(value) - x(1)));
+      const slowest = x(row.cudnn_us / row.high_us), fastest = x(row.cudnn_us / row.low_us);
       const text = small ? row.name : `${label(row)} ${row.direction}`, room = small ? 17 : 46;
       svg.append(make('text', {x: left - 8, y: y + 13, 'text-anchor': 'end'}, text.length > room ? '…' + text.slice(1 - room) : text),
         ...(small ? [mark(row.direction, 7, y + 9, 4)] : []),
         make('rect', {x: from, y: y + 3, width: size, height: height - 6, rx: 2, class: row.direction + ' bar'}, title(row)),
-        make('line', {x1: x(row.cudnn_us / row.high_us), x2: x(row.cudnn_us / row.low_us), y1: y + height / 2, y2: y + height / 2, class: 'spread'}),
-        make('text', {x: value < 1 ? from - 4 : from + size + 4, y: y + 13, 'text-anchor': value < 1 ? 'end' : 'start', class: 'soft'}, `${number(value)}×`));
+        make('line', {x1: slowest, x2: fastest, y1: y + height / 2, y2: y + height / 2, class: 'spread'}),
+        make('text', {x: value < 1 ? Math.min(from, slowest) - 4 : Math.max(from + size, fastest) + 4, y: y + 13, 'text-anchor': value < 1 ? 'end' : 'start', class: 'soft'}, `${ratio(value)}×`));
     });
     return svg;
   }
@@ -137,11 +146,11 @@
       : 'No cuDNN times here; "wavetile bench SUITE --compare cudnn" and bench/compare.py measure them.';
     if (!compared.length) return;
     at('bars').append(legend(compared));
-    if (compared.length <= 2 * kMost + 5) { at('bars').append(barChart(compared, compared)); return; }
+    if (compared.length <= 2 * kMost + 5) { at('bars').append(barChart(compared)); return; }
     const middle = compared.slice(kMost, -kMost);
-    at('bars').append(make('p', {class: 'note'}, `The worst ${kMost}`), barChart(compared.slice(0, kMost), compared),
-      make('details', {}, make('summary', {}, `${middle.length} rows between`), barChart(middle, compared)),
-      make('p', {class: 'note'}, `The best ${kMost}`), barChart(compared.slice(-kMost), compared));
+    at('bars').append(make('p', {class: 'note'}, `The worst ${kMost}`), barChart(compared.slice(0, kMost)),
+      make('details', {}, make('summary', {}, `${middle.length} rows between`), barChart(middle)),
+      make('p', {class: 'note'}, `The best ${kMost}`), barChart(compared.slice(-kMost)));
   }
 
   // Axes with a logarithmic or plain scale; what is drawn on them is appended to the svg.
@@ -240,15 +249,16 @@
       add(row.suite || 'all', 'all', row);
       if (row.suite) { add('all suites', row.direction, row); add('all suites', 'all', row); }
     }
-    table(at('totals'), [...groups.values()], [['suite', g => g.suite], ['direction', g => g.direction], ...totalColumns], 0, true);
+    const order = [...directions, 'all'], place = group => order.indexOf(group.direction);
+    table(at('totals'), [...groups.values()].sort((a, b) => place(a) - place(b)), [['suite', g => g.suite], ['direction', g => g.direction], ...totalColumns], 0, true);
   }
   // Of a group of rows: its geometric mean, and its speed-up weighed by time.
   const of = (group, value) => group.rows.map(value).filter(v => v !== null);
   const byTime = rows => { const list = rows.filter(row => speedup(row)); return list.length ? sum(list.map(r => r.cudnn_us)) / sum(list.map(r => r.us)) : null; };
   const totalColumns = [
     ['rows', g => g.rows.length, null, 'num'], ['time, us', g => sum(g.rows.filter(good).map(r => r.us)), v => number(v), 'num'],
-    ['speed-up', g => geomean(of(g, speedup)), v => number(v), 'num'], ['by time', g => byTime(g.rows), v => number(v), 'num'],
-    ['slower', g => of(g, speedup).filter(v => v < 1).length, null, 'num'], ['share', g => geomean(of(g, share)), v => number(v), 'num'],
+    ['speed-up', g => geomean(of(g, speedup)), ratio, 'num'], ['by time', g => byTime(g.rows), ratio, 'num'],
+    ['slower', g => of(g, speedup).filter(v => v < 1).length, null, 'num'], ['share', g => geomean(of(g, share)), ratio, 'num'],
     ['failed', g => g.rows.filter(row => !good(row)).length, null, 'num']];
   // The network with the most time first.
   function models(rows) {
@@ -256,7 +266,7 @@
     for (const row of rows.filter(r => r.model)) groups.set(row.model, [...(groups.get(row.model) || []), row]);
     const used = directions.filter(d => rows.some(row => row.direction === d));
     if (groups.size) table(at('models'), [...groups].map(([model, members]) => ({model, rows: members})), [['model', g => g.model], ...totalColumns,
-      ...used.map(d => [d + ' by time', g => byTime(g.rows.filter(row => row.direction === d)), v => number(v), 'num'])], 2, false);
+      ...used.map(d => [d + ' by time', g => byTime(g.rows.filter(row => row.direction === d)), ratio, 'num'])], 2, false);
   }
   function kernels(rows) {
     const groups = new Map();
@@ -270,16 +280,16 @@
       ['kernel', g => g.kernel, kernelCell, 'name'], ['rows', g => g.rows.length, null, 'num'],
       ['time of all, us', g => sum(g.timed.map(r => r.us)), v => number(v), 'num'],
       ['best TFLOP/s', g => Math.max(0, ...g.timed.map(tflops)), v => number(v), 'num'],
-      ['speed-up', g => geomean(g.timed.map(speedup).filter(v => v !== null)), v => number(v), 'num'],
-      ['share', g => geomean(g.timed.map(share).filter(v => v !== null)), v => number(v), 'num']], 1, false);
+      ['speed-up', g => geomean(g.timed.map(speedup).filter(v => v !== null)), ratio, 'num'],
+      ['share', g => geomean(g.timed.map(share).filter(v => v !== null)), ratio, 'num']], 1, false);
   }
   const rowColumns = [
     ['row', label, (v, row) => make('a', {href: '#' + anchor(row)}, v)], ['model', row => row.model || null], ['direction', row => row.direction],
     ['problem', row => row.problem, null, 'name'], ['us', row => good(row) ? row.us : null, v => number(v, 4), 'num'],
     ['spread', spread, v => v === null ? '-' : v.toFixed(2) + '×', 'num'],
-    ['cuDNN us', row => row.cudnn_us || null, v => number(v, 4), 'num'], ['speed-up', speedup, v => number(v), 'num'],
+    ['cuDNN us', row => row.cudnn_us || null, v => number(v, 4), 'num'], ['speed-up', speedup, ratio, 'num'],
     ['TFLOP/s', row => good(row) ? tflops(row) : null, v => number(v), 'num'],
-    ['limit us', row => row.limit_us || null, v => number(v), 'num'], ['share', share, v => number(v), 'num'],
+    ['limit us', row => row.limit_us || null, v => number(v), 'num'], ['share', share, ratio, 'num'],
     ['kernel', row => row.kernel || row.error, (v, row) => row.error ? make('span', {class: 'bad'}, 'failed: ' + row.error) : kernelCell(v), 'name']];
   function csv(rows) {
     const cell = v => v === null || v === undefined ? '' : typeof v === 'number' ? String(v) : '"' + String(v).replaceAll('"', '""') + '"';

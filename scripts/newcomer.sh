@@ -10,6 +10,8 @@
 #   --commands demo    scripts/demo.sh, whole: 15 minutes or so on two cores
 #   --commands quick   that, and scripts/test.sh --quick
 #   --commands all     that, and scripts/test.sh, as the README has them
+#   --commands python  the Python package alone, from a clone: scripts/setup.sh, `pip install .` in a virtual environment, torch
+#                      from PyPI, and the README's lines, which train a ResNet-50; 7 GB of disk, and no BUILD is needed
 #
 # Needs root, NVRTC, a Debian system whose apt reaches an archive, and chromium, which it installs with mmdebstrap where
 # they are missing. Nothing is passed over: what cannot be done here is a failure.
@@ -21,7 +23,10 @@ if [ "${1:-}" = --commands ]; then
   commands=${2:-}
   shift 2
 fi
-case "$commands" in setup | demo | quick | all) ;; *) echo "usage: scripts/newcomer.sh [--commands setup|demo|quick|all] [BUILD]" >&2; exit 2 ;; esac
+case "$commands" in
+  setup | demo | quick | all | python) ;;
+  *) echo "usage: scripts/newcomer.sh [--commands setup|demo|quick|all|python] [BUILD]" >&2; exit 2 ;;
+esac
 build=${1:-build/dev}
 work=$PWD/build/newcomer
 base=$work/base root=$work/root
@@ -36,8 +41,9 @@ quiet() {
 }
 
 tools() {
-  local missing=() tool
-  for tool in mmdebstrap chromium; do command -v "$tool" >/dev/null || missing+=("$tool"); done
+  local missing=() tool needed=(mmdebstrap chromium)
+  if [ "$commands" = python ]; then needed=(mmdebstrap); fi
+  for tool in "${needed[@]}"; do command -v "$tool" >/dev/null || missing+=("$tool"); done
   if [ ${#missing[@]} -eq 0 ]; then return; fi
   echo "newcomer: installing ${missing[*]}"
   quiet apt.log apt-get update -qq && quiet apt.log env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
@@ -67,13 +73,9 @@ packages() {
   done
 }
 
-# A Debian 12 with nothing but apt, from the archives that apt has here, through what apt goes through here.
+# A Debian 12 with nothing but apt.
 clean_root() {
-  local sources options=()
-  sources=$(apt-get indextargets --format "deb \$(REPO_URI) \$(RELEASE) \$(COMPONENT)" 'Created-By: Packages' | sort -u | grep -E ' bookworm(-|/| )') ||
-    { echo "newcomer: apt has no archive of Debian 12 here" >&2; return 1; }
-  while read -r option; do options+=(--aptopt="$option"); done < <(apt-config dump | grep -E '^Acquire::(http|https|Check-Valid-Until)' || true)
-  quiet root.log mmdebstrap --mode=root --variant=apt --include=ca-certificates --dpkgopt=force-unsafe-io "${options[@]}" bookworm "$base" - <<<"$sources"
+  quiet root.log debian_12 "$base" --variant=apt --include=ca-certificates --dpkgopt=force-unsafe-io
   du -sh "$base" | cut -f1
 }
 
@@ -105,10 +107,14 @@ enter() {
 }
 
 # What git has of this checkout, as a clone would.
-readme_commands() {
+clone() {
   enter
   mkdir -p "$root/wavetile"
   git ls-files -z --cached --others --exclude-standard | tar -cf - --null -T - | tar -xf - -C "$root/wavetile"
+}
+
+readme_commands() {
+  clone
   local step
   case "$commands" in
     setup)
@@ -122,6 +128,27 @@ readme_commands() {
   esac
   for step in "$@"; do inside sh -ec "cd /wavetile && $step"; done
   mv "$root"/var/cache/apt/archives/*.deb "$base/var/cache/apt/archives/"
+}
+
+# docs/python.md's commands and the README's lines, after which no convolution may have gone to torch.
+python_package() {
+  clone
+  cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"  # whom this machine trusts, for pip
+  awk '/^```python$/ {on = 1; next} /^```$/ {on = 0} on' README.md >"$root/lines.py"
+  [ "$(wc -l <"$root/lines.py")" -eq 4 ] || { echo "newcomer: README.md has not four lines of Python" >&2; return 1; }
+  cat >>"$root/lines.py" <<'END'
+import sys
+report = wavetile.torch.report()
+gradients = [parameter.grad for parameter in model.parameters()]
+print(f"{len(report.plans)} plans, {sum(row['calls'] for row in report.plans)} calls, fallbacks: {report.fallbacks}")
+sys.exit(bool(report.fallbacks) or sum(row["calls"] for row in report.plans) < 3 * 53 - 1 or
+         not all(gradient is not None and gradient.isfinite().all() for gradient in gradients))
+END
+  inside PIP_CERT=/etc/ssl/certs/ca-certificates.crt bash -ec 'cd /wavetile && scripts/setup.sh
+    python3 -m venv .venv && . .venv/bin/activate
+    SECONDS=0 && pip install -q --disable-pip-version-check . && echo "pip install .: $SECONDS s"
+    SECONDS=0 && pip install -q --disable-pip-version-check torch torchvision && echo "torch: $SECONDS s"
+    cd / && SECONDS=0 && python lines.py && echo "the lines: $SECONDS s"'
 }
 
 # The README's blocks as tests/api/readme_programs.cmake makes programs of them; nothing here knows the checkout.
@@ -183,6 +210,11 @@ command_line() {
 browser() { python3 -B tests/cli/report_in_browser.py --browser "$(command -v chromium)" --page "$work/report.html" --keep "$work/screens"; }
 
 tools
+if [ "$commands" = python ]; then
+  step "A clean Debian 12 root" clean_root
+  step "The Python package there" python_package
+  exit
+fi
 step "Packages of $build" packages
 step "A clean Debian 12 root" clean_root
 step "The README's commands there ($commands)" readme_commands

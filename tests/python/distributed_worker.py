@@ -58,16 +58,25 @@ def fsdp():
 
 
 def dtensor():
+    """Images sharded by the batch. (By their last dimension torch 2.15's own DTensor gives results of another size.)"""
     from torch.distributed.tensor import Replicate, Shard, distribute_tensor
     mesh = dist.init_device_mesh("cpu", (WORLD,))
     torch.manual_seed(1)
     x, w = torch.randn(4, 3, 8, 8), torch.randn(6, 3, 3, 3)
-    expected = F.conv2d(x, w, padding=1)
+    leaves = [t.clone().requires_grad_() for t in (x, w)]
+    expected = F.conv2d(*leaves, padding=1)
+    dy = torch.randn_like(expected)
+    expected.backward(dy)
+    ours = [distribute_tensor(x, mesh, [Shard(0)]).requires_grad_(), distribute_tensor(w, mesh, [Replicate()]).requires_grad_()]
     wtt.clear_report()
     with wtt.enabled(strict=True):
-        y = F.conv2d(distribute_tensor(x, mesh, [Shard(0)]), distribute_tensor(w, mesh, [Replicate()]), padding=1)
-    close(y.full_tensor(), expected)
-    assert any(row["problem"].startswith("fwd fp32 n2 c3") for row in wtt.report().plans), str(wtt.report())
+        y = F.conv2d(*ours, padding=1)
+        y.backward(distribute_tensor(dy, mesh, [Shard(0)]))
+    close(y.full_tensor().detach(), expected.detach())
+    for got, stock in zip(ours, leaves):
+        close(got.grad.full_tensor(), stock.grad)
+    kinds = {row["problem"].split()[0] for row in wtt.report().plans if " n2 c3 " in row["problem"]}  # of what each rank holds
+    assert kinds == {"fwd", "bwd_data", "bwd_weight"}, str(wtt.report())
 
 
 CASES = [  # size, taps, stride, padding, dilation, rows, channels last

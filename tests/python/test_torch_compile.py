@@ -25,17 +25,28 @@ def network(nn=torch.nn):
                                torch.nn.GroupNorm(2, 6), nn.Conv2d(6, 6, 3, groups=6))
 
 
+def short():
+    """Of which inductor's C++ compiler makes few kernels, each of which takes it ten seconds."""
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Conv2d(4, 8, 3, padding=1), torch.nn.ReLU(), torch.nn.Conv2d(8, 8, 3, groups=8))
+
+
 def step(model, x):
     x = x.clone(memory_format=torch.preserve_format).requires_grad_()
     y = model(x)
     return [y.detach(), *torch.autograd.grad(y.square().sum(), (x, *model.parameters()))]
 
 
-@pytest.mark.parametrize("backend, format", [("aot_eager", torch.contiguous_format), ("aot_eager", torch.channels_last),
-                                             ("inductor", torch.channels_last)])
-def test_compiled_models_are_served(backend, format):
-    if backend == "inductor" and not shutil.which("g++"):
-        pytest.skip("no C++ compiler for inductor")
+@pytest.mark.parametrize("backend, format, network", [("aot_eager", torch.contiguous_format, network),
+                                                      ("aot_eager", torch.channels_last, network),
+                                                      ("inductor", torch.channels_last, short)])
+def test_compiled_models_are_served(backend, format, network, monkeypatch):
+    if backend == "inductor":
+        if not shutil.which("g++"):
+            pytest.skip("no C++ compiler for inductor")
+        import torch._inductor.config as inductor
+        # WHY: it tries the vectors of this machine by six compilations, which take longer than all of the test.
+        monkeypatch.setattr(inductor.cpp, "vec_isa_ok", False)
     model, x = network(), torch.randn(2, 4, 9, 8).contiguous(memory_format=format)
     stock = step(model, x)
     compiled = torch.compile(model, backend=backend)
@@ -45,7 +56,8 @@ def test_compiled_models_are_served(backend, format):
         again = step(compiled, x)
     assert all(difference(a, b) <= 4 for a, b in zip(served, stock))
     assert all(torch.equal(a, b) for a, b in zip(served, again))
-    assert sum(row["calls"] for row in wtt.report().plans) >= 9
+    # Two steps, forward and backward, of each convolution.
+    assert sum(row["calls"] for row in wtt.report().plans) >= 6 * sum(isinstance(m, torch.nn.Conv2d) for m in model)
 
 
 def test_own_operators_compile_without_breaks():

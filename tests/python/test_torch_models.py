@@ -10,7 +10,8 @@ from conftest import import_or_skip
 
 torch = import_or_skip("torch")
 import_or_skip("torchvision")
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "bench"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
 import networks  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
@@ -52,14 +53,40 @@ def test_a_training_step_is_the_same(name):
     assert sum(row["calls"] for row in wtt.report().plans) >= 3 and not wtt.report().fallbacks
 
 
-def test_four_lines_train_resnet50():
-    import torchvision
-    import wavetile.torch
-    wavetile.torch.enable()
-    model = torchvision.models.resnet50()
-    model(torch.randn(2, 3, 32, 32)).square().mean().backward()
+def test_the_readmes_four_lines_train_resnet50():
+    def block(page):
+        return (ROOT / page).read_text().split("```python\n")[1].split("```")[0]
+    lines = block("README.md")
+    assert lines == block("docs/python.md") and len(lines.splitlines()) == 4
+    torch.manual_seed(0)
+    wtt.clear_report()
+    space = {}
+    exec(lines, space)
+    report, model = wtt.report(), space["model"]
+    assert wtt.is_enabled() and not report.fallbacks
+    # The first layer's images need no gradient.
+    calls = {kind: sum(row["calls"] for row in report.plans if row["problem"].startswith(kind))
+             for kind in ("fwd", "bwd_data", "bwd_weight")}
+    assert calls == {"fwd": 53, "bwd_data": 52, "bwd_weight": 53}, calls
+    served = [parameter.grad.clone() for parameter in model.parameters()]
+    # The same step by torch's own kernels.
     wtt.disable()
-    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+    torch.manual_seed(0)
+    exec(lines.replace("wavetile.torch.enable()", ""), space)
+    stock = [parameter.grad for parameter in space["model"].parameters()]
+    assert len(served) == len(stock) == 161 and not wtt.is_enabled()
+    # Fifty layers of batch norms over two images amplify the order of sums; a wrong gradient is off by its own size.
+    assert all(error(a, b) < 0.05 for a, b in zip(served, stock)), max(error(a, b) for a, b in zip(served, stock))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    x, target, losses = torch.randn(4, 3, 64, 64), torch.arange(4), []
+    with wtt.enabled(strict=True):
+        for _ in range(4):
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(x), target)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+    assert losses[-1] < losses[0] / 2, losses
 
 
 def test_prepare_makes_every_plan_and_changes_nothing():

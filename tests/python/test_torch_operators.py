@@ -180,3 +180,48 @@ def test_weight_gradients_in_fp32():
                                                 False, [0, 0], 1, [False, True, True])
     assert dw.dtype == db.dtype == torch.float32
     assert difference(dw, stock[1]) <= 1 and difference(db, stock[2]) <= 1
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("autocast", [False, True])
+@pytest.mark.parametrize("groups", [1, 8])
+def test_wide_weights_have_unrounded_gradients(dtype, autocast, groups):
+    torch.manual_seed(0)
+    x, r = torch.randn(2, 8, 9, 8).to(dtype).requires_grad_(), torch.randn(2, 8, 9, 8).to(dtype).requires_grad_()
+    w, b = torch.randn(8, 8 // groups, 3, 3, requires_grad=True), torch.randn(8, requires_grad=True)
+    dy = torch.randn(2, 8, 9, 8).to(dtype)
+    leaves = (x, w, b, r)
+    wtt.clear_report()
+    with torch.autocast("cpu", dtype, enabled=autocast):
+        y = wtt.conv2d(x, w, b, padding=1, groups=groups, residual=r, activation="relu")
+        with torch.no_grad():  # a fused activation, rounded once
+            assert difference(wtt.conv2d(x, w, b, padding=1, groups=groups, residual=r, activation="relu"), y.detach()) <= 1
+    got = torch.autograd.grad(y, leaves, dy)
+    narrow = w.detach().to(dtype).float().requires_grad_()
+    before = F.conv2d(x.float(), narrow, b, padding=1, groups=groups) + r.float()
+    stock = torch.autograd.grad(before, (x, narrow, b, r), dy.float() * (y > 0))
+    assert [t.dtype for t in got] == [dtype, torch.float32, torch.float32, dtype]
+    # As near as float32 sums are, which 16 bits could not be.
+    assert difference(got[1], stock[1]) <= 1 and difference(got[2], stock[2]) <= 1
+    assert not torch.equal(got[1], got[1].to(dtype).float())
+    assert difference(got[0], stock[0]) <= 1 and difference(got[3], stock[3]) <= 1
+    kind = {torch.bfloat16: "bf16", torch.float16: "fp16"}[dtype]
+    assert any(row["problem"].startswith(f"bwd_weight {kind}>fp32 ") for row in wtt.report().plans), str(wtt.report())
+
+
+def test_wide_weights_have_derivatives_of_derivatives_and_compile():
+    torch.manual_seed(0)
+    x, w = torch.randint(-2, 3, (1, 2, 5, 5)).bfloat16().requires_grad_(), torch.randint(-2, 3, (2, 2, 3, 3)).float().requires_grad_()
+
+    def penalty(conv, x, w):
+        y = conv(x, w).float()
+        dx, = torch.autograd.grad((y * y).sum(), x, create_graph=True)
+        return torch.autograd.grad((dx.float() ** 2).sum(), (x, w))
+    # Sums of small integers are exact in float32; of the ways there only bf16 gradients round.
+    for a, b in zip(penalty(wtt.conv2d, x, w), penalty(lambda x, w: F.conv2d(x.float(), w).bfloat16(), x, w)):
+        assert float((a.float() - b.float()).norm() / b.float().norm()) < 2e-2
+    conv = wtt.nn.Conv2d(2, 4, 3)
+    with torch.autocast("cpu", torch.bfloat16):
+        eager, = torch.autograd.grad(conv(x).float().sum(), conv.weight)
+        compiled, = torch.autograd.grad(torch.compile(conv, backend="aot_eager", fullgraph=True)(x).float().sum(), conv.weight)
+    assert eager.dtype == torch.float32 and torch.equal(eager, compiled)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """aten's convolutions served by Wavetile: formats, views, empty tensors, types, autocast, threads, errors, switches."""
 import itertools
+import math
+import mmap
 import threading
 
 import pytest
@@ -165,6 +167,28 @@ def test_same_bits_every_time():
         first = with_gradients(F.conv2d, (x, w))
         for _ in range(5):
             assert all(torch.equal(a, b) for a, b in zip(with_gradients(F.conv2d, (x, w)), first))
+        torch.use_deterministic_algorithms(True)
+        try:
+            with torch.backends.cudnn.flags(deterministic=True):
+                assert all(torch.equal(a, b) for a, b in zip(with_gradients(F.conv2d, (x, w)), first))
+        finally:
+            torch.use_deterministic_algorithms(False)
+
+
+@pytest.mark.parametrize("shape, stride", [((1, 1, 2**31 + 2**25), [2**24]), ((1, 1, 2**16 + 64, 2**15 + 8), [2**9, 2**14])])
+def test_tensors_beyond_32_bit_indices(shape, stride):
+    """Strides so wide that only a few pages of x's memory are ever there."""
+    memory = mmap.mmap(-1, 2 * math.prod(shape))
+    x = torch.frombuffer(memory, dtype=torch.bfloat16).view(shape)
+    assert x.numel() > 2**31
+    read = (slice(None), slice(None), *[slice(None, None, step) for step in stride])
+    x[read] = torch.randint(-3, 4, x[read].shape).bfloat16()
+    w = torch.randn(2, 1, *[1] * len(stride)).bfloat16().requires_grad_()
+    with wtt.enabled(strict=True):
+        y = [F.conv1d, F.conv2d][len(stride) - 1](x, w, stride=stride)
+        dw, = torch.autograd.grad(y.float().sum(), w)
+    assert torch.equal(y, x[read] * w.reshape(1, *w.shape[:1], *[1] * len(stride)))
+    assert (dw == x[read].float().sum().bfloat16()).all()
 
 
 def test_threads():

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 from .. import names
 from ..errors import BadInputError
+from . import wide_weights
 from .library import library
 from .operators import TYPES, is_last
 
@@ -69,12 +70,12 @@ def sides(padding: Padding, size: Sequence[int], taps: Sequence[int], stride: li
 
 
 def autocast(*tensors: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
-    """Tensors in the type that autocast asks for, as aten's convolutions have it; fp8 stays."""
+    """Tensors in the type that autocast asks for, as aten's convolutions have it; fp8 and float64 stay."""
     device = tensors[0].device.type
     if not torch.is_autocast_enabled(device) or tensors[0].dtype.itemsize == 1:
         return tensors
     dtype = torch.get_autocast_dtype(device)
-    return tuple(None if t is None else t.to(dtype) for t in tensors)
+    return tuple(t if t is None or t.dtype == torch.float64 else t.to(dtype) for t in tensors)
 
 
 def conv(dims: int, transposed: bool, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, stride: Size,
@@ -87,17 +88,23 @@ def conv(dims: int, transposed: bool, x: torch.Tensor, weight: torch.Tensor, bia
         if x.dim() != dims + 1:
             raise BadInputError(f"x has {x.dim()} dimensions; {dims + 2} are needed, or {dims + 1} for one image")
         x, residual = x.unsqueeze(0), None if residual is None else residual.unsqueeze(0)
-    x, weight, residual = autocast(x, weight, residual)
+    x, residual = autocast(x, residual)
+    wide = wide_weights.wanted(x, weight)
+    if not wide:
+        weight, = autocast(weight)
+        weight = weight.to(x.dtype) if wide_weights.narrow(x, weight) else weight
     step, spacing = spread(stride, dims), spread(dilation, dims)
     lower, upper = sides(padding, x.shape[2:], weight.shape[2:], step, spacing)
     number = names.number(names.ACTIVATIONS, activation, "activation")
     # WHY: the gradient of an activation needs its input, which the fused kernel never writes.
     outside = number and torch.is_grad_enabled() and any(
         t is not None and t.requires_grad for t in (x, weight, bias, residual))
-    y = torch.ops.wavetile.conv(
-        x, weight, bias, residual, step, lower, upper, spacing, transposed, spread(output_padding, dims), groups,
-        0 if outside else number, slope, low, high, -1 if out_dtype is None else TYPES[out_dtype],
-        is_last(x) or is_last(weight) and dims > 1)
+    shape = (step, lower, upper, spacing, transposed, spread(output_padding, dims), groups)
+    out_type, last = -1 if out_dtype is None else TYPES[out_dtype], is_last(x) or is_last(weight) and dims > 1
+    if wide:
+        y = wide_weights.WideWeights.apply(x, weight, bias, residual, shape, out_type, last)
+    else:
+        y = torch.ops.wavetile.conv(x, weight, bias, residual, *shape, 0 if outside else number, slope, low, high, out_type, last)
     if outside:
         y = ACTIVATIONS[activation](y, slope, low, high)
     return y if batched else y.squeeze(0)
@@ -108,7 +115,8 @@ _SHARED = """
     padding is a number, one or a (lower, upper) pair per dimension, "same", "valid" or "causal" (all of it before the
     outermost dimension). activation is one of none, relu, leaky_relu (slope), clamp (low, high), silu, gelu, sigmoid,
     tanh, hardswish, hardsigmoid, elu, softplus, mish and gelu_tanh, and is computed before the result is rounded; residual
-    is added before it. fp8 inputs need out_dtype. Where a gradient is needed, the activation runs as torch's own. Memory
+    is added before it. fp8 inputs need out_dtype. float32 weights of 16-bit images, as under autocast, have float32 gradients
+    that were never rounded to 16 bits. Where a gradient is needed, the activation runs as torch's own. Memory
     format: channels last where x or the filter are, in one dimension where x is a transposed n, l, c tensor.
     """
 

@@ -83,26 +83,25 @@ def rehearse(calls: list[tuple[Any, ...]], threads: int, tuning_seconds: float =
     """Calls every convolution on memory of its sizes, computing nothing; how many plans there are, and what failed."""
     switch = library().c.wavetile_torch_rehearse
     failed: list[str] = []
-    done = 0
 
-    def one(call: tuple[Any, ...]) -> None:
-        nonlocal done
+    def one(call: tuple[Any, ...]) -> bool:
         function, arguments = call
         if time.time() > deadline:
-            return
+            return False
         real = [torch.empty_strided(a.shape, a.stride(), dtype=a.dtype, device=a.device)
                 if isinstance(a, torch.Tensor) else a for a in arguments]
         switch(1, tuning_seconds)
         try:
             with torch.no_grad():
                 function(*real)
-            done += 1
+            return True
         except RuntimeError as error:
             failed.append(str(error))
+            return False
         finally:
             switch(0, 0.0)
     with enabled(strict=True), ThreadPoolExecutor(threads) as pool:
-        list(pool.map(one, calls))
+        done = sum(pool.map(one, calls))
     return done, failed
 
 

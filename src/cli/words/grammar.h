@@ -41,6 +41,8 @@ void add_bench(CLI::App& app, Action& action);
 void add_tune(CLI::App& app, Action& action);
 void add_tuning(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
+// doctor.cc
+void add_doctor(CLI::App& app, Action& action);
 // --register WHAT[=PRIORITY], which may be given several times; also of explain.
 void add_register_option(CLI::App& command, std::vector<std::string>& words);
 

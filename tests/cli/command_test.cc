@@ -96,9 +96,8 @@ TEST(ExplainCommand, NamesThePriceOfResultsThatDoNotDependOnTheBatch) {
                                           "--batch-invariant"};
   const Outcome outcome = wavetile(words);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr("batch      decided as for 16 images; "), HasSubstr(" by the free choice (0."),
-                    HasSubstr("batch-invariant: stream-K cuts sums")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("batch      decided as for "), HasSubstr(" by the free choice (0."),
+                                 HasSubstr("batch-invariant, as for ")));
 }
 
 TEST(ExplainCommand, SaysWhereAHistoryIsJoined) {

@@ -94,7 +94,8 @@ struct Call {
 Result<Call> call_of(const std::string& name, const Json& facts) {
   const Json *sizes = member(facts, "Input Dims"), *types = member(facts, "Input type"),
              *strides = member(facts, "Input Strides"), *values = member(facts, "Concrete Inputs");
-  if (!sizes || !types || !strides || !values) {
+  const auto is_list = [](const Json* json) { return json && json->is_array(); };
+  if (!is_list(sizes) || !is_list(types) || !is_list(strides) || !is_list(values)) {
     return bad_input(
         "a trace whose calls have no shapes, strides and arguments; record it with profile(record_shapes=True) of a "
         "PyTorch that writes them");

@@ -2,6 +2,7 @@
 #include "dispatch/choice/batch_invariant.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 #include "base/integers.h"
@@ -21,11 +22,17 @@ Requests requests_of(const PlanOptions& options) {
 }
 
 // Of the CPU one image: no choice depends on more, and whatever suits it can be had for every batch.
-int64_t canonical_images(const DeviceInfo& device, const ConvProblem& problem) {
-  if (device.kind == DeviceKind::kCpu) return 1;
+std::vector<int64_t> canonical_images(const DeviceInfo& device, const ConvProblem& problem) {
+  if (device.kind == DeviceKind::kCpu) return {1};
   const ConvProblem one = of_images(problem, 1);
   const int64_t elements = std::max<int64_t>(1, std::max(one.x_elements(), one.y_elements()));
-  return std::clamp<int64_t>(((int64_t{1} << 31) - 1) / elements, 1, kCanonicalImages);
+  const int64_t most = std::max<int64_t>(1, ((int64_t{1} << 31) - 1) / elements);
+  std::vector<int64_t> batches;
+  for (const int64_t images : kCanonicalImages) {
+    const int64_t reached = std::min(images, most);
+    if (std::ranges::find(batches, reached) == batches.end()) batches.push_back(reached);
+  }
+  return batches;
 }
 
 int64_t parts_of(const KernelConfig& config, const View& view, const DeviceInfo& device, int splits) {
@@ -170,6 +177,40 @@ class Rebuilt {
   const DeviceInfo& device_;
 };
 
+// Of the choices for several batches the one whose predicted times for all of them have the least product. A tuned one
+// for the first of them, or the caller's own, is taken as it is.
+Result<Decision> choose_for_all(const DeviceInfo& device, const ConvProblem& problem, const PlanOptions& options,
+                                const Choose& choose) {
+  const std::vector<int64_t> batches = canonical_images(device, problem);
+  PlanOptions untuned = options;
+  untuned.tuning = Tuning::kOff;
+  std::vector<Decision> choices;
+  Status nothing;
+  for (const int64_t images : batches) {
+    const bool first = images == batches.front();
+    Result<Decision> choice = choose(of_images(problem, images), first ? options : untuned);
+    if (!choice.ok()) {
+      if (choice.status().code() != Code::kUnsupported) return choice.status();
+      if (nothing.ok()) nothing = choice.status();
+      continue;
+    }
+    const bool settled = batches.size() == 1 || options.select.choose || choice->leaf().measured_us > 0;
+    if (first && settled) return choice;
+    choices.push_back(std::move(*choice));
+  }
+  if (choices.empty()) return nothing;
+  const Rebuilt rebuilt(device);
+  const auto logarithms = [&](const Decision& choice) {
+    double sum = 0;
+    for (const int64_t images : batches) {
+      const Result<Decision> decision = rebuilt.fitting(choice, of_images(problem, images), untuned);
+      sum += decision.ok() && decision->expected_us() > 0 ? std::log(decision->expected_us()) : 1e9;
+    }
+    return sum;
+  };
+  return std::move(*std::ranges::min_element(choices, {}, logarithms));
+}
+
 }  // namespace
 
 std::optional<std::string> varies_with_batch(const KernelConfig& config, const View& view, const View& one,
@@ -199,7 +240,7 @@ Result<Decision> decide_batch_invariant(const DeviceInfo& device, const ConvProb
     return bad_input(
         "tuning on first use measures kernels for the batch at hand, and a batch-invariant plan takes that of another; "
         "use tuning=cached, after 'wavetile tune' for {} images",
-        canonical_images(device, problem));
+        canonical_images(device, problem).front());
   }
   if (options.fallback)
     return bad_input(
@@ -208,17 +249,17 @@ Result<Decision> decide_batch_invariant(const DeviceInfo& device, const ConvProb
   free.batch_invariant = false;
   // WHY: a NaN of another image must not reach this one.
   options.strict_nonfinite = true;
-  const ConvProblem canonical = of_images(problem, canonical_images(device, problem));
-  WT_TRY_ASSIGN(const Decision of, choose(canonical, options));
+  WT_TRY_ASSIGN(const Decision of, choose_for_all(device, problem, options, choose));
   WT_TRY_ASSIGN(Decision decision, Rebuilt(device).fitting(of, problem, options));
   BatchInvariance& invariance = decision.invariance.emplace();
-  invariance.images = canonical.n;
+  invariance.images = of.problem.n;
   invariance.us = decision.expected_us();
   const bool own_choice = !free.kernel.empty() || free.select.choose;
   if (!with_price || own_choice || device.kind == DeviceKind::kCpu) return decision;
-  WT_TRY_ASSIGN(const Decision other, choose(problem, free));
-  invariance.free_kernel = other.leaf().kernel;
-  invariance.free_us = other.expected_us();
+  if (const Result<Decision> other = choose(problem, free); other.ok()) {
+    invariance.free_kernel = other->leaf().kernel;
+    invariance.free_us = other->expected_us();
+  }
   return decision;
 }
 

@@ -2,14 +2,13 @@
 // dispatch/choice/batch_invariant.h - PlanOptions::batch_invariant: an image's result has the same bits whatever else
 // is in the batch, and wherever in it the image is.
 //
-//   problem of n images --> the same of 16 --decide--> decision --kernel, parts and what is around it kept--> of n
-//   images
+//   problem of n images --> the same of 16, 1 and 64 --decide--> three decisions --the best for all three-->
+//   its kernel, parts and what is around them --> decision for n images
 //
-// Everything that fixes the order of an image's sums is decided for a batch of one size, which the problem's other
-// sizes choose: the kernel with its tiles, the count of parts, whether it stands between transpositions. Kernels whose
-// order depends on the batch all the same are left out (varies_with_batch), and where n images are too many for the
-// kernel it takes ranges of them. A weight gradient sums over images: it is decided for its own batch, and keeps their
-// order.
+// Everything that fixes the order of an image's sums is decided for batches that do not depend on n: the kernel with
+// its tiles, the count of parts, whether it stands between transpositions. Kernels whose order depends on the batch all
+// the same are left out (varies_with_batch), and where n images are too many for the kernel it takes ranges of them. A
+// weight gradient sums over images: it is decided for its own batch, and keeps their order.
 #pragma once
 
 #include <functional>
@@ -20,8 +19,9 @@
 
 namespace wt {
 
-// Images that a choice is made for, unless an image is so large that fewer are within a kernel's indices.
-inline constexpr int64_t kCanonicalImages = 16;
+// Batches that choices are made for, unless an image is so large that fewer are within a kernel's indices. WHY several:
+// what suits one image wastes time on many, and the other way round. Tuning counts of the first.
+inline constexpr int64_t kCanonicalImages[] = {16, 1, 64};
 
 // Whether the option decides anything here: a gradient of weights has no results of single images.
 inline bool has_images(const ConvProblem& problem) { return problem.direction != Direction::kBackwardWeight; }

@@ -66,7 +66,7 @@ TEST_P(BatchInvariantChoice, IsTheSameForEveryBatch) {
                            "fwd bf16 n1 c64 k64 i256 f4 pcausal history", "fwd bf16 n1 c3 k64 i7x7 f1x1"})
     problems.push_back(*parse_problem(text));
   for (const ConvProblem& problem : problems) {
-    const std::string order = order_of_images(device, problem, kCanonicalImages);
+    const std::string order = order_of_images(device, problem, kCanonicalImages[0]);
     for (const int64_t images : {1, 2, 3, 7, 64, 300})
       EXPECT_EQ(order_of_images(device, problem, images), order) << to_text(problem) << " of " << images;
   }
@@ -89,13 +89,13 @@ TEST(BatchInvariant, NamesItsPrice) {
   const Result<Decision> decision = decide(device, problem, kInvariant), free = decide(device, problem, {});
   ASSERT_TRUE(decision.ok() && free.ok()) << decision.status().message();
   ASSERT_TRUE(decision->invariance);
-  EXPECT_EQ(decision->invariance->images, kCanonicalImages);
+  EXPECT_THAT(kCanonicalImages, testing::Contains(decision->invariance->images));
   EXPECT_DOUBLE_EQ(decision->invariance->us, decision->expected_us());
   EXPECT_DOUBLE_EQ(decision->invariance->free_us, free->expected_us());
   EXPECT_EQ(decision->invariance->free_kernel, free->leaf().kernel);
   EXPECT_GE(decision->expected_us(), free->expected_us());
-  EXPECT_THAT(to_text(*decision->invariance), AllOf(HasSubstr("as for 16 images"), HasSubstr("of its speed")));
-  EXPECT_THAT(decision->why(), HasSubstr("batch-invariant, as for 16 images"));
+  EXPECT_THAT(to_text(*decision->invariance), AllOf(HasSubstr("decided as for "), HasSubstr("of its speed")));
+  EXPECT_THAT(decision->why(), HasSubstr("batch-invariant, as for "));
   EXPECT_EQ(to_json(*decision)["batch_invariant"]["free_us"], free->expected_us());
 }
 

@@ -36,6 +36,7 @@ struct PlanOptions {
   // Chooses among candidates that come in the order of preference: an index, or -1 for the usual choice. Must not
   // throw.
   std::function<int64_t(const std::string& problem, const std::vector<const Candidate*>& candidates)> select = {};
+  bool batch_invariant = false;  // an image's result has the same bits whatever else is in the batch
 };
 
 namespace detail {
@@ -57,6 +58,7 @@ inline wavetile_plan_options to_c(const PlanOptions& options) {
   result.stream = options.stream.get();
   result.fallback = options.fallback;
   result.splits = options.splits;
+  result.batch_invariant = options.batch_invariant;
   result.config = options.config.empty() ? nullptr : options.config.c_str();
   result.registry = options.registry ? options.registry->get() : nullptr;
   if (options.select) {

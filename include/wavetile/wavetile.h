@@ -506,6 +506,8 @@ typedef struct wavetile_plan_options {
   const wavetile_registry* registry; /* kernels to choose from beside the library's; NULL (default): none */
   wavetile_select select;            /* NULL (default): the usual choice */
   void* select_user;
+  int32_t batch_invariant; /* 1: an image's result has the same bits whatever else is in the batch, wherever in it */
+  int32_t reserved4;       /* 0 */
 } wavetile_plan_options;
 
 WAVETILE_API void wavetile_plan_options_init(wavetile_plan_options* options);

@@ -167,7 +167,7 @@ WT_FIELDS(wavetile_problem_desc, WT_FIELD(direction), WT_FIELD(dims), WT_FIELD(l
 WT_FIELDS(wavetile_plan_options, WT_FIELD(deterministic), WT_FIELD(strict_nonfinite), WT_FIELD(tuning),
           WT_FIELD(reserved), WT_FIELD(workspace_limit), WT_FIELD(kernel), WT_FIELD(tuning_seconds), WT_FIELD(stream),
           WT_FIELD(fallback), WT_FIELD(reserved2), WT_FIELD(splits), WT_FIELD(reserved3), WT_FIELD(config),
-          WT_FIELD(registry), WT_FIELD(select), WT_FIELD(select_user))
+          WT_FIELD(registry), WT_FIELD(select), WT_FIELD(select_user), WT_FIELD(batch_invariant), WT_FIELD(reserved4))
 WT_FIELDS(wavetile_plan_info, WT_FIELD(kernel), WT_FIELD(reason), WT_FIELD(registers), WT_FIELD(spill_bytes),
           WT_FIELD(launches), WT_FIELD(from_cache), WT_FIELD(compile_seconds), WT_FIELD(workspace_bytes),
           WT_FIELD(predicted_us), WT_FIELD(measured_us))

@@ -56,19 +56,21 @@ class Device:
 
     def plan(self, problem: Problem | str, *, tuning: str = "cached", deterministic: bool = True,
              strict_nonfinite: bool = False, workspace_limit: int | None = None, kernel: str | None = None,
-             tuning_seconds: float = 10.0, fallback: bool = False, stream: int | None = None) -> Plan:
+             tuning_seconds: float = 10.0, fallback: bool = False, stream: int | None = None,
+             batch_invariant: bool = False) -> Plan:
         """Chooses, compiles (or finds in the cache) and binds a kernel. The first call is slow; the device remembers.
 
         tuning: "off" trusts the cost model, "cached" also earlier measurements, "first-use" measures now where there
         are none. workspace_limit: bytes. kernel: run this one. fallback: where the chosen kernel cannot be compiled,
-        take the next and say so in its reason.
+        take the next and say so in its reason. batch_invariant: an image's result has the same bits whatever else is in
+        the batch, and wherever in it.
         """
         from .plan import Plan
         if isinstance(problem, str):
             problem = Problem(problem)
         options = self._options(tuning=tuning, deterministic=deterministic, strict_nonfinite=strict_nonfinite,
                                 workspace_limit=workspace_limit, kernel=kernel, tuning_seconds=tuning_seconds,
-                                fallback=fallback, stream=stream)
+                                fallback=fallback, stream=stream, batch_invariant=batch_invariant)
         return Plan(self, problem, _core.plan_create(self._handle, problem._handle, options))
 
     def tune(self, problem: Problem | str, seconds: float = 10.0, **options: Any) -> Plan:
@@ -102,11 +104,12 @@ class Device:
     @staticmethod
     def _options(tuning: str = "cached", deterministic: bool = True, strict_nonfinite: bool = False,
                  workspace_limit: int | None = None, kernel: str | None = None, tuning_seconds: float = 10.0,
-                 fallback: bool = False, stream: int | None = None) -> dict[str, Any]:
+                 fallback: bool = False, stream: int | None = None,
+                 batch_invariant: bool = False) -> dict[str, Any]:
         return {"tuning": names.number(names.TUNINGS, tuning, "tuning"), "deterministic": int(deterministic),
                 "strict_nonfinite": int(strict_nonfinite), "kernel": kernel, "tuning_seconds": tuning_seconds,
                 "workspace_limit": -1 if workspace_limit is None else workspace_limit, "fallback": int(fallback),
-                "stream": None if stream is None else int(stream)}
+                "stream": None if stream is None else int(stream), "batch_invariant": int(batch_invariant)}
 
     def __repr__(self) -> str:
         return f"Device({self.id!r})  # {self.name}"

@@ -7,6 +7,7 @@
 
 #include "api/guard.h"
 #include "api/handles.h"
+#include "dispatch/choice/batch_invariant.h"
 #include "dispatch/choice/candidates.h"
 #include "dispatch/choice/decision_json.h"
 
@@ -94,6 +95,7 @@ std::string as_text(const ConvProblem& problem, const DeviceInfo& device, const 
   std::string text = fmt::format("problem {}\ndevice  {} ({})\n", to_text(problem), device.id, device.name);
   if (choice.ok()) {
     text += fmt::format("chosen  {}\n        {}\n", choice->leaf().kernel, choice->why());
+    if (choice->invariance) text += fmt::format("        batch-invariant, {}\n", to_text(*choice->invariance));
     for (const Decision* part = &*choice; part; part = part->inner.get())
       for (const std::string& other : part->passed_over) text += fmt::format("        instead of {}\n", other);
   } else {

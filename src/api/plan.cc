@@ -250,11 +250,17 @@ Status read_options(const wavetile_plan_options* caller, PlanOptions& out) {
   if (options.reserved3 != 0) {
     return bad_input("wavetile_plan_options.reserved3 is {}; call wavetile_plan_options_init first", options.reserved3);
   }
+  if (!is_flag(options.batch_invariant))
+    return bad_input("batch_invariant={} is no choice; use 0 or 1", options.batch_invariant);
+  if (options.reserved4 != 0) {
+    return bad_input("wavetile_plan_options.reserved4 is {}; call wavetile_plan_options_init first", options.reserved4);
+  }
   if (!(options.tuning_seconds > 0 && options.tuning_seconds <= 1e6)) {
     return bad_input("tuning_seconds={} is no time limit; use a number of seconds above 0", options.tuning_seconds);
   }
   out.deterministic = options.deterministic == 1;
   out.strict_nonfinite = options.strict_nonfinite == 1;
+  out.batch_invariant = options.batch_invariant == 1;
   out.tuning = static_cast<Tuning>(options.tuning);
   if (options.workspace_limit >= 0) out.workspace_limit = options.workspace_limit;
   if (options.kernel && options.config) return bad_input("kernel and config are both given; a plan runs one of them");

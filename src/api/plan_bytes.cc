@@ -59,6 +59,7 @@ wavetile_status wavetile_plan_save(const wavetile_plan* plan, char** bytes, size
                               {"reason", record.plan->description().reason},
                               {"deterministic", options.deterministic},
                               {"strict_nonfinite", options.strict_nonfinite},
+                              {"batch_invariant", options.batch_invariant},
                               {"workspace_limit", options.workspace_limit.value_or(-1)},
                               {"fallback", options.fallback},
                               {"splits", options.splits},
@@ -95,6 +96,8 @@ wavetile_status wavetile_plan_load(wavetile_device* device, const void* bytes, s
     int64_t limit = -1;
     WT_TRY(read(json, "deterministic", options.deterministic));
     WT_TRY(read(json, "strict_nonfinite", options.strict_nonfinite));
+    // Plans that were saved before the option was there have none.
+    if (json.contains("batch_invariant")) WT_TRY(read(json, "batch_invariant", options.batch_invariant));
     WT_TRY(read(json, "workspace_limit", limit));
     WT_TRY(read(json, "fallback", options.fallback));
     WT_TRY(read(json, "splits", options.splits));

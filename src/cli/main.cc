@@ -174,6 +174,7 @@ int run_main(int argc, char** argv) {
   add_tune(app, action);
   add_tuning(app, action);
   add_report(app, action);
+  add_doctor(app, action);
   add_explain(app, action);
   add_devices(app, action);
   add_targets(app, action);

@@ -57,6 +57,9 @@ struct KernelKind {
   // False where the constraint table declines every config of the kind, so that a choice need not ask each of them;
   // null: not known.
   bool (*may_serve)(const ConvProblem& problem) = nullptr;
+  // Whether the order of an image's sums depends on where in the batch the image is; null: it never does. What
+  // stream-K and atomic additions do to it is known without.
+  bool (*sums_by_place)(const View& view) = nullptr;
 
   // Rows of the constraint table that are asked of this kind alone, after those of all kinds; null: none.
   std::span<const Constraint> (*target_rows)() = nullptr;

@@ -75,6 +75,31 @@ TEST(RunCommand, RunsABiasGradientAlone) {
   EXPECT_THAT(refused.err, HasSubstr("sums the dy of bwd_weight"));
 }
 
+TEST(RunCommand, ProvesThatResultsDoNotDependOnTheBatch) {
+  const std::vector<std::string> words = {"run", kProblem, "--device", "cpu", "--repeat", "1", "--batch-invariant"};
+  const Outcome outcome = wavetile(words);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("cpu_builtin_gemm"), HasSubstr("batch-invariant, which oneDNN"),
+                                 HasSubstr("batches of 1, 2, 3, 16, 64 images, in order and backwards: 108 results"),
+                                 HasSubstr("--device cpu --batch-invariant")));
+  std::vector<std::string> as_json = words;
+  as_json.push_back("--json");
+  const Json batches = Json::parse(wavetile(as_json).out)["result"]["batches"];
+  EXPECT_EQ(batches, (Json{{"sizes", {1, 2, 3, 16, 64}}, {"compared", 108}}));
+  const Outcome gradient = wavetile(
+      {"run", "bwd_weight bf16 n2 c4 k7 i5x5 f3x3 p1", "--device", "cpu", "--repeat", "1", "--batch-invariant"});
+  EXPECT_THAT(gradient.out, HasSubstr("the same bits 2 times"));
+}
+
+TEST(ExplainCommand, NamesThePriceOfResultsThatDoNotDependOnTheBatch) {
+  const std::vector<std::string> words = {"explain", "fwd bf16 n1 c2048 k64 i7x7 f3x3 p1", "--target", "sm_90a",
+                                          "--batch-invariant"};
+  const Outcome outcome = wavetile(words);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("batch      decided as for "), HasSubstr(" by the free choice (0."),
+                                 HasSubstr("batch-invariant, as for ")));
+}
+
 TEST(ExplainCommand, SaysWhereAHistoryIsJoined) {
   const Outcome outcome =
       wavetile({"explain", "fwd bf16 n4 c64 k64 i256 f4 pcausal history", "--target", "sm_90a", "--all"});

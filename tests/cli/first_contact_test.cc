@@ -175,8 +175,8 @@ TEST(Progress, MovesWithinOneProblem) {
 TEST(Forms, CompletionsAndTheManPageNameEveryCommand) {
   const Outcome bash = wavetile({"completion", "bash"}), zsh = wavetile({"completion", "zsh"}),
                 fish = wavetile({"completion", "fish"}), man = wavetile({"man"});
-  for (const char* command : {"run", "bench", "search", "tune", "tuning", "report", "explain", "selftest", "targets",
-                              "conformance", "devices", "generate", "cache", "pack"}) {
+  for (const char* command : {"run", "bench", "search", "tune", "tuning", "report", "doctor", "explain", "selftest",
+                              "targets", "conformance", "devices", "generate", "cache", "pack"}) {
     for (const Outcome* form : {&bash, &zsh, &fish, &man})
       EXPECT_THAT(form->out, HasSubstr(command)) << form->out.substr(0, 60);
   }

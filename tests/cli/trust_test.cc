@@ -198,6 +198,7 @@ TEST_F(Trust, PipesAndDevicesAreNoFiles) {
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   for (const std::string& path : {pipe.string(), std::string("/dev/zero")}) {
     for (const std::vector<std::string>& words : {std::vector<std::string>{"report", path},
+                                                  {"doctor", path},
                                                   {"tuning", "import", path},
                                                   {"pack", "list", path},
                                                   {"bench", path, "--device", "cpu"},

@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "cli/commands/report.h"
+#include "cli/input/model_layers.h"
 #include "compile/module_file.h"
 #include "compile/pack.h"
 #include "compile/sha256.h"
@@ -260,7 +261,7 @@ class DatabaseFile : public Subject {
   std::string good_;
 };
 
-// JSON that a user may hand over: configurations, exports of databases, benchmark results.
+// JSON that a user may hand over: configurations, exports of databases, benchmark results, traces of torch's profiler.
 class JsonText : public Subject {
  public:
   JsonText() {
@@ -271,6 +272,12 @@ class JsonText : public Subject {
         R"({"date": "d", "machine": {"gpu": "g", "cudnn": 91900}, "ceilings": {"copy_gbs": 4000, "bf16_tflops": 700},
 "rows": [{"suite": "s", "name": "a", "direction": "fwd", "problem": "fwd bf16 n2 c16 k24 i9x9 f3x3", "gflop": 0.5,
 "error": "", "kernel": "k", "wavetile": {"us": 10, "low_us": 9}, "cudnn_tuned": {"us": 8}}]})");
+    good_.push_back(
+        R"({"traceEvents": [{"name": "aten::convolution_backward", "tid": 1, "ts": 50, "dur": 20, "args":
+{"Input Dims": [[2, 4, 11, 9], [2, 8, 5, 4], [8, 2, 3, 3]], "Input Strides": [[396, 1, 36, 4], [160, 1, 32, 8],
+[18, 9, 3, 1]], "Input type": ["float", "float", "float"], "Concrete Inputs": ["", "", "", "[4]", "[2, 2]", "[0, 0]",
+"[1, 1]", "True", "[0, 1]", "2", "[True, True, True]"]}}, {"name": "l", "cat": "cuda_runtime", "tid": 1, "ts": 51,
+"args": {"correlation": 1}}, {"name": "k", "cat": "kernel", "dur": 2.5, "args": {"correlation": 1}}]})");
   }
   std::string name() const override { return "json"; }
   std::string generate(Random& random) const override {
@@ -295,6 +302,12 @@ class JsonText : public Subject {
       const size_t data = page.find("id=\"data\">"), end = page.find("</script>", data);
       const auto parsed = nlohmann::json::parse(page.substr(data + 10, end - data - 10), nullptr, false);
       if (parsed.is_discarded()) return "the page's data is not whole";
+    }
+    if (const auto model = cli::parse_model_layers(input, "fuzz", cli::SuiteCode::kRefused); model.ok()) {
+      for (const cli::ModelLayer& layer : model->layers) {
+        if (!validate(layer.problem).ok() || layer.calls < 1 || !(layer.torch_us >= 0))
+          return "a layer of a trace is none: " + to_text(layer.problem);
+      }
     }
     return "";
   }

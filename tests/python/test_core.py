@@ -165,6 +165,14 @@ def test_one_and_three_dimensions(size, pads):
                                   convolve(x, w, [1] * len(size), pads, [1] * len(size), 1))
 
 
+def test_results_do_not_depend_on_the_batch(cpu):
+    random = np.random.default_rng(5)
+    x, w = (random.standard_normal(shape, np.float32) for shape in ((3, 7, 5, 24), (16, 3, 3, 24)))
+    alone, together = (cpu.plan(f"fwd fp32 n{n} c24 k16 i7x5 f3x3 p1", batch_invariant=True) for n in (1, 3))
+    assert alone.kernel == together.kernel == "cpu_builtin_gemm"
+    assert together(x=x, w=w)[2:].tobytes() == alone(x=x[2:], w=w).tobytes()
+
+
 def test_views_are_refused_by_plans_and_copied_by_conv(cpu):
     x, w = integers((2, 7, 5, 6)), integers((4, 3, 3, 6), 1)
     wide = np.zeros((2, 7, 5, 12), np.float32)

@@ -17,6 +17,7 @@
 #include "cli/show/trial_json.h"
 #include "config/fields.h"
 #include "config/targets.h"
+#include "dispatch/choice/batch_invariant.h"
 #include "dispatch/choice/candidates.h"
 #include "dispatch/choice/decision_json.h"
 #include "dispatch/choice/filter.h"
@@ -77,6 +78,7 @@ Result<Explanation> find_out(const ExplainOptions& options) {
   WT_TRY_ASSIGN(explanation.problem, parse_problem(options.problem));
   explanation.plan.strict_nonfinite = options.strict_nonfinite;
   explanation.plan.deterministic = options.deterministic;
+  explanation.plan.batch_invariant = options.batch_invariant;
   if (!options.gpu.empty()) {
     WT_TRY_ASSIGN(const GpuRow* gpu, find_gpu(options.gpu));
     explanation.target = gpu->target;
@@ -137,6 +139,7 @@ void print_choice(const Explanation& explanation) {
   const Decision& chosen = *explanation.chosen;
   print_line("chosen", chosen.leaf().kernel);
   print_line("because", chosen.why());
+  if (chosen.invariance) print_line("batch", to_text(*chosen.invariance));
   if (chosen.inner) print_line("expected", time_text(chosen.expected_us()));
   for (const Decision* part = &chosen; part; part = part->inner.get())
     for (const std::string& other : part->passed_over) print_line("instead of", other);

@@ -16,8 +16,9 @@ struct ExplainOptions {
   std::string gpu;                      // the same of a GPU of the page of rates (docs/rates.md)
   bool strict_nonfinite = false;        // leave out kernels that are finite_only
   bool deterministic = true;            // and those whose bits may differ from run to run
-  bool all = false;                     // every kernel that a search would try, not only those that a choice picks from
-  std::string json;                     // a file, "-" for standard output, or empty: not asked for
+  bool batch_invariant = false;
+  bool all = false;  // every kernel that a search would try, not only those that a choice picks from
+  std::string json;  // a file, "-" for standard output, or empty: not asked for
 };
 
 int run_explain(const ExplainOptions& options);

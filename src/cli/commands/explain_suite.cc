@@ -2,6 +2,7 @@
 #include "cli/commands/explain_suite.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "cli/show/trial_json.h"
 #include "config/enum_names.h"
 #include "config/targets.h"
+#include "dispatch/choice/batch_invariant.h"
 #include "dispatch/choice/candidates.h"
 #include "dispatch/choice/decision.h"
 #include "dispatch/choice/filter.h"
@@ -56,6 +58,7 @@ struct Answer {
     if (!chosen.ok()) return chosen.status().message();
     const KernelConfig& first = *chosen->leaf().config;
     std::string text = fmt::format("predicted {}", time_text(chosen->expected_us()));
+    if (chosen->invariance) text += ", " + to_text(*chosen->invariance);
     for (const Decision* part = &*chosen; part->inner; part = part->inner.get()) text += ", " + part->reason;
     for (size_t i = 0; i < accepting; ++i) {
       if (kind_text(candidates[i].config) == kind_text(first)) continue;
@@ -63,6 +66,11 @@ struct Answer {
              fmt::format("; the best {} {}", kind_text(candidates[i].config), time_text(candidates[i].predicted_us));
     }
     return text + "; no other kind of kernel accepts it";
+  }
+  // Of the free choice's speed that a batch-invariant one has; 0: not asked for, or not known.
+  double share() const {
+    if (!chosen.ok() || !chosen->invariance || chosen->invariance->us <= 0) return 0;
+    return chosen->invariance->free_us / chosen->invariance->us;
   }
   Counts accepting_kinds() const {
     Counts counts;
@@ -108,8 +116,11 @@ nlohmann::ordered_json answer_json(const Answer& answer) {
   std::map<std::string, std::string> messages;
   for (const auto& [id, number] : answer.reasons(messages))
     declining.push_back({{"id", id}, {"kernels", number}, {"message", messages[id]}});
-  return {{"name", answer.row.name},     {"problem", to_text(answer.row.problem)}, {"chosen", answer.name()},
-          {"because", answer.because()}, {"accepting", std::move(accepting)},      {"declining", std::move(declining)}};
+  nlohmann::ordered_json json = {{"name", answer.row.name},           {"problem", to_text(answer.row.problem)},
+                                 {"chosen", answer.name()},           {"because", answer.because()},
+                                 {"accepting", std::move(accepting)}, {"declining", std::move(declining)}};
+  if (const double share = answer.share(); share > 0) json["batch_invariant_share"] = share;
+  return json;
 }
 
 Result<std::vector<Target>> wanted_targets(const std::vector<std::string>& names) {
@@ -127,6 +138,7 @@ Answer answer_of(const Row& row, Target target, const ExplainSuiteOptions& optio
   PlanOptions plan;
   plan.strict_nonfinite = options.strict_nonfinite;
   plan.deterministic = options.deterministic;
+  plan.batch_invariant = options.batch_invariant;
   const DeviceInfo device = usual_device(target);
   Answer answer{row, rank_candidates(row.problem, device, plan, Breadth::kAll), 0, decide(device, row.problem, plan)};
   answer.accepting = static_cast<size_t>(
@@ -147,18 +159,25 @@ int run_explain_suite(const ExplainSuiteOptions& options) {
   for (const Target target : *wanted) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     Counts chosen;
+    double logarithms = 0;  // of the shares
+    int shares = 0;
     const TargetInfo& info = info_of(target);
     if (options.json != "-") fmt::print("{} ({})\n\n", info.name, info.hardware);
     for (const Row& row : *rows) {
       const Answer answer = answer_of(row, target, options);
       all_taken = all_taken && answer.chosen.ok();
       count(chosen, answer.chosen.ok() ? kind_text(*answer.chosen->leaf().config) : "nothing");
+      if (const double share = answer.share(); share > 0) logarithms += std::log(share), ++shares;
       list.push_back(answer_json(answer));
       if (options.json != "-") print_answer(answer);
     }
     json["targets"].push_back({{"target", info.name}, {"problems", std::move(list)}});
     if (options.json != "-")
       fmt::print("\n{}: chosen for {} problems: {}\n\n", info.name, rows->size(), counts_text(chosen));
+    if (options.json != "-" && shares > 0) {
+      fmt::print("{}: batch-invariant plans have {:.3f} of the free choice's speed, the geometric mean of {}\n\n",
+                 info.name, std::exp(logarithms / shares), shares);
+    }
   }
   if (!options.json.empty()) {
     if (const Status written = write_json(options.json, json); !written.ok()) return report_failure(written);

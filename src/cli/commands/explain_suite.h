@@ -15,6 +15,7 @@ struct ExplainSuiteOptions {
   std::string direction;             // as bench has it
   bool strict_nonfinite = false;
   bool deterministic = true;
+  bool batch_invariant = false;
   std::string json;  // a file, "-" for standard output, or empty: not asked for
 };
 

@@ -107,10 +107,25 @@ Json compare_row(const Json& source) {
   return row;
 }
 
+// What `wavetile doctor` says of a layer beside what a benchmark does.
+void add_advice(Json& row, const Json& source) {
+  const auto advice = source.find("advice");
+  if (advice == source.end() || !advice->is_array()) return;
+  std::string text;
+  for (const Json& item : *advice) text += (text.empty() ? "" : " | ") + text_at(item, "change");
+  row["calls"] = number_at(source, {"calls"});
+  row["gain_us"] = number_at(source, {"gain_us"});
+  row["advice"] = text;
+  row["predicted"] = !source.contains("timing");
+  if (!source.contains("timing") && text_at(source, "error").empty())
+    add_time(row, number_at(source, {"predicted_us"}), 0, 0);
+}
+
 Json bench_row(const Json& source) {
   Json row = common_row(source);
   add_time(row, number_at(source, {"timing", "median_us"}), number_at(source, {"timing", "low_us"}),
            number_at(source, {"timing", "high_us"}));
+  add_advice(row, source);
   row["cudnn_us"] = number_at(source, {"cudnn", "tuned", "median_us"});
   row["heuristic_us"] = number_at(source, {"cudnn", "heuristic", "median_us"});
   add_sizes(row, source);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/run.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/printable.h"
 #include "cli/exit_code.h"
 #include "cli/input/own_kernels.h"
 #include "cli/show/numbers.h"
 #include "cli/show/trial_json.h"
+#include "dispatch/trial/batches.h"
 #include "dispatch/trial/bias_gradient.h"
 
 namespace wt::cli {
@@ -54,7 +57,20 @@ std::string time_line(const TrialResult& trial) {
   return text + fmt::format(", {} GB/s", rate_text(trial.gigabytes()));
 }
 
-void print_result(const TrialResult& trial, bool exact) {
+// A trial, and what of it is not about one execution.
+struct Outcome {
+  TrialResult trial;
+  std::optional<BatchProof> batches;  // of a plan whose results must not depend on the batch
+};
+
+std::string batches_line(const BatchProof& proof) {
+  std::string sizes;
+  for (const int64_t size : proof.batches) sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", size);
+  return fmt::format("the same bits in batches of {} images, in order and backwards: {} results compared", sizes,
+                     proof.images);
+}
+
+void print_result(const TrialResult& trial, const std::optional<BatchProof>& batches, bool exact) {
   const auto line = [](const char* label, const std::string& text) {
     fmt::print("{:<10}{}\n", label, printable(text));
   };
@@ -64,6 +80,7 @@ void print_result(const TrialResult& trial, bool exact) {
   if (trial.plan.compile_seconds > 0) line("build", build_line(trial.plan));
   if (trial.workspace_bytes > 0) line("workspace", bytes_text(static_cast<double>(trial.workspace_bytes)));
   line("verified", verified_line(trial, exact));
+  if (batches) line("batches", batches_line(*batches));
   if (trial.timing) {
     line("time", time_line(trial));
   } else {
@@ -73,7 +90,7 @@ void print_result(const TrialResult& trial, bool exact) {
   line("repeat", trial.replay);
 }
 
-Result<TrialResult> try_problem(const RunOptions& options) {
+Result<Outcome> try_problem(const RunOptions& options) {
   WT_TRY_ASSIGN(const ConvProblem problem, parse_problem(options.problem));
   WT_TRY_ASSIGN(const std::shared_ptr<Device> device, open_device(options.device));
   TrialOptions trial;
@@ -84,26 +101,40 @@ Result<TrialResult> try_problem(const RunOptions& options) {
   trial.same = options.same;
   trial.seed = options.seed;
   trial.repeat = options.repeat;
-  return options.bias_gradient ? run_bias_gradient_trial(device, problem, trial) : run_trial(device, problem, trial);
+  if (options.bias_gradient) return Outcome{run_bias_gradient_trial(device, problem, trial), {}};
+  const bool of_images = problem.direction != Direction::kBackwardWeight;
+  // A weight gradient promises the order of its images, which shows in an execution more.
+  if (trial.plan.batch_invariant && !of_images) trial.same = std::max(trial.same, 2);
+  Outcome outcome{run_trial(device, problem, trial), {}};
+  if (!trial.plan.batch_invariant || !of_images || !outcome.trial.status.ok()) return outcome;
+  if (Result<BatchProof> proof = prove_batches(device, problem, trial); proof.ok()) {
+    outcome.batches = std::move(*proof);
+  } else {
+    outcome.trial.status = proof.status();
+  }
+  return outcome;
 }
 
 }  // namespace
 
 int run_run(const RunOptions& options) {
-  const Result<TrialResult> trial = try_problem(options);
-  if (!trial.ok()) return report_failure(trial.status());
+  const Result<Outcome> outcome = try_problem(options);
+  if (!outcome.ok()) return report_failure(outcome.status());
+  const TrialResult& trial = outcome->trial;
   if (!options.json.empty()) {
-    nlohmann::ordered_json json = document(trial->replay);
-    json["device"] = device_json(trial->device);
-    json["result"] = trial_json(*trial);
+    nlohmann::ordered_json json = document(trial.replay);
+    json["device"] = device_json(trial.device);
+    json["result"] = trial_json(trial);
+    if (outcome->batches)
+      json["result"]["batches"] = {{"sizes", outcome->batches->batches}, {"compared", outcome->batches->images}};
     if (const Status written = write_json(options.json, json); !written.ok()) return report_failure(written);
   }
-  if (!trial->status.ok()) {
-    const int code = report_failure(trial->status);
-    fmt::print(stderr, "  repeat with: {}\n", trial->replay);
+  if (!trial.status.ok()) {
+    const int code = report_failure(trial.status);
+    fmt::print(stderr, "  repeat with: {}\n", trial.replay);
     return code;
   }
-  if (options.json != "-") print_result(*trial, options.exact);
+  if (options.json != "-") print_result(trial, outcome->batches, options.exact);
   return kExitGood;
 }
 

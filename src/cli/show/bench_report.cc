@@ -103,6 +103,18 @@ nlohmann::ordered_json timing_json(const Timing& timing) {
       {"median_us", timing.median_us}, {"low_us", timing.low_us}, {"high_us", timing.high_us}, {"runs", timing.runs}};
 }
 
+// A compiler's log can be pages long; the JSON has all of it.
+std::string start_of(const std::string& message) {
+  constexpr int kLines = 6;
+  size_t end = 0;
+  for (int line = 0; line < kLines && end != std::string::npos; ++line) end = message.find('\n', end + (line > 0));
+  return end == std::string::npos ? message + "\n" : message.substr(0, end) + "\n  ...\n";
+}
+
+constexpr Direction kDirections[] = {Direction::kForward, Direction::kBackwardData, Direction::kBackwardWeight};
+
+}  // namespace
+
 nlohmann::ordered_json cudnn_json(const CudnnResult& cudnn) {
   nlohmann::ordered_json json = {
       {"version", cudnn.library_version}, {"plans", cudnn.plans}, {"wrong_plans", cudnn.wrong}};
@@ -118,18 +130,6 @@ nlohmann::ordered_json cudnn_json(const CudnnResult& cudnn) {
   if (!cudnn.status.ok()) json["error"] = cudnn.status.message();
   return json;
 }
-
-// A compiler's log can be pages long; the JSON has all of it.
-std::string start_of(const std::string& message) {
-  constexpr int kLines = 6;
-  size_t end = 0;
-  for (int line = 0; line < kLines && end != std::string::npos; ++line) end = message.find('\n', end + (line > 0));
-  return end == std::string::npos ? message + "\n" : message.substr(0, end) + "\n  ...\n";
-}
-
-constexpr Direction kDirections[] = {Direction::kForward, Direction::kBackwardData, Direction::kBackwardWeight};
-
-}  // namespace
 
 double BenchRow::speedup() const {
   if (!trial.verified || !trial.timing || !cudnn || !cudnn->tuned || trial.timing->median_us <= 0) return 0;

@@ -44,6 +44,7 @@ std::string bench_csv(const std::vector<BenchRow>& rows, const Roof& roof);
 // Every failure with the command that repeats it, for standard error.
 std::string bench_failures(const std::vector<BenchRow>& rows);
 
+nlohmann::ordered_json cudnn_json(const CudnnResult& cudnn);
 nlohmann::ordered_json bench_json(const std::vector<BenchRow>& rows, const Roof& roof, const DeviceInfo& device,
                                   const std::string& target, const std::string& command);
 

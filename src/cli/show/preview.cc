@@ -69,6 +69,7 @@ Preview Previewer::preview(const ConvProblem& problem, const TrialOptions& asked
   PlanOptions plan;
   plan.strict_nonfinite = asked.plan.strict_nonfinite;
   plan.deterministic = asked.plan.deterministic;
+  plan.batch_invariant = asked.plan.batch_invariant;
   plan.splits = asked.plan.splits;
   Result<Decision> chosen = decide(usual_device(simulator_->info().target), problem, plan);
   if (!chosen.ok()) {

@@ -83,7 +83,7 @@ _wavetile() {{
     --target) COMPREPLY=($(compgen -W "{}" -- "$word")); COMPREPLY=("${{COMPREPLY[@]#"$start"}}"); return ;;
     --direction) COMPREPLY=($(compgen -W "fwd bwd_data bwd_weight all" -- "$word")); return ;;
     --tuning) COMPREPLY=($(compgen -W "off cached first-use" -- "$word")); return ;;
-    --json|--csv|--log|--names|--report|-o) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    --json|--csv|--log|--names|--report|--page|-o) COMPREPLY=($(compgen -f -- "$word")); return ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "{}" -- "$word")); return

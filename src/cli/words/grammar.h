@@ -24,6 +24,8 @@ inline constexpr const char* kDeviceHelp =
 
 inline constexpr const char* kStrictHelp =
     "leave out kernels in which a NaN or infinity may reach outputs that do not depend on it";
+inline constexpr const char* kBatchHelp =
+    "an image's result has the same bits whatever else is in the batch, and wherever in it";
 inline constexpr const char* kRepeatHelp = "take kernels, too, whose bits may differ from run to run";
 
 // outputs.cc: --json [FILE], the same for every command: to FILE, or without one to standard output in place of the
@@ -39,6 +41,8 @@ void add_bench(CLI::App& app, Action& action);
 void add_tune(CLI::App& app, Action& action);
 void add_tuning(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
+// doctor.cc
+void add_doctor(CLI::App& app, Action& action);
 // --register WHAT[=PRIORITY], which may be given several times; also of explain.
 void add_register_option(CLI::App& command, std::vector<std::string>& words);
 

@@ -39,6 +39,7 @@ void add_explain(CLI::App& app, Action& action) {
       ->excludes(device)
       ->excludes("--target");
   command->add_flag("--strict-nonfinite", options.strict_nonfinite, kStrictHelp);
+  command->add_flag("--batch-invariant", options.batch_invariant, kBatchHelp);
   command->add_flag("!--nondeterministic", options.deterministic, kRepeatHelp);
   command
       ->add_option("--kernel", options.kernel,
@@ -68,6 +69,7 @@ void add_explain(CLI::App& app, Action& action) {
         suite.json = options.json;
         suite.strict_nonfinite = options.strict_nonfinite;
         suite.deterministic = options.deterministic;
+        suite.batch_invariant = options.batch_invariant;
         return run_explain_suite(suite);
       }
       if (suite.targets.size() > 1 || !suite.filter.empty() || !suite.direction.empty())

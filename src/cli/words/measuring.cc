@@ -49,6 +49,7 @@ void add_plan_options(CLI::App& command, PlanOptions& plan) {
       ->check(kNotNegative);
   add_splits(command, plan.splits);
   command.add_flag("--strict-nonfinite", plan.strict_nonfinite, kStrictHelp);
+  command.add_flag("--batch-invariant", plan.batch_invariant, kBatchHelp);
   command.add_flag("!--nondeterministic", plan.deterministic, kRepeatHelp);
 }
 
@@ -94,6 +95,7 @@ void add_run(CLI::App& app, Action& action) {
       "  wavetile run bwd_weight fp16 n8 c64 k128 i28x28 f3x3 s2 p1 --device cpu --exact\n"
       "  wavetile run 'fwd fp32 n1 c32 k32 i16x16x16 f3x3x3 p1 +bias+relu' --json\n"
       "  wavetile run 'transposed bf16 n8 c64 k32 i14x14 f3x3 s2 p1 o1 +bias+relu'\n"
+      "  wavetile run 'fwd bf16 n16 c64 k64 i28x28 f3x3 p1' --batch-invariant\n"
       "  wavetile run 'gemm bf16 m512 n1024 k768 b4 +add=1:0.5+gelu'\n"
       "  wavetile run 'bwd_weight bf16 n16 c256 k36 i56x56 f3x3 p1' --bias-gradient\n");
   command->callback([&action] {

@@ -7,6 +7,7 @@
 #include "base/integers.h"
 #include "config/fields.h"
 #include "config/targets.h"
+#include "dispatch/choice/batch_invariant.h"
 #include "dispatch/choice/candidates.h"
 #include "dispatch/choice/filter.h"
 #include "dispatch/choice/kernel_decision.h"
@@ -21,7 +22,6 @@
 #include "runtime/cpu/provider.h"
 
 namespace wt {
-namespace {
 
 Decision around(Decision::Kind kind, const ConvProblem& problem, const PlanOptions& options, Decision inner,
                 double around_us, std::string reason) {
@@ -34,6 +34,8 @@ Decision around(Decision::Kind kind, const ConvProblem& problem, const PlanOptio
   decision.inner = std::make_shared<const Decision>(std::move(inner));
   return decision;
 }
+
+namespace {
 
 // "wt_fwd_... between transpositions, 12.30 us + 4.00 us": a way that was not taken.
 std::string other_way(const Decision& kernel, const std::string& how, double times, double around_us) {
@@ -306,7 +308,12 @@ Result<Decision> decide(const DeviceInfo& device, const ConvProblem& problem, co
     return bad_input("splits={} is no count of parts; use 1 to {}, or 0 to have it predicted", options.splits,
                      kMaxSplits);
   }
-  return Chooser(device, check).decide(problem, options);
+  const Chooser chooser(device, check);
+  if (!options.batch_invariant) return chooser.decide(problem, options);
+  // A plan has no use for the price.
+  return decide_batch_invariant(
+      device, problem, options, check == tuning::CodeCheck::kKnown,
+      [&](const ConvProblem& some, const PlanOptions& wanted) { return chooser.decide(some, wanted); });
 }
 
 }  // namespace wt

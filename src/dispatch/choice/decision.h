@@ -25,6 +25,13 @@ namespace wt {
 
 class CpuConvolution;
 
+// Of a decision with PlanOptions::batch_invariant: what it is decided for, and its price.
+struct BatchInvariance {
+  int64_t images = 0;          // that the choice was made for
+  std::string free_kernel;     // of the choice without the option; empty: there is none, or the caller chose
+  double us = 0, free_us = 0;  // predicted or measured, of both; 0: not known
+};
+
 struct Decision {
   enum class Kind : uint8_t {
     kKernel,        // one kernel
@@ -53,6 +60,7 @@ struct Decision {
   int64_t ranges = 1;
   JoinIn join_in = JoinIn::kNothing;
   std::shared_ptr<const Decision> inner, rest;
+  std::optional<BatchInvariance> invariance;  // of the outermost
 
   // The innermost: what description().kernel of the plan names.
   const Decision& leaf() const { return inner ? inner->leaf() : *this; }
@@ -61,6 +69,10 @@ struct Decision {
   // The reasons of all parts, the outermost first.
   std::string why() const;
 };
+
+// A decision of one of the kinds that have an inner one.
+Decision around(Decision::Kind kind, const ConvProblem& problem, const PlanOptions& options, Decision inner,
+                double around_us, std::string reason);
 
 // "kernel", "cpu", "transposed", "ranges", "joined", "next history", "bias gradient".
 std::string_view name_of(Decision::Kind kind);

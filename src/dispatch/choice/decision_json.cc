@@ -15,6 +15,14 @@ OrderedJson to_json(const Decision& decision) {
   if (const double expected = decision.expected_us(); expected > 0) json["expected_us"] = expected;
   if (!decision.passed_over.empty()) json["passed_over"] = decision.passed_over;
   if (decision.kind == Decision::Kind::kRanges) json["ranges"] = decision.ranges;
+  if (const auto& invariance = decision.invariance) {
+    json["batch_invariant"] = {{"decided_for", invariance->images}};
+    if (invariance->us > 0) json["batch_invariant"]["expected_us"] = invariance->us;
+    if (!invariance->free_kernel.empty()) {
+      json["batch_invariant"]["free_kernel"] = invariance->free_kernel;
+      if (invariance->free_us > 0) json["batch_invariant"]["free_us"] = invariance->free_us;
+    }
+  }
   if (decision.inner) json["inner"] = to_json(*decision.inner);
   if (decision.rest) json["rest"] = to_json(*decision.rest);
   return json;

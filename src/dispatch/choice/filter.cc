@@ -6,14 +6,17 @@
 #include "compile/compiler.h"
 #include "config/fields.h"
 #include "config/targets.h"
+#include "dispatch/choice/batch_invariant.h"
 #include "dispatch/choice/packs.h"
+#include "dispatch/plan/images.h"
 #include "kernels/kind.h"
 #include "launch/rates.h"
 
 namespace wt {
 namespace {
 
-constexpr std::string_view kAbsent = "not-in-packs", kTooLarge = "workspace-limit", kQuarantined = "quarantined";
+constexpr std::string_view kAbsent = "not-in-packs", kTooLarge = "workspace-limit", kQuarantined = "quarantined",
+                           kVarying = "batch-invariant";
 
 }  // namespace
 
@@ -27,6 +30,8 @@ Status can_compile(const DeviceInfo& device) {
 
 Result<Filter> Filter::make(const DeviceInfo& device, const View& view, const PlanOptions& options) {
   Filter filter(device, view, options);
+  if (options.batch_invariant && has_images(view.problem()))
+    filter.one_ = View::of(of_images(view.problem(), 1), view.rates());
   if (is_usual_device(device)) return filter;
   WT_TRY_ASSIGN(filter.packs_, installed_packs(device));
   filter.in_quarantine_ = tuning::quarantined_now(device);
@@ -50,6 +55,10 @@ std::optional<Decline> Filter::decline_of(const KernelConfig& config) const {
   }
   if (std::string reason = tuning::quarantine_reason(in_quarantine_, *device_, config); !reason.empty())
     return Decline{kQuarantined, std::move(reason)};
+  if (one_) {
+    if (std::optional<std::string> why = varies_with_batch(config, *view_, *one_, *device_, *options_))
+      return Decline{kVarying, std::move(*why)};
+  }
   return std::nullopt;
 }
 
@@ -57,7 +66,10 @@ bool Filter::allows(const KernelConfig& config) {
   if (std::ranges::find(failed_, config) != failed_.end()) return false;
   const std::optional<Decline> decline = decline_of(config);
   if (!decline) return true;
-  ++(decline->id == kAbsent ? absent_ : decline->id == kTooLarge ? too_large_ : quarantined_);
+  ++(decline->id == kAbsent     ? absent_
+     : decline->id == kTooLarge ? too_large_
+     : decline->id == kVarying  ? varying_
+                                : quarantined_);
   return false;
 }
 
@@ -66,6 +78,7 @@ std::string Filter::note() const {
   if (absent_) text += fmt::format("; without a compiler only the {} of packs can be had", packs_->size());
   if (too_large_) text += "; others were passed over for the workspace limit";
   if (quarantined_) text += "; others are in quarantine for wrong results";
+  if (varying_) text += "; others sum in an order that depends on the batch";
   return text;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dispatch/choice/filter.h - which kernels a plan may take beside what the constraint table says: those that can be
-// had on this machine, fit the workspace limit and are not in quarantine.
+// had on this machine, fit the workspace limit, are not in quarantine, and keep an image's bits where that is asked
+// for.
 //
 //   KernelConfig --decline_of--> id and message, as rows of the constraint table have them
 #pragma once
@@ -48,11 +49,12 @@ class Filter {
   const DeviceInfo* device_;
   const View* view_;
   const PlanOptions* options_;
+  std::shared_ptr<const View> one_;  // of a single image, where results must not depend on the batch; else null
   std::shared_ptr<const Registry> packs_;
   Status compiler_;
   tuning::Quarantined in_quarantine_;
   std::vector<KernelConfig> failed_;
-  int absent_ = 0, too_large_ = 0, quarantined_ = 0;
+  int absent_ = 0, too_large_ = 0, quarantined_ = 0, varying_ = 0;
 };
 
 }  // namespace wt

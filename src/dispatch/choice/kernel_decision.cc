@@ -4,10 +4,12 @@
 #include <algorithm>
 
 #include "config/fields.h"
+#include "dispatch/choice/batch_invariant.h"
 #include "dispatch/choice/candidates.h"
 #include "dispatch/choice/filter.h"
 #include "dispatch/choice/kernel_files.h"
 #include "dispatch/choice/selection.h"
+#include "dispatch/plan/images.h"
 
 namespace wt {
 namespace {
@@ -64,6 +66,12 @@ Result<Decision> named_kernel(const DeviceInfo& device, const ConvProblem& probl
   if (!candidate.accepts()) {
     return unsupported("kernel {} declines '{}': {}", candidate.name, to_text(problem), to_text(candidate.declines));
   }
+  if (options.batch_invariant && has_images(problem)) {
+    const ConvProblem image = of_images(problem, 1);
+    const View view(problem, rates_of(device)), one(image, rates_of(device));
+    if (const auto why = varies_with_batch(candidate.config, view, one, device, options))
+      return unsupported("kernel {} is not batch-invariant for '{}': {}", candidate.name, to_text(problem), *why);
+  }
   Decision decision = kernel_decision(problem, options, candidate.config,
                                       is_json(options.kernel) ? "configured by the caller" : "asked for by name");
   decision.predicted_us = candidate.predicted_us;
@@ -103,7 +111,9 @@ Result<KernelDecision> decide_kernel(const DeviceInfo& device, const ConvProblem
     return take(own);
   if (options.tuning != Tuning::kOff) {
     const tuning::Tuned tuned = tuning::find_tuned(device, problem, options, check);
-    if (tuned.config && std::ranges::find(failed, *tuned.config) == failed.end()) {
+    // An entry was measured by itself: the option is asked here, all else of the entry when it was found.
+    const bool kept = !options.batch_invariant || !tuned.config || allowed(*tuned.config);
+    if (kept && tuned.config && std::ranges::find(failed, *tuned.config) == failed.end()) {
       decision.found = tuned_kernel(problem, options, tuned);
       return decision;
     }

@@ -40,7 +40,8 @@ Result<CpuPath> parse_path(const std::string& kernel) {
 
 Result<std::shared_ptr<const CpuConvolution>> prepare_cpu_path(const ConvProblem& problem, const PlanOptions& options) {
   WT_TRY_ASSIGN(const CpuPath path, parse_path(options.kernel));
-  return prepare_cpu(problem, {.path = path, .workspace_limit = options.workspace_limit});
+  return prepare_cpu(
+      problem, {.path = path, .workspace_limit = options.workspace_limit, .batch_invariant = options.batch_invariant});
 }
 
 std::string cpu_path_name(const CpuConvolution& convolution) { return "cpu_" + convolution.path(); }

@@ -39,6 +39,7 @@ struct Selector {
 struct PlanOptions {
   bool deterministic = true;
   bool strict_nonfinite = false;           // exclude kernels marked finite_only
+  bool batch_invariant = false;            // an image's result has the same bits in every batch (batch_invariant.h)
   std::optional<int64_t> workspace_limit;  // bytes
   Tuning tuning = Tuning::kCached;
   double tuning_seconds = 10;  // limit of kFirstUse

@@ -254,6 +254,7 @@ std::string plan_words(const PlanOptions& options) {
   std::string words;
   if (options.workspace_limit) words += fmt::format(" --workspace-limit {}", *options.workspace_limit);
   if (options.strict_nonfinite) words += " --strict-nonfinite";
+  if (options.batch_invariant) words += " --batch-invariant";
   if (!options.deterministic) words += " --nondeterministic";
   if (options.splits > 0) words += fmt::format(" --splits {}", options.splits);
   if (options.tuning == Tuning::kOff) words += " --tuning off";

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "kernels/rows/device/layout.h"
+#include "kernels/rows/view.h"
 
 namespace wt::kinds {
 namespace {
@@ -33,6 +34,10 @@ std::vector<std::string> small_sizes(const KernelConfig& config) {
   return sizes;
 }
 
+// Where all images are one line, an image of odd size turns even and odd pixels round for the next one, and windows of
+// odd channels start at another number of a step.
+bool sums_by_place(const View& view) { return rows_is_flat(view.problem()) && rows_runs(view).classes == 2; }
+
 }  // namespace
 
 extern const KernelKind kRows = {.id = Kind::kRows,
@@ -44,6 +49,7 @@ extern const KernelKind kRows = {.id = Kind::kRows,
                                  .fields = kReadFields,
                                  .propose = rows_kind::propose,
                                  .may_serve = rows_kind::may_serve,
+                                 .sums_by_place = sums_by_place,
                                  .target_rows = rows_kind::target_rows,
                                  .problem_rows = rows_kind::problem_rows,
                                  .shared_bytes = shared_bytes,

@@ -267,6 +267,10 @@ Result<std::shared_ptr<const CpuConvolution>> prepare_cpu(const ConvProblem& pro
       problem,         options, options.threads > 0 ? options.threads : threads_for(problem, hardware_threads()),
       std::move(code), "",      nullptr};
   const bool empty = problem.x_elements() == 0 || problem.y_elements() == 0;
+  if (options.path == CpuPath::kOnednn && options.batch_invariant) {
+    return unsupported(
+        "oneDNN chooses its loops by the batch, so that it is not batch-invariant; use the built-in path");
+  }
   if (options.path == CpuPath::kOnednn) {
     if (empty) return unsupported("{} is empty, which oneDNN does not take; use the built-in path", to_text(problem));
     choice.try_onednn("asked for");
@@ -275,6 +279,8 @@ Result<std::shared_ptr<const CpuConvolution>> prepare_cpu(const ConvProblem& pro
   }
   if (options.path == CpuPath::kBuiltin) {
     choice.try_builtin("asked for");
+  } else if (options.batch_invariant) {
+    choice.try_builtin("batch-invariant, which oneDNN does not promise");
   } else if (empty) {
     choice.try_builtin("the problem is empty");
   } else if (const char* why = builtin_is_faster(problem)) {

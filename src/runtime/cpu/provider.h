@@ -26,6 +26,7 @@ struct CpuOptions {
   CpuPath path = CpuPath::kAuto;
   std::optional<int64_t> workspace_limit;  // bytes; 0 always works with kAuto and kBuiltin
   int threads = 0;                         // 0: hardware_threads()
+  bool batch_invariant = false;            // kAuto is kBuiltin then: oneDNN chooses its loops by the batch
 };
 
 // Immutable. execute may be called from several threads at once, each with its own workspace.

@@ -189,7 +189,8 @@ void give_back(Block& block, int first_thread, Accumulators& accumulators, Site 
   }
 }
 
-// Consecutive products into one tile are one longer product.
+// Consecutive products of a committed group into one tile are one longer product. WHY not beyond the group: how many
+// groups are executed at once depends on when they complete, and the bits of their sum must not.
 constexpr int kMostSteps = 16;
 
 void execute(Thread& thread, Warpgroup& group, uint64_t end) {
@@ -197,12 +198,13 @@ void execute(Thread& thread, Warpgroup& group, uint64_t end) {
   Block& block = *thread.block;
   size_t i = 0;
   const size_t count = static_cast<size_t>(end - group.first);
+  const auto ends_group = [&](size_t at) { return std::ranges::binary_search(group.groups, group.first + at); };
   while (i < count) {
     WgmmaOperation& head = group.queue[i];
     size_t next = i + 1;
-    while (next < count && next - i < kMostSteps && group.queue[next].accumulators == head.accumulators &&
-           group.queue[next].call.accumulate && group.queue[next].call.type_a == head.call.type_a &&
-           group.queue[next].call.type_b == head.call.type_b) {
+    while (next < count && next - i < kMostSteps && !ends_group(next) &&
+           group.queue[next].accumulators == head.accumulators && group.queue[next].call.accumulate &&
+           group.queue[next].call.type_a == head.call.type_a && group.queue[next].call.type_b == head.call.type_b) {
       ++next;
     }
     const int n = head.call.n, k_step = 32 / size_of(head.call.type_a), k = static_cast<int>(next - i) * k_step;

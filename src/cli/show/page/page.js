@@ -80,7 +80,7 @@
     const add = (value, text, kind) => at('tiles').append(
       make('div', {class: 'tile'}, make('b', kind ? {class: kind} : {}, value), make('span', {}, text)));
     const failed = rows.filter(row => !good(row)), compared = rows.filter(row => speedup(row));
-    add(`${rows.length - failed.length} of ${rows.length}`, 'rows verified and timed', failed.length ? 'bad' : 'good');
+    add(`${rows.length - failed.length} of ${rows.length}`, rows.some(row => row.predicted) ? 'rows predicted, not run' : 'rows verified and timed', failed.length ? 'bad' : 'good');
     if (compared.length) {
       const losses = compared.filter(row => speedup(row) < 1).length, mean = geomean(compared.map(speedup));
       add(ratio(mean) + '×', `geometric mean of ${compared.length} speed-ups`, mean < 1 ? 'bad' : 'good');
@@ -290,7 +290,11 @@
     ['cuDNN us', row => row.cudnn_us || null, v => number(v, 4), 'num'], ['speed-up', speedup, ratio, 'num'],
     ['TFLOP/s', row => good(row) ? tflops(row) : null, v => number(v), 'num'],
     ['limit us', row => row.limit_us || null, v => number(v), 'num'], ['share', share, ratio, 'num'],
-    ['kernel', row => row.kernel || row.error, (v, row) => row.error ? make('span', {class: 'bad'}, 'failed: ' + row.error) : kernelCell(v), 'name']];
+    ['kernel', row => row.kernel || row.error, (v, row) => row.error ? make('span', {class: 'bad'}, 'failed: ' + row.error) : kernelCell(v), 'name'],
+    // Of `wavetile doctor` alone.
+    ...(shown.rows.some(row => row.advice !== undefined) ? [['calls', row => row.calls || null, null, 'num'],
+      ['what to change', row => row.advice || null, null, 'name'],
+      ['to gain, us', row => row.gain_us || null, v => number(v), 'num']] : [])];
   function csv(rows) {
     const cell = v => v === null || v === undefined ? '' : typeof v === 'number' ? String(v) : '"' + String(v).replaceAll('"', '""') + '"';
     const lines = [rowColumns.map(c => cell(c[0])).join(','), ...rows.map(row => rowColumns.map(c => cell(c[1](row))).join(','))];
@@ -346,7 +350,8 @@
     shares(rows);
     roofline(rows);
     kernels(rows);
-    table(at('rows'), rows, rowColumns, rows.some(row => speedup(row)) ? 7 : 10, true, anchor);
+    const judged = rowColumns.findIndex(column => column[0] === 'to gain, us');
+    table(at('rows'), rows, rowColumns, judged >= 0 ? judged : rows.some(row => speedup(row)) ? 7 : 10, judged < 0, anchor);
     csv(rows);
     // For the test in a browser: how wide the page is, how much of it lies beyond, and the least of its letters.
     const root = document.documentElement, texts = [...document.querySelectorAll('svg:not(.legend svg) text')];

@@ -3,7 +3,8 @@
 //
 //   dy (channels, pixels) tiled, x (channels, pixels) im2col or tiled --> ring --tcgen05, both across k--> tensor
 //   memory
-//   --four store warps--> dw, or one part of the workspace
+//   --four store warps--> dw, or one part of the workspace, or --exchange.h--> the rows that a block of the cluster
+//   finishes --> dw
 //
 // GEMM rows are output channels, columns blocks of 128 bytes of input channels of a tap, k runs over the pixels of all
 // images, as on Hopper (kernels/tma_weight), whose arguments and launches these are. Tiles of 32-bit types are turned
@@ -91,19 +92,26 @@ struct Tcgen05Weight {
   struct Item {
     TileIndex tile;
     i32 part, first, count;  // blocks of pixels
+    int order;               // among the block's items
+    bool last;               // of them
   };
   // Calls body(item) for all that this block, or pair, does.
   template <class Body>
   WT_DEVICE static void for_items(const Params& p, Body&& body) {
     constexpr GemmConfig kGemm = kConfig.gemm;
     const auto tiles_m = static_cast<u32>(p.tiles_m), tiles_n = static_cast<u32>(p.tiles_n);
-    const u32 tiles = tiles_m * tiles_n * static_cast<u32>(p.groups), items = tiles * static_cast<u32>(p.splits);
-    const u32 step = static_cast<u32>(device::grid_size().x) / kBlocks;
-    for (u32 at = static_cast<u32>(device::block_index().x) / kBlocks; at < items; at += step) {
-      const u32 part = at / tiles;
+    const u32 tiles = tiles_m * tiles_n * static_cast<u32>(p.groups);
+    const u32 items = Shared::kSums ? tiles : tiles * static_cast<u32>(p.splits);
+    const u32 members = Shared::kSums ? device::cluster_blocks() : static_cast<u32>(kBlocks);
+    const u32 step = static_cast<u32>(device::grid_size().x) / members;
+    int order = 0;
+    for (u32 at = static_cast<u32>(device::block_index().x) / members; at < items; at += step, ++order) {
+      const u32 part = Shared::kSums ? device::cluster_rank() : at / tiles;
+      const u32 tile = Shared::kSums ? at : at - part * tiles;
       const PixelRange pixels = pixel_range(static_cast<i32>(part), p.blocks_per_split, p.pixel_blocks);
-      body(Item{tile_at<kGemm.raster, kGemm.block_swizzle>(at - part * tiles, tiles_m, tiles_n), static_cast<i32>(part),
-                pixels.first, pixels.count});
+      // There are as many parts as blocks in a cluster, some perhaps behind the last pixel.
+      body(Item{tile_at<kGemm.raster, kGemm.block_swizzle>(tile, tiles_m, tiles_n), static_cast<i32>(part),
+                pixels.first, pixels.count > 0 ? pixels.count : 0, order, at + step >= items});
     }
   }
 
@@ -246,11 +254,29 @@ struct Tcgen05Weight {
             if (device::lane_index() == 0) Shared::arrive(shared.taken(sum.slot), 0);
           }
         }
-        WT_UNROLL for (int half = 0; half < 2; ++half) store_chunk(p, item, warp, half, chunk, d[half], steps);
+        if constexpr (Shared::kSums) {
+          add_chunk(p, shared, item, chunk, item.order * kChunks + chunk, item.last && chunk == kChunks - 1, d, steps);
+        } else {
+          WT_UNROLL for (int half = 0; half < 2; ++half) store_chunk(p, item, warp, half, chunk, d[half], steps);
+        }
       }
       if (summed) sum.next();
     });
     if constexpr (!WeightStore<kConfig>::kSplit) steps.finish(p.epilogue);  // parts are finished by split_sum.h
+  }
+
+  // One chunk of the parts that the cluster's blocks have, which finish a share of its rows each.
+  WT_DEVICE static void add_chunk(const Params& p, const Shared& shared, const Item& item, int chunk, int round,
+                                  bool last, const float (&d)[2][kChunk / 2], Steps& steps) {
+    shared.sum().sum(d, 0, round, last, [&](int in_tile, int in_chunk, const float(&sums)[8]) {
+      const i32 row = static_cast<i32>(item.tile.m) * kConfig.gemm.tile.m + tcgen05_layout::row_of_halves(in_tile);
+      const i32 column = static_cast<i32>(item.tile.n) * kConfig.gemm.tile.n + chunk * kChunk + in_chunk;
+      const i32 block = column / kChannels, tap = block / p.channel_blocks;
+      const i32 first = block % p.channel_blocks * kChannels + column % kChannels, left = p.channels - first;
+      if (row >= p.rows || tap >= p.taps || left <= 0) return;
+      const i64 channel = static_cast<i64>(item.tile.group) * p.rows + row;
+      store_neighbours(p.epilogue, p.dw, sums, left, (channel * p.taps + tap) * p.channels + first, channel, 0, steps);
+    });
   }
 
   // 16 rows of each warp of one chunk: a part of a block of channels of a tap, or several blocks.

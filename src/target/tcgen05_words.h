@@ -67,6 +67,27 @@ constexpr u32 tensor_word_i8(int m, int n) {
   return 2u << 4 | 1u << 7 | 1u << 10 | static_cast<u32>(n / 8) << 17 | static_cast<u32>(m / 16) << 24;
 }
 
+// Products of operands that have scales: one for each block of numbers along k, which lies in tensor memory.
+enum class ScaledKind : u8 {
+  kMxf8,  // bytes of fp8, a power of two for 32 numbers
+  kMxf4,  // pairs of e2m1 in a byte, a power of two for 32 numbers
+  kNvf4,  // pairs of e2m1 in a byte, an e4m3 without sign for 16 numbers
+};
+// Scales of a row in one product, which is 32 bytes deep; each is a byte.
+constexpr int tensor_scales(ScaledKind kind) {
+  return kind == ScaledKind::kMxf8 ? 1 : kind == ScaledKind::kMxf4 ? 2 : 4;
+}
+// Row r's scales lie in lanes r % 32, 32 + r % 32 and so on, of which each quarter of the lanes has its copy, and column
+// r / 32 from the scales' first on. `first_a`, `first_b`: which of the four bytes there is the product's first. Types
+// count in kMxf8 alone.
+constexpr u32 tensor_word_scaled(ScaledKind kind, DataType a, DataType b, int m, int n, int first_a, int first_b) {
+  constexpr u32 kE2m1 = 1;
+  const bool packed = kind != ScaledKind::kMxf8, powers = kind != ScaledKind::kNvf4;
+  return static_cast<u32>(first_b) << 4 | (packed ? kE2m1 : tensor_type(a)) << 7 |
+         (packed ? kE2m1 : tensor_type(b)) << 10 | static_cast<u32>(n / 8) << 17 | static_cast<u32>(powers) << 23 |
+         static_cast<u32>(m / 16) << 24 | static_cast<u32>(first_a) << 29;
+}
+
 // Where a register of a thread lies in tensor memory, from the address's first lane and column on.
 struct TensorPlace {
   int lane, column;

@@ -47,7 +47,9 @@ inline FileRows tensor_memory_rows() {
   return all;
 }
 
-// tcgen05.mma.cta_group.kind [d-tmem], a-desc, b-desc, idesc, enable-input-d; tcgen05.cp.cta_group.shape{.multicast}
+// tcgen05.mma.cta_group.kind [d-tmem], a-desc, b-desc, idesc, enable-input-d;
+// tcgen05.mma.cta_group.kind.block_scale.scale_vectorsize [d-tmem], a-desc, b-desc, idesc, [scale-A-tmem],
+// [scale-B-tmem], enable-input-d; tcgen05.cp.cta_group.shape{.multicast}
 // [taddr], s-desc; tcgen05.commit.cta_group.completion{.multicast}.b64 [mbar]{, ctaMask}
 inline FileRows tcgen05_rows() {
   FileRows all{
@@ -67,6 +69,18 @@ inline FileRows tcgen05_rows() {
          "tcgen05.mma.cta_group::<n kBlocks>.kind::" +
              text + " [<r d>], <l a>, <l b>, <r word>, p; }",
          kMemory});
+  }
+  const std::pair<std::string, std::string> kScaled[] = {{"kMxf8", "mxf8f6f4.block_scale.scale_vec::1X"},
+                                                         {"kMxf4", "mxf4.block_scale.scale_vec::2X"},
+                                                         {"kNvf4", "mxf4nvf4.block_scale.scale_vec::4X"}};
+  for (const auto& [kind, text] : kScaled) {
+    all.rows.push_back({"tensor_multiply_scaled(u32 d, u64 a, u64 b, u32 word, u32 scales_a, u32 scales_b, bool "
+                        "accumulate) if kKind == ScaledKind::" +
+                            kind,
+                        "{ .reg .pred p; setp.ne.b32 p, <r static_cast<int>(accumulate)>, 0; "
+                        "tcgen05.mma.cta_group::<n kBlocks>.kind::" +
+                            text + " [<r d>], <l a>, <l b>, <r word>, [<r scales_a>], [<r scales_b>], p; }",
+                        kMemory});
   }
   const std::pair<std::string, std::string> kCopies[] = {
       {"k128x256", "128x256b"}, {"k128x128", "128x128b"}, {"k32x128Four", "32x128b.warpx4"}, {"k4x256", "4x256b"}};

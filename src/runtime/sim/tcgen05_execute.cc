@@ -20,7 +20,7 @@ using device::TensorKind;
 constexpr size_t kMostSteps = 16;  // products that are computed as one longer one
 
 bool same_accumulator(const TensorOperation& a, const TensorOperation& b) {
-  return b.copy < 0 && b.call.accumulate && a.call.kind == b.call.kind && a.call.blocks == b.call.blocks &&
+  return b.copy < 0 && b.call.scaled < 0 && a.call.scaled < 0 && b.call.accumulate && a.call.kind == b.call.kind && a.call.blocks == b.call.blocks &&
          a.call.d == b.call.d && a.call.word == b.call.word;
 }
 
@@ -124,6 +124,8 @@ void execute_tensor(Block& block, TensorSequence& sequence, uint64_t end) {
     size_t next = i + 1;
     if (sequence.queue[i].copy >= 0) {
       copy(block, sequence.queue[i]);
+    } else if (sequence.queue[i].call.scaled >= 0) {
+      multiply_scaled(block, sequence.queue[i]);
     } else {
       while (next < count && next - i < kMostSteps && same_accumulator(sequence.queue[i], sequence.queue[next])) ++next;
       multiply(block, sequence, i, next);

@@ -155,13 +155,15 @@ double gradient_cycles(const KernelConfig& config, const View& asked, int64_t me
   const double turning =
       tma_layout::turns_tiles(config) ? std::ceil((tcgen05_layout::kRows + gemm.tile.n) / 32.0 / 3) * kTurnCycles : 0;
   const double bytes = (tcgen05_layout::kRows + tcgen05_layout::columns(config)) * 128.0;
-  const double fill = bytes / std::min(rates.fill, rates.fill_all / std::max(1.0, std::min(items, at_once) * blocks));
-  // By pairs of columns: parts as fp32, whole sums as on Hopper (kernels/tma_weight/cost.cc).
-  constexpr double kDirectSumPenalty = 2.5, kStore = 30;
-  // Of rows and channels that exist: others are passed over.
+  // Boxes of rows and channels past the last are zeros, which no memory brings.
   const auto rows = static_cast<double>(std::min<int64_t>(tcgen05_layout::kRows, problem.k_per_group()));
   const double channels =
       static_cast<double>(problem.c_per_group()) / static_cast<double>(channel_blocks * tma_layout::box_k(config));
+  const double brought = (rows + tcgen05_layout::columns(config) * channels) * 128.0;
+  const double fill = brought / std::min(rates.fill, rates.fill_all / std::max(1.0, std::min(items, at_once) * blocks));
+  // By pairs of columns: parts as fp32, whole sums as on Hopper (kernels/tma_weight/cost.cc).
+  constexpr double kDirectSumPenalty = 2.5, kStore = 30;
+  // Of rows and channels that exist: others are passed over.
   const double whole = rows * gemm.tile.n * channels * (parts ? 4 : 2 * kDirectSumPenalty) / kStore;
   const auto shares = static_cast<double>(members);
   const double output = cluster ? exchange_cycles(config, shares) + whole / shares : whole;

@@ -301,7 +301,8 @@ Probe scaled_probe(ScaledKind kind, DataType type_a, DataType type_b, int n) {
           const int at = (of_b ? p.tap[0] : 0) + column / 4 * 512 + lane % 32 * 16 + column % 4 * 4 + i;
           word |= static_cast<uint32_t>(of_scales[static_cast<size_t>(at)]) << 8 * i;
         }
-        d[static_cast<size_t>(lane * kColumns + (of_b ? kColumnOfB : kColumnOfA) + column)] = std::bit_cast<float>(word);
+        d[static_cast<size_t>(lane * kColumns + (of_b ? kColumnOfB : kColumnOfA) + column)] =
+            std::bit_cast<float>(word);
       }
     }
     for (int column = 0; column < n; ++column) {

@@ -77,9 +77,9 @@ enum class ScaledKind : u8 {
 constexpr int tensor_scales(ScaledKind kind) {
   return kind == ScaledKind::kMxf8 ? 1 : kind == ScaledKind::kMxf4 ? 2 : 4;
 }
-// Row r's scales lie in lanes r % 32, 32 + r % 32 and so on, of which each quarter of the lanes has its copy, and column
-// r / 32 from the scales' first on. `first_a`, `first_b`: which of the four bytes there is the product's first. Types
-// count in kMxf8 alone.
+// Row r's scales lie in lanes r % 32, 32 + r % 32 and so on, of which each quarter of the lanes has its copy, and
+// column r / 32 from the scales' first on. `first_a`, `first_b`: which of the four bytes there is the product's first.
+// Types count in kMxf8 alone.
 constexpr u32 tensor_word_scaled(ScaledKind kind, DataType a, DataType b, int m, int n, int first_a, int first_b) {
   constexpr u32 kE2m1 = 1;
   const bool packed = kind != ScaledKind::kMxf8, powers = kind != ScaledKind::kNvf4;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with scales in tensor memory: what is right is exact, and each mistake is told under every completion policy.
+// Products with scales in tensor memory: what is right is exact, and each mistake is told under every completion
+// policy.
 #include "tests/runtime/sim_harness.h"
 
 namespace wt::sim_test {

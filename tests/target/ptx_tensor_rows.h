@@ -74,13 +74,14 @@ inline FileRows tcgen05_rows() {
                                                          {"kMxf4", "mxf4.block_scale.scale_vec::2X"},
                                                          {"kNvf4", "mxf4nvf4.block_scale.scale_vec::4X"}};
   for (const auto& [kind, text] : kScaled) {
-    all.rows.push_back({"tensor_multiply_scaled(u32 d, u64 a, u64 b, u32 word, u32 scales_a, u32 scales_b, bool "
-                        "accumulate) if kKind == ScaledKind::" +
-                            kind,
-                        "{ .reg .pred p; setp.ne.b32 p, <r static_cast<int>(accumulate)>, 0; "
-                        "tcgen05.mma.cta_group::<n kBlocks>.kind::" +
-                            text + " [<r d>], <l a>, <l b>, <r word>, [<r scales_a>], [<r scales_b>], p; }",
-                        kMemory});
+    all.rows.push_back(
+        {"tensor_multiply_scaled(u32 d, u64 a, u64 b, u32 word, u32 scales_a, u32 scales_b, bool "
+         "accumulate) if kKind == ScaledKind::" +
+             kind,
+         "{ .reg .pred p; setp.ne.b32 p, <r static_cast<int>(accumulate)>, 0; "
+         "tcgen05.mma.cta_group::<n kBlocks>.kind::" +
+             text + " [<r d>], <l a>, <l b>, <r word>, [<r scales_a>], [<r scales_b>], p; }",
+         kMemory});
   }
   const std::pair<std::string, std::string> kCopies[] = {
       {"k128x256", "128x256b"}, {"k128x128", "128x128b"}, {"k32x128Four", "32x128b.warpx4"}, {"k4x256", "4x256b"}};

@@ -32,7 +32,7 @@ constexpr Constraint kTargetRows[] = {
            (tcgen05_layout::threads(at.config) - 128) / 32);
      }},
 
-    {"tcgen05-weight", "weight gradients have 128 bytes of pixels a stage, are walked in turns and stored by pairs",
+    {"tcgen05-weight", "weight gradients have 128 bytes of pixels a stage, are walked in turns and stored directly",
      is_weight,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;

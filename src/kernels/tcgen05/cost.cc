@@ -141,7 +141,7 @@ double gradient_cycles(const KernelConfig& config, const View& asked, int64_t me
   const int64_t count =
       cluster ? members
       : parts ? split_count(asked, split_input(config, tiles, pixel_blocks, rates.units, problem.w_elements(), splits))
-            : 1;
+              : 1;
   const Facts& facts = facts_of(asked);
   const int blocks = tcgen05_layout::blocks(config);
   const double items = static_cast<double>(tiles * count), at_once = std::max(1, rates.units / blocks);
@@ -161,10 +161,11 @@ double gradient_cycles(const KernelConfig& config, const View& asked, int64_t me
       static_cast<double>(problem.c_per_group()) / static_cast<double>(channel_blocks * tma_layout::box_k(config));
   const double brought = (rows + tcgen05_layout::columns(config) * channels) * 128.0;
   const double fill = brought / std::min(rates.fill, rates.fill_all / std::max(1.0, std::min(items, at_once) * blocks));
-  // By pairs of columns: parts as fp32, whole sums as on Hopper (kernels/tma_weight/cost.cc).
-  constexpr double kDirectSumPenalty = 2.5, kStore = 30;
+  // Parts by pairs of columns as on Hopper (kernels/tma_weight/cost.cc), whole sums by 16 bytes of a row a thread, a
+  // row a cycle; a guess.
+  constexpr double kStore = 30, kRowSumPenalty = kStore / 16;
   // Of rows and channels that exist: others are passed over.
-  const double whole = rows * gemm.tile.n * channels * (parts ? 4 : 2 * kDirectSumPenalty) / kStore;
+  const double whole = rows * gemm.tile.n * channels * (parts ? 4 : 2 * kRowSumPenalty) / kStore;
   const auto shares = static_cast<double>(members);
   const double output = cluster ? exchange_cycles(config, shares) + whole / shares : whole;
   const double busy =

@@ -20,8 +20,8 @@ using device::TensorKind;
 constexpr size_t kMostSteps = 16;  // products that are computed as one longer one
 
 bool same_accumulator(const TensorOperation& a, const TensorOperation& b) {
-  return b.copy < 0 && b.call.scaled < 0 && a.call.scaled < 0 && b.call.accumulate && a.call.kind == b.call.kind && a.call.blocks == b.call.blocks &&
-         a.call.d == b.call.d && a.call.word == b.call.word;
+  return b.copy < 0 && b.call.scaled < 0 && a.call.scaled < 0 && b.call.accumulate && a.call.kind == b.call.kind &&
+         a.call.blocks == b.call.blocks && a.call.d == b.call.d && a.call.word == b.call.word;
 }
 
 // The numbers of kind i8 lie as bytes where fp8 would.

@@ -67,9 +67,9 @@ struct Numbers {
       const int numbers = is_packed(kind) ? 2 : 1;
       for (int i = 0; i < numbers; ++i) {
         const int k = at * numbers + i, r = first_row + row;
-        const float number = is_packed(kind)             ? widen_e2m1(byte >> 4 * i & 15)
+        const float number = is_packed(kind)           ? widen_e2m1(byte >> 4 * i & 15)
                              : type == DataType::kE4m3 ? number::to_float(E4m3{byte})
-                                                         : number::to_float(E5m2{byte});
+                                                       : number::to_float(E5m2{byte});
         const auto column = scales.column + static_cast<uint32_t>(r / kQuarter);
         const auto word = std::bit_cast<uint32_t>(memory.value(r % kQuarter, column));
         const auto scale = static_cast<uint8_t>(word >> 8 * (scales.first + k / each));
@@ -119,8 +119,8 @@ void check_scaled_word(TensorOperation& operation, Site site) {
                                of_b ? "B" : "A", scales.first, kKinds[call.scaled], device::tensor_scales(kind)));
     }
     if (scales.column >> 16) {
-      refuse(site, fmt::format("the scales of {} start in lane {}, and not in 0", of_b ? "B" : "A",
-                               scales.column >> 16));
+      refuse(site,
+             fmt::format("the scales of {} start in lane {}, and not in 0", of_b ? "B" : "A", scales.column >> 16));
     }
   }
 }

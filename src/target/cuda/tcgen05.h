@@ -34,11 +34,11 @@ WT_DEVICE void tensor_multiply(u32 d, u64 a, u64 b, u32 word, bool accumulate) {
 // (tensor_word_scaled). What tensor_copy brought before, by this thread, is there.
 template <ScaledKind kKind, int kBlocks>
 WT_DEVICE void tensor_multiply_scaled(u32 d, u64 a, u64 b, u32 word, u32 scales_a, u32 scales_b, bool accumulate) {
-#define WT_TENSOR_MULTIPLY(kind)                                                                            \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %6, 0;\ntcgen05.mma.cta_group::%7.kind::" kind             \
-               " [%0], %1, %2, %3, [%4], [%5], p;\n}" ::"r"(d),                                             \
+#define WT_TENSOR_MULTIPLY(kind)                                                                           \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %6, 0;\ntcgen05.mma.cta_group::%7.kind::" kind            \
+               " [%0], %1, %2, %3, [%4], [%5], p;\n}" ::"r"(d),                                            \
                "l"(a), "l"(b), "r"(word), "r"(scales_a), "r"(scales_b), "r"(static_cast<int>(accumulate)), \
-               "n"(kBlocks)                                                                                 \
+               "n"(kBlocks)                                                                                \
                : "memory")
   if constexpr (kKind == ScaledKind::kMxf8) {
     WT_TENSOR_MULTIPLY("mxf8f6f4.block_scale.scale_vec::1X");

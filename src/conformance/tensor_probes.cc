@@ -22,7 +22,7 @@ using device::TensorShape;
 
 constexpr int kColumns = 256;  // of tensor memory, as conformance/device/tcgen05.h dumps it
 constexpr const char* kKinds[] = {"kF16", "kTf32", "kF8f6f4", "kI8"};
-constexpr const char* kShapes[] = {"k32x32", "k16x64", "k16x128", "k16x256"};
+constexpr const char* kShapes[] = {"k32x32", "k16x64", "k16x128", "k16x256", "k16x32Two"};
 
 // As filled before: conformance/device/tcgen05.h.
 std::vector<float> untouched(int blocks) {
@@ -163,6 +163,16 @@ Probe product_probe(const Form& form, int swizzle, TensorShape shape, int column
   return probe;
 }
 
+// The row that a lane gets, by the manual's figures of tcgen05.cp's multicasts.
+int row_of_lane(TensorCopy copy, int lane) {
+  constexpr int kApart[] = {0, 1, 0, 1}, kNear[] = {0, 0, 1, 1};
+  const int quarter = lane / 32, in_quarter = lane % 32;
+  if (copy == TensorCopy::k32x128Four) return in_quarter;
+  if (copy == TensorCopy::k64x128Apart) return 32 * kApart[quarter] + in_quarter;
+  if (copy == TensorCopy::k64x128Near) return 32 * kNear[quarter] + in_quarter;
+  return lane;
+}
+
 Probe copy_probe(TensorCopy copy, const char* name, int rows, int words) {
   Probe probe;
   probe.name = fmt::format("tcgen05.copy.{}", name + 1);
@@ -190,10 +200,10 @@ Probe copy_probe(TensorCopy copy, const char* name, int rows, int words) {
   probe.params.at[0] = 32;
   probe.shape.shared_bytes = static_cast<uint32_t>(4096 + probe.input.size());
   std::vector<float> d = untouched(1);
-  for (int lane = 0; lane < (copy == TensorCopy::k32x128Four ? 128 : rows); ++lane) {
+  for (int lane = 0; lane < (rows == 4 ? rows : 128); ++lane) {
     for (int word = 0; word < words; ++word) {
       d[static_cast<size_t>(lane * kColumns + 32 + word)] =
-          std::bit_cast<float>(bits[static_cast<size_t>(lane % rows * words + word)]);
+          std::bit_cast<float>(bits[static_cast<size_t>(row_of_lane(copy, lane) * words + word)]);
     }
   }
   probe.expected = bytes_of(d);
@@ -348,7 +358,7 @@ void add_tensor_probes(std::vector<Probe>& list) {
   }
   // Every N, and every shape of loads.
   for (int n = 16; n <= 256; n += 16) {
-    const auto shape = static_cast<TensorShape>(n / 16 % 4);
+    const auto shape = static_cast<TensorShape>(n / 16 % 5);
     list.push_back(product_probe({kBf16, kBf16, false, 128, n, 1, false, false}, 128, shape, 0, true));
     if (n % 32 == 0) list.push_back(product_probe({kBf16, kBf16, false, 256, n, 2, false, false}, 128, shape, 0, true));
   }
@@ -367,6 +377,8 @@ void add_tensor_probes(std::vector<Probe>& list) {
   list.push_back(copy_probe(TensorCopy::k128x128, "k128x128", 128, 4));
   list.push_back(copy_probe(TensorCopy::k32x128Four, "k32x128Four", 32, 4));
   list.push_back(copy_probe(TensorCopy::k4x256, "k4x256", 4, 8));
+  list.push_back(copy_probe(TensorCopy::k64x128Apart, "k64x128Apart", 64, 4));
+  list.push_back(copy_probe(TensorCopy::k64x128Near, "k64x128Near", 64, 4));
   list.push_back(launch_control_probe(1));
   list.push_back(launch_control_probe(2));
 }

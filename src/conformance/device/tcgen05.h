@@ -87,7 +87,7 @@ struct TensorProbe {
   }
 
   WT_DEVICE static void dump(float* out, u32 tensor) {
-    constexpr int kCount = 32, kColumns = tensor_place(kShape, 31, kCount - 1).column + 1;
+    constexpr int kCount = 32, kColumns = tensor_place(kShape, 31, kCount - 1, kCount).column + 1;
     constexpr int kParts = kShape == TensorShape::k32x32 ? 1 : 2;
     const int warp = warp_index(), block = kBlocks == 1 ? 0 : static_cast<int>(cluster_rank());
     WT_ROLLED for (int first = 0; first < kTensorColumns; first += kColumns) {
@@ -98,7 +98,7 @@ struct TensorProbe {
         tensor_load_wait();
         tensor_hold(values);
         WT_UNROLL for (int i = 0; i < kCount; ++i) {
-          const TensorPlace at = tensor_place(kShape, lane_index(), i);
+          const TensorPlace at = tensor_place(kShape, lane_index(), i, kCount);
           store_global(out + (block * 128 + lane + at.lane) * kTensorColumns + first + at.column, values[i]);
         }
       }

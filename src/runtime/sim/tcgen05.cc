@@ -233,18 +233,18 @@ void tensor_copy(int copy, int blocks, u32 to, u64 from, Site site) {
   if (to >> 16) refuse(kOperation, site, fmt::format("it starts in lane {}, and not in 0", to >> 16));
   const u64 descriptor = as_wgmma(from, "the copy", kOperation, site);
   const auto shape = static_cast<TensorCopy>(copy);
-  const int rows = shape == TensorCopy::k32x128Four ? 32 : shape == TensorCopy::k4x256 ? 4 : 128;
-  const bool wide = shape == TensorCopy::k128x256 || shape == TensorCopy::k4x256;
+  const int rows = device::tensor_copy_rows(shape);
+  const auto columns = static_cast<uint32_t>(device::tensor_copy_columns(shape));
   const auto number = static_cast<uint32_t>(block.tensor->sequences[thread.warp->index].issued());
   const u32 column = to & 0xffff;
   for (int r = 0; r < blocks; ++r) {
     Block& part = block_of_group(block, blocks, r);
     TensorMemory& memory = tensor_memory(part, blocks, kOperation, site);
-    check_columns(memory, column, wide ? 8 : 4, kOperation, site);
-    operation.a[r][0] = Operand(descriptor, false, rows, DataType::kTf32, 0, wide ? 2 : 1);
+    check_columns(memory, column, columns, kOperation, site);
+    operation.a[r][0] = Operand(descriptor, false, rows, DataType::kTf32, 0, static_cast<int>(columns) / 4);
     read_operand(thread, part, operation.a[r][0], number, kOperation, site);
-    claim(thread, memory, column, wide ? 8 : 4, 0, rows == 4 ? 1 : TensorMemory::kGroups, kCopied, false, number,
-          kOperation, site);
+    claim(thread, memory, column, columns, 0, rows == 4 ? 1 : TensorMemory::kGroups, kCopied, false, number, kOperation,
+          site);
   }
 }
 

@@ -109,8 +109,10 @@ void copy(Block& issuer, const TensorOperation& operation) {
   for (int r = 0; r < operation.call.blocks; ++r) {
     Block& block = block_of_group(issuer, operation.call.blocks, r);
     operation.a[r][0].for_words(block, [&](int row, int word, uint32_t bits) {
-      for (int lane = row; lane < (shape == TensorCopy::k32x128Four ? 128 : row + 1); lane += 32)
-        block.tensor->value(lane, first + static_cast<u32>(word)) = std::bit_cast<float>(bits);
+      for (int lane = row % 32; lane < TensorMemory::kLanes; lane += 32) {
+        if (device::tensor_copy_row(shape, lane) == row)
+          block.tensor->value(lane, first + static_cast<u32>(word)) = std::bit_cast<float>(bits);
+      }
     });
   }
 }

@@ -94,7 +94,7 @@ struct TensorMemory {
 template <class Visit>
 void for_cells(TensorMemory& memory, const TensorTransfer& transfer, Visit visit) {
   const bool whole = transfer.shape == device::TensorShape::k32x32;
-  const device::TensorPlace last = device::tensor_place(transfer.shape, 31, transfer.count - 1);
+  const device::TensorPlace last = device::tensor_place(transfer.shape, 31, transfer.count - 1, transfer.count);
   for (uint32_t c = transfer.column; c <= transfer.column + static_cast<uint32_t>(last.column); ++c) {
     for (int i = 0; i < (whole ? 2 : 1); ++i)
       visit(memory.cell(static_cast<int>(transfer.lane) / TensorMemory::kGroup + i, c), c);

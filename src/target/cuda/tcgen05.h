@@ -61,6 +61,12 @@ WT_DEVICE void tensor_copy(u32 to, u64 from) {
     asm volatile("tcgen05.cp.cta_group::%2.32x128b.warpx4 [%0], %1;" ::"r"(to), "l"(from), "n"(kBlocks) : "memory");
   } else if constexpr (kCopy == TensorCopy::k4x256) {
     asm volatile("tcgen05.cp.cta_group::%2.4x256b [%0], %1;" ::"r"(to), "l"(from), "n"(kBlocks) : "memory");
+  } else if constexpr (kCopy == TensorCopy::k64x128Apart) {
+    asm volatile("tcgen05.cp.cta_group::%2.64x128b.warpx2::02_13 [%0], %1;" ::"r"(to), "l"(from), "n"(kBlocks)
+                 : "memory");
+  } else if constexpr (kCopy == TensorCopy::k64x128Near) {
+    asm volatile("tcgen05.cp.cta_group::%2.64x128b.warpx2::01_23 [%0], %1;" ::"r"(to), "l"(from), "n"(kBlocks)
+                 : "memory");
   }
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 #if defined(WT_HAVE_NVRTC)
 TEST(Probes, CompileForGpus) {
-  for (const Target target : {Target::kSm80, Target::kSm90a}) {
+  for (const Target target : {Target::kSm80, Target::kSm90a, Target::kSm100a}) {
     const std::vector<Probe> list = probes(target);
     for (const auto& module : compile::compile_all(compile::Backend::kNvrtc, sources_of(list, target))) {
       ASSERT_TRUE(module.ok()) << module.status().message();

@@ -155,8 +155,11 @@ TEST(BlackwellPredictions, OfTheSuitesAreNeitherSlowerThanAnH200sNorBelowTheLimi
   EXPECT_GT(all, 500);
   EXPECT_GT(compared, 100);
   // Of all rows; docs/blackwell.md says which. These may only fall.
-  EXPECT_LE(slower, 659);
-  EXPECT_LE(slower_by_a_tenth, 180);
+  RecordProperty("all", all);
+  RecordProperty("slower", slower);
+  RecordProperty("slower_by_a_tenth", slower_by_a_tenth);
+  EXPECT_LE(slower, 640);
+  EXPECT_LE(slower_by_a_tenth, 172);
 }
 
 }  // namespace

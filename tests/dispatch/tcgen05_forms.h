@@ -64,6 +64,10 @@ inline const Form kForms[] = {
      [](const GemmConfig& g) { return g.split_k == SplitK::kCluster && g.tile.n == 64; }, false, 3},
     {"ClusterPartsFp32", "fwd fp32 n1 c40 k72 i9x9 f3x3 p1",
      [](const GemmConfig& g) { return g.split_k == SplitK::kCluster && g.tile.n == 32; }, false, 5},
+    {"ClusterPartsWide", "fwd bf16 n1 c72 k264 i7x9 f3x3 p1 +bias+relu",  // four chunks of columns, one after the other
+     [](const GemmConfig& g) { return g.split_k == SplitK::kCluster && g.tile.n == 256; }, false, 3},
+    {"ClusterPartsWideRounds", "fwd bf16 n24 c64 k264 i13x17 f2x2",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kCluster && g.tile.n == 128; }, false, 5},
     {"DataClusterParts", "bwd_data bf16 n1 c72 k128 i9x7 f3x3 s2 p1",
      [](const GemmConfig& g) { return g.split_k == SplitK::kCluster; }, false, 6},
     {"Unit", "fwd bf16 n2 c96 k136 i9x9 f1x1",
@@ -106,6 +110,23 @@ inline const Form kForms[] = {
        return g.split_k == SplitK::kWorkspace && !pair(g) && !g.aligned_copy && g.groups_per_tile == 1;
      },
      true, 3},
+    {"WeightClusterParts", "bwd_weight bf16 n3 c72 k136 i9x11 f3x3 p1",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kCluster && g.tile.n == 128; }, true, 4},
+    {"WeightClusterPartsMore", "bwd_weight fp16 n1 c64 k72 i5x5 f3x3 p1",  // than there are blocks of pixels
+     [](const GemmConfig& g) { return g.split_k == SplitK::kCluster && g.tile.n == 64; }, false, 2},
+    {"WeightClusterPartsRounds", "bwd_weight bf16 n2 c328 k264 i9x9 f3x3 p1 +amax",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kCluster && g.tile.n == 64; }, false, 3},
+    {"WeightClusterPartsUnit", "bwd_weight bf16 n3 c200 k136 i9x11 f1x1",
+     [](const GemmConfig& g) {
+       return g.split_k == SplitK::kCluster && g.loader_b == Loader::kTmaTiled && g.tile.n == 256;
+     },
+     false, 5},
+    {"WeightClusterPartsTf32", "bwd_weight tf32 n3 c36 k72 i9x11 f3x3 s2 p1",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kCluster && g.tile.n == 128; }, false, 3},
+    {"WeightClusterPartsFp32", "bwd_weight fp32 n3 c36 k72 i9x11 f3x3 p1",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kCluster && g.tile.n == 64; }, false, 4},
+    {"WeightClusterPartsFp8", "bwd_weight e4m3>fp16 n3 c80 k48 i9x11 f3x3 p1",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kCluster && g.tile.n == 256; }, false, 3},
     {"WeightOfPair", "bwd_weight fp16 n3 c72 k136 i9x11 f3x3 s2 p1",
      [](const GemmConfig& g) { return plain(g) && pair(g); }},
     {"WeightPartsOfPair", "bwd_weight bf16 n3 c72 k136 i9x11 f3x3 p1",

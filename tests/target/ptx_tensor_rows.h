@@ -9,7 +9,7 @@ namespace wt::device_text {
 
 // tcgen05.{alloc,dealloc,relinquish_alloc_permit}.cta_group.sync.aligned; tcgen05.fence::*;
 // tcgen05.wait::*.sync.aligned tcgen05.ld.sync.aligned.shape.num.b32 r, [taddr]; tcgen05.st.sync.aligned.shape.num.b32
-// [taddr], r
+// [taddr], r; with .16x32bx2 immHalfSplitoff behind [taddr]
 inline FileRows tensor_memory_rows() {
   FileRows all{
       "tensor_memory.h",
@@ -26,9 +26,13 @@ inline FileRows tensor_memory_rows() {
   struct Shape {
     std::string name, text;
     int registers;  // of .x1
+    bool two = false;
   };
-  for (const Shape& shape :
-       {Shape{"k32x32", "32x32b", 1}, {"k16x64", "16x64b", 1}, {"k16x128", "16x128b", 2}, {"k16x256", "16x256b", 4}}) {
+  for (const Shape& shape : {Shape{"k32x32", "32x32b", 1},
+                             {"k16x64", "16x64b", 1},
+                             {"k16x128", "16x128b", 2},
+                             {"k16x256", "16x256b", 4},
+                             {"k16x32Two", "16x32bx2", 1, true}}) {
     for (const int count : {8, 16, 32}) {
       std::string to, from;
       for (int i = 0; i < count; ++i) {
@@ -36,18 +40,21 @@ inline FileRows tensor_memory_rows() {
         from += (i ? ", <f from[" : "<f from[") + std::to_string(i) + "]>";
       }
       const std::string size = std::to_string(count);
+      const std::string split = shape.two ? ", " + size : "";  // immHalfSplitoff
       const std::string name = "TensorRegisters<TensorShape::" + shape.name + ", " + size + ">::";
       const std::string form = ".sync.aligned." + shape.text + ".x" + std::to_string(count / shape.registers) + ".b32 ";
       all.rows.push_back({name + "load(float (&to)[" + size + "], u32 address)",
-                          "tcgen05.ld" + form + "{" + to + "}, [<r address>];", kMemory});
+                          "tcgen05.ld" + form + "{" + to + "}, [<r address>]" + split + ";", kMemory});
       all.rows.push_back({name + "store(u32 address, const float (&from)[" + size + "])",
-                          "tcgen05.st" + form + "[<r address>], {" + from + "};", kMemory});
+                          "tcgen05.st" + form + "[<r address>]" + split + ", {" + from + "};", kMemory});
     }
   }
   return all;
 }
 
-// tcgen05.mma.cta_group.kind [d-tmem], a-desc, b-desc, idesc, enable-input-d; tcgen05.cp.cta_group.shape{.multicast}
+// tcgen05.mma.cta_group.kind [d-tmem], a-desc, b-desc, idesc, enable-input-d;
+// tcgen05.mma.cta_group.kind.block_scale.scale_vectorsize [d-tmem], a-desc, b-desc, idesc, [scale-A-tmem],
+// [scale-B-tmem], enable-input-d; tcgen05.cp.cta_group.shape{.multicast}
 // [taddr], s-desc; tcgen05.commit.cta_group.completion{.multicast}.b64 [mbar]{, ctaMask}
 inline FileRows tcgen05_rows() {
   FileRows all{
@@ -68,8 +75,25 @@ inline FileRows tcgen05_rows() {
              text + " [<r d>], <l a>, <l b>, <r word>, p; }",
          kMemory});
   }
-  const std::pair<std::string, std::string> kCopies[] = {
-      {"k128x256", "128x256b"}, {"k128x128", "128x128b"}, {"k32x128Four", "32x128b.warpx4"}, {"k4x256", "4x256b"}};
+  const std::pair<std::string, std::string> kScaled[] = {{"kMxf8", "mxf8f6f4.block_scale.scale_vec::1X"},
+                                                         {"kMxf4", "mxf4.block_scale.scale_vec::2X"},
+                                                         {"kNvf4", "mxf4nvf4.block_scale.scale_vec::4X"}};
+  for (const auto& [kind, text] : kScaled) {
+    all.rows.push_back(
+        {"tensor_multiply_scaled(u32 d, u64 a, u64 b, u32 word, u32 scales_a, u32 scales_b, bool "
+         "accumulate) if kKind == ScaledKind::" +
+             kind,
+         "{ .reg .pred p; setp.ne.b32 p, <r static_cast<int>(accumulate)>, 0; "
+         "tcgen05.mma.cta_group::<n kBlocks>.kind::" +
+             text + " [<r d>], <l a>, <l b>, <r word>, [<r scales_a>], [<r scales_b>], p; }",
+         kMemory});
+  }
+  const std::pair<std::string, std::string> kCopies[] = {{"k128x256", "128x256b"},
+                                                         {"k128x128", "128x128b"},
+                                                         {"k32x128Four", "32x128b.warpx4"},
+                                                         {"k4x256", "4x256b"},
+                                                         {"k64x128Apart", "64x128b.warpx2::02_13"},
+                                                         {"k64x128Near", "64x128b.warpx2::01_23"}};
   for (const auto& [copy, text] : kCopies) {
     all.rows.push_back({"tensor_copy(u32 to, u64 from) if kCopy == TensorCopy::" + copy,
                         "tcgen05.cp.cta_group::<n kBlocks>." + text + " [<r to>], <l from>;", kMemory});

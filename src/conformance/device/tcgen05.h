@@ -87,7 +87,7 @@ struct TensorProbe {
   }
 
   WT_DEVICE static void dump(float* out, u32 tensor) {
-    constexpr int kCount = 32, kColumns = tensor_place(kShape, 31, kCount - 1).column + 1;
+    constexpr int kCount = 32, kColumns = tensor_place(kShape, 31, kCount - 1, kCount).column + 1;
     constexpr int kParts = kShape == TensorShape::k32x32 ? 1 : 2;
     const int warp = warp_index(), block = kBlocks == 1 ? 0 : static_cast<int>(cluster_rank());
     WT_ROLLED for (int first = 0; first < kTensorColumns; first += kColumns) {
@@ -98,7 +98,7 @@ struct TensorProbe {
         tensor_load_wait();
         tensor_hold(values);
         WT_UNROLL for (int i = 0; i < kCount; ++i) {
-          const TensorPlace at = tensor_place(kShape, lane_index(), i);
+          const TensorPlace at = tensor_place(kShape, lane_index(), i, kCount);
           store_global(out + (block * 128 + lane + at.lane) * kTensorColumns + first + at.column, values[i]);
         }
       }
@@ -138,6 +138,49 @@ struct TensorProductProbe {
             of(b, p.step_b, p.leading_b, p.stride_b, p.swizzle_b), static_cast<u32>(p.form), k > 0 || p.at[1] != 0);
       }
     });
+  }
+};
+
+// D = sum over `count` products of 32 bytes a row, scaled; operands along k with a swizzle of 128 bytes, and the word
+// `form` but for which scales it takes. The input holds A's bytes, B's, and the scales of both, `tap[0]` bytes each:
+// 512 bytes for every four scales of 128 rows. Sums start in column `at[0]`, scales in `at[1]` and `at[2]`.
+template <ScaledKind kKind>
+struct TensorScaledProbe {
+  static constexpr int kThreads = 128, kMinBlocks = 1;
+  using Params = probe::Params;
+  using Tensor = TensorProbe<1, TensorShape::k32x32>;
+  static constexpr int kScales = tensor_scales(kKind), kPartBytes = 512, kPartColumns = 4;
+
+  WT_DEVICE static void run(const Params& p) {
+    const SharedAddress a = Tensor::base();
+    const SharedAddress b = a + ((static_cast<u32>(p.bytes_a) + 1023) & ~1023u);
+    const auto bytes_b = static_cast<u32>(p.bytes - p.bytes_a), part = static_cast<u32>(p.tap[0]);
+    const SharedAddress scales = b + ((bytes_b + 1023) & ~1023u);
+    copy_to_shared(a, p.in, p.bytes_a);
+    copy_to_shared(b, p.in + p.bytes_a, static_cast<int>(bytes_b));
+    copy_to_shared(scales, p.in + p.bytes, static_cast<int>(2 * part));
+    Tensor::run(p.out, static_cast<int>(scales - a + 2 * part), [&](u32 tensor) {
+      WT_ROLLED for (u32 at = 0; at < part; at += kPartBytes) {
+        const u32 column = at / kPartBytes * kPartColumns;
+        copy(tensor + static_cast<u32>(p.at[1]) + column, scales + at);
+        copy(tensor + static_cast<u32>(p.at[2]) + column, scales + part + at);
+      }
+      WT_ROLLED for (int k = 0; k < p.count; ++k) {
+        const u32 first = static_cast<u32>(k * kScales % 4), column = static_cast<u32>(k * kScales / 4) * kPartColumns;
+        tensor_multiply_scaled<kKind, 1>(tensor + static_cast<u32>(p.at[0]), operand(a, k), operand(b, k),
+                                         static_cast<u32>(p.form) | first << 4 | first << 29,
+                                         tensor + static_cast<u32>(p.at[1]) + column,
+                                         tensor + static_cast<u32>(p.at[2]) + column, k > 0);
+      }
+    });
+  }
+
+ private:
+  WT_DEVICE static void copy(u32 to, SharedAddress from) {
+    tensor_copy<TensorCopy::k32x128Four, 1>(to, tensor_descriptor(from, kPartBytes, 128, TensorSwizzle::kNone));
+  }
+  WT_DEVICE static u64 operand(SharedAddress first, int k) {
+    return tensor_descriptor(first + 32 * static_cast<u32>(k), 16, 1024, TensorSwizzle::k128);
   }
 };
 

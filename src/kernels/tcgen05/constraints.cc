@@ -32,7 +32,7 @@ constexpr Constraint kTargetRows[] = {
            (tcgen05_layout::threads(at.config) - 128) / 32);
      }},
 
-    {"tcgen05-weight", "weight gradients have 128 bytes of pixels a stage, are walked in turns and stored by pairs",
+    {"tcgen05-weight", "weight gradients have 128 bytes of pixels a stage, are walked in turns and stored directly",
      is_weight,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
@@ -123,20 +123,20 @@ constexpr Constraint kTargetRows[] = {
            gemm.cluster_m, gemm.cluster_n, gemm.multicast_a, gemm.multicast_b, gemm.tile.n);
      }},
 
-    {"tcgen05-split", "parts of sums go to the workspace as fp32, or to the cluster's blocks, of narrow tiles",
+    {"tcgen05-split", "parts of sums go to the workspace as fp32, or to the cluster's blocks",
      [](const Case& at) { return at.config.gemm.split_k != SplitK::kNone; },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        if (gemm.staging != Staging::kDirect) return false;
        if (gemm.split_k == SplitK::kWorkspace) return gemm.groups_per_tile == 1 || is_weight(at);
-       return gemm.split_k == SplitK::kCluster && !is_weight(at) && gemm.groups_per_tile == 1 && gemm.persistent &&
-              !is_pair(at) && tma_layout::sharing_blocks(at.config) == 1 && gemm.tile.n <= 64 &&
+       return gemm.split_k == SplitK::kCluster && gemm.groups_per_tile == 1 && gemm.persistent && !is_pair(at) &&
+              tma_layout::sharing_blocks(at.config) == 1 && (gemm.tile.n < 64 || gemm.tile.n % 64 == 0) &&
               at.config.min_blocks == 1;
      },
      [](const Case& at) {
        return fmt::format(
            "split_k={} staging={} groups_per_tile={} persistent={} tile={}x{}: workspace with direct and 1, or cluster "
-           "with direct, 1, true and up to 128x64, not of weight gradients",
+           "with direct, 1, true and 128 rows by up to 64 columns or whole 64",
            text_of(at.config.gemm.split_k), text_of(at.config.gemm.staging), at.config.gemm.groups_per_tile,
            at.config.gemm.persistent, at.config.gemm.tile.m, at.config.gemm.tile.n);
      }},

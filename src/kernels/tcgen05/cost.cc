@@ -113,14 +113,22 @@ Times times(const KernelConfig& config, const View& seen, const Tiles& tiles, in
   const double hidden = gemm.double_buffer ? output + (waves - 1) * std::max(0.0, output - tile) : waves * output;
   if (cluster) {  // the exchange and the outputs as on Hopper
     const double busy = share * stage + kStartCycles + waves * kTakenCycles;
-    return {busy * kParts, after_parts(config, seen, waves, splits) * kParts};
+    const double rounds = waves * (tcgen05_layout::chunks(config) - 1) * kExchangeCycles;  // beside one of each tile
+    return {busy * kParts, (after_parts(config, seen, waves, splits) + rounds) * kParts};
   }
   const double busy = share * stage + hidden + kStartCycles + waves * kTakenCycles;
   return {busy, splits > 1 ? after_parts(config, seen, 0, splits) : 0};
 }
 
-// Weight gradients: tiles of the filter, as deep as there are pixels.
-double gradient_cycles(const KernelConfig& config, const View& asked, int splits) {
+// What the blocks of a cluster wait for each other, a chunk of a tile at a time, and send.
+double exchange_cycles(const KernelConfig& config, double members) {
+  const double bytes = double{4} * tcgen05_layout::kRows * config.gemm.tile.n * (members - 1) / members;
+  return bytes / kExchangeBytesPerCycle + tcgen05_layout::chunks(config) * kExchangeCycles;
+}
+
+// Weight gradients: tiles of the filter, as deep as there are pixels. `members` of a cluster, where they divide the
+// sums.
+double gradient_cycles(const KernelConfig& config, const View& asked, int64_t members, int splits) {
   const GemmConfig& gemm = config.gemm;
   const View& seen = asked.merged(gemm.groups_per_tile);
   const ConvProblem& problem = seen.problem();
@@ -129,15 +137,17 @@ double gradient_cycles(const KernelConfig& config, const View& asked, int splits
   const int64_t channel_blocks = ceil_div(problem.c_per_group(), tma_layout::box_k(config));
   const int64_t tiles = ceil_div(problem.k_per_group(), gemm.tile.m) * problem.g *
                         ceil_div(channel_blocks * pixels(problem.filter), gemm.tile.n / tma_layout::box_k(config));
-  const bool parts = gemm.split_k == SplitK::kWorkspace;
+  const bool parts = gemm.split_k == SplitK::kWorkspace, cluster = gemm.split_k == SplitK::kCluster;
   const int64_t count =
-      parts ? split_count(asked, split_input(config, tiles, pixel_blocks, rates.units, problem.w_elements(), splits))
-            : 1;
+      cluster ? members
+      : parts ? split_count(asked, split_input(config, tiles, pixel_blocks, rates.units, problem.w_elements(), splits))
+              : 1;
   const Facts& facts = facts_of(asked);
   const int blocks = tcgen05_layout::blocks(config);
   const double items = static_cast<double>(tiles * count), at_once = std::max(1, rates.units / blocks);
-  const double waves = std::ceil(items / at_once),
-               deep = std::ceil(static_cast<double>(pixel_blocks) / static_cast<double>(count));
+  const auto clusters = static_cast<double>(resident_clusters(rates.units, static_cast<int>(members)));
+  const double waves = cluster ? std::ceil(static_cast<double>(tiles) / clusters) : std::ceil(items / at_once);
+  const double deep = std::ceil(static_cast<double>(pixel_blocks) / static_cast<double>(count));
   const bool three = tma_layout::three_products(config);
   const double products = 4 * instruction_cycles(gemm.tile.n, blocks == 2) * (three ? 3 : 1);
   // Three warps turn boxes of 32-bit numbers round, a box in so many cycles: as on Hopper, where it is an estimate.
@@ -145,14 +155,19 @@ double gradient_cycles(const KernelConfig& config, const View& asked, int splits
   const double turning =
       tma_layout::turns_tiles(config) ? std::ceil((tcgen05_layout::kRows + gemm.tile.n) / 32.0 / 3) * kTurnCycles : 0;
   const double bytes = (tcgen05_layout::kRows + tcgen05_layout::columns(config)) * 128.0;
-  const double fill = bytes / std::min(rates.fill, rates.fill_all / std::max(1.0, std::min(items, at_once) * blocks));
-  // By pairs of columns: parts as fp32, whole sums as on Hopper (kernels/tma_weight/cost.cc).
-  constexpr double kDirectSumPenalty = 2.5, kStore = 30;
-  // Of rows and channels that exist: others are passed over.
+  // Boxes of rows and channels past the last are zeros, which no memory brings.
   const auto rows = static_cast<double>(std::min<int64_t>(tcgen05_layout::kRows, problem.k_per_group()));
   const double channels =
       static_cast<double>(problem.c_per_group()) / static_cast<double>(channel_blocks * tma_layout::box_k(config));
-  const double output = rows * gemm.tile.n * channels * (parts ? 4 : 2 * kDirectSumPenalty) / kStore;
+  const double brought = (rows + tcgen05_layout::columns(config) * channels) * 128.0;
+  const double fill = brought / std::min(rates.fill, rates.fill_all / std::max(1.0, std::min(items, at_once) * blocks));
+  // Parts by pairs of columns as on Hopper (kernels/tma_weight/cost.cc), whole sums by 16 bytes of a row a thread, a
+  // row a cycle; a guess.
+  constexpr double kStore = 30, kRowSumPenalty = kStore / 16;
+  // Of rows and channels that exist: others are passed over.
+  const double whole = rows * gemm.tile.n * channels * (parts ? 4 : 2 * kRowSumPenalty) / kStore;
+  const auto shares = static_cast<double>(members);
+  const double output = cluster ? exchange_cycles(config, shares) + whole / shares : whole;
   const double busy =
       waves * (deep * std::max({products, turning, fill, 2 * bytes / rates.shared}) + output) + kStartCycles;
   constexpr double kSumCycles = 4000;  // as on Hopper
@@ -160,7 +175,7 @@ double gradient_cycles(const KernelConfig& config, const View& asked, int splits
                                  static_cast<double>(problem.w_elements()) * 4 * (static_cast<double>(count) + 0.5) /
                                      rates.memory_per_cycle()
                            : 0;
-  return rates.launch_cycles() + rates.first_data_cycles() + overlapped(busy, facts) + sum;
+  return rates.launch_cycles() + rates.first_data_cycles() + overlapped(busy, facts) * (cluster ? kParts : 1) + sum;
 }
 
 int64_t best_splits(const KernelConfig& config, const View& seen, const Tiles& tiles, int asked) {
@@ -176,11 +191,30 @@ int64_t tcgen05_kind::planned_splits(const KernelConfig& config, const View& see
   return best_splits(config, seen, tiles_of(config, seen), asked);
 }
 
+int64_t tcgen05_kind::planned_members(const KernelConfig& config, const View& seen, int asked) {
+  const ConvProblem& problem = seen.problem();
+  const int64_t pixel_blocks = ceil_div(problem.n * pixels(problem.out()), config.gemm.tile.k);
+  const int64_t most = std::clamp<int64_t>(pixel_blocks, 2, tma_layout::kMaxCluster);
+  if (asked > 0) return std::clamp<int64_t>(asked, 2, most);
+  int64_t best = 2;
+  double least = gradient_cycles(config, seen, best, asked);
+  for (int64_t members = 3; members <= most; ++members) {
+    const double cycles = gradient_cycles(config, seen, members, asked);
+    if (cycles >= least) continue;
+    least = cycles;
+    best = members;
+  }
+  return best;
+}
+
 double tcgen05_kind::predict(const KernelConfig& config, const View& asked, int splits) {
   const View& seen = asked.seen_by(config);
   const Rates& rates = seen.rates();
-  if (config.direction == Direction::kBackwardWeight)
-    return with_aligned_copy(config, seen, gradient_cycles(config, seen, splits)) / rates.clock;
+  if (config.direction == Direction::kBackwardWeight) {
+    const bool cluster = config.gemm.split_k == SplitK::kCluster;
+    const int64_t members = cluster ? planned_members(config, seen, splits) : 1;
+    return with_aligned_copy(config, seen, gradient_cycles(config, seen, members, splits)) / rates.clock;
+  }
   const Facts& facts = facts_of(seen);
   const Tiles tiles = tiles_of(config, seen);
   double cycles = rates.launch_cycles();

@@ -13,5 +13,7 @@ double predict(const KernelConfig& config, const View& asked, int splits);
 Binding bind(const KernelConfig& config, const View& asked, const DeviceInfo& device, int splits);
 // Into how many parts the sums of a kernel with split_k go.
 int64_t planned_splits(const KernelConfig& config, const View& seen, int asked);
+// Over how many blocks of a cluster the sums of a weight gradient go.
+int64_t planned_members(const KernelConfig& config, const View& seen, int asked);
 
 }  // namespace wt::tcgen05_kind

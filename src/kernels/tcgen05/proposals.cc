@@ -97,7 +97,7 @@ void propose_splits(const KernelConfig& base, Breadth breadth, std::vector<Kerne
       configs.back().gemm.split_k = SplitK::kWorkspace;
   }
   // Over a cluster, whose blocks hold each other's sums.
-  for (const short n : {64, 32, 16}) {
+  for (const short n : {256, 128, 64, 32, 16}) {
     if (!propose_shape(base, {n, false, false, kSearch}, 128, Loader::kTmaIm2col, Staging::kDirect, configs)) continue;
     configs.back().gemm.split_k = SplitK::kCluster;
     if (!set_stages(configs.back())) configs.pop_back();
@@ -149,15 +149,19 @@ void propose_gradient(const KernelConfig& base, Breadth breadth, std::vector<Ker
     gemm.specialization =
         loader_b == Loader::kTmaTiled ? Specialization::kFilter1x1Stride1Pad0 : Specialization::kDefault;
     gemm.split_k = split;
-    return true;
+    if (split != SplitK::kCluster || set_stages(configs.back())) return true;
+    configs.pop_back();  // no room for what the blocks exchange
+    return false;
   };
   const bool few = breadth == Breadth::kFew;
-  for (const SplitK split : {SplitK::kWorkspace, SplitK::kNone}) {
+  for (const SplitK split : {SplitK::kWorkspace, SplitK::kNone, SplitK::kCluster}) {
+    const bool cluster = split == SplitK::kCluster;
+    if (few && cluster) continue;
     for (const Loader loader_b : {Loader::kTmaIm2col, Loader::kTmaTiled}) {
       if (few && loader_b == Loader::kTmaTiled) continue;
       for (const short n : {256, 128, 64}) {
         add(n, false, split, loader_b);
-        if (n > 64 && !few) add(n, true, split, loader_b);
+        if (n > 64 && !few && !cluster) add(n, true, split, loader_b);
       }
     }
   }

@@ -16,6 +16,7 @@
 #include "kernels/shared/split.h"
 #include "kernels/shared/tma_maps.h"
 #include "kernels/tcgen05/device/layout.h"
+#include "kernels/tcgen05/kind.h"
 #include "kernels/tma/bind.h"
 #include "kernels/tma/cost.h"
 #include "kernels/tma/device/layout.h"
@@ -90,7 +91,9 @@ Binding bind_gradient(const KernelConfig& config, const View& seen, const Device
   const int64_t tiles = arguments.tiles_m * arguments.tiles_n * problem.g;
   const bool split = gemm.split_k == SplitK::kWorkspace, cluster_sum = gemm.split_k == SplitK::kCluster;
   const bool atomic = gemm.split_k == SplitK::kAtomic;
-  const int64_t wanted = cluster_sum ? tma_model::best_members(config, seen, splits)
+  const bool tensor = tma_layout::on_tensor(config);
+  const int64_t wanted = cluster_sum ? (tensor ? tcgen05_kind::planned_members(config, seen, splits)
+                                               : tma_model::best_members(config, seen, splits))
                          : split || atomic
                              ? split_count(seen, split_input(config, tiles, arguments.pixel_blocks,
                                                              device.multiprocessors, arguments.elements, splits))
@@ -154,8 +157,8 @@ Binding bind_gradient(const KernelConfig& config, const View& seen, const Device
   launch.shape.grid[0] = static_cast<uint32_t>(stream ? arguments.stream.blocks : std::min(work, at_once) * members);
   launch.shape.cluster[0] = static_cast<uint32_t>(members);
   launch.shape.threads = static_cast<uint32_t>(tma_layout::threads(config));
-  launch.shape.shared_bytes = static_cast<uint32_t>(tma_layout::on_tensor(config) ? tcgen05_layout::shared_bytes(config)
-                                                                                  : tma_layout::shared_bytes(config));
+  launch.shape.shared_bytes =
+      static_cast<uint32_t>(tensor ? tcgen05_layout::shared_bytes(config) : tma_layout::shared_bytes(config));
   set_params(launch, arguments);
   if (stream) {
     const std::optional<Launch> sum = stream_sum_launch(config, launch, arguments.stream);

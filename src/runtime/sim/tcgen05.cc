@@ -32,6 +32,7 @@ DataType type_of(TensorKind kind, u32 number, const char* which, Site site) {
 void check_word(TensorOperation& operation, Site site) {
   constexpr const char* kOperation = "tensor_multiply";
   const TensorCall& call = operation.call;
+  if (call.scaled >= 0) return check_scaled_word(operation, site);
   const u32 word = call.word;
   constexpr u32 kUnknown = 0xfu | 1u << 6 | 3u << 13 | 1u << 23 | 7u << 29;
   if (word & kUnknown) {
@@ -108,11 +109,25 @@ void read_operand(Thread& thread, Block& block, const Operand& operand, uint32_t
   });
 }
 
-// Of one accumulator, apart from where its numbers come from.
+// Of one accumulator, apart from where its numbers and scales come from.
 uint64_t shape_of(const TensorOperation& operation) {
-  return static_cast<uint64_t>(operation.call.word) << 24 | static_cast<uint64_t>(operation.call.d) << 8 |
-         static_cast<uint64_t>(operation.call.kind) << 4 | static_cast<uint64_t>(operation.call.blocks) << 2 | 1;
+  const TensorCall& call = operation.call;
+  constexpr u32 kFirstScales = 3u << 4 | 3u << 29;
+  const u32 word = call.scaled >= 0 ? call.word & ~kFirstScales : call.word;
+  const auto kind = static_cast<uint64_t>(call.scaled >= 0 ? 8 + call.scaled : call.kind);
+  return static_cast<uint64_t>(word) << 24 | static_cast<uint64_t>(call.d) << 8 | kind << 4 |
+         static_cast<uint64_t>(call.blocks) << 2 | 1;
 }
+
+void forget_reader(TensorCell& cell, uint16_t actor) {
+  int kept = 0;
+  for (int i = 0; i < cell.readers; ++i)
+    if (cell.by[i].actor != actor) cell.by[kept++] = cell.by[i];
+  cell.readers = static_cast<uint8_t>(kept);
+}
+
+// Of cells that copies of one thread wrote, which come in order. No product's shape has this number.
+constexpr uint64_t kCopied = 2;
 
 void claim(Thread& thread, TensorMemory& memory, uint32_t first, uint32_t columns, int first_group, int groups,
            uint64_t shape, bool adds, uint32_t number, const char* operation, Site site) {
@@ -121,6 +136,8 @@ void claim(Thread& thread, TensorMemory& memory, uint32_t first, uint32_t column
   for (int group = first_group; group < first_group + groups; ++group) {
     for (uint32_t c = first; c < first + columns; ++c) {
       TensorCell& cell = memory.cell(group, c);
+      // What the thread's own products read as scales comes before a copy, in their order.
+      if (shape == kCopied) forget_reader(cell, actor);
       if (adds && !cell.written) {
         fail(Fault::kUninitialised, operation, site,
              fmt::format("it adds to column {} of tensor memory, which nobody wrote", c));
@@ -173,6 +190,7 @@ void tensor_multiply(const TensorCall& call, Site site) {
   count_step(*block.cluster, site);
   TensorOperation& operation = append(thread, call.blocks, kOperation, site);
   operation.call = call;
+  operation.warp = thread.warp->index;
   check_word(operation, site);
   const bool packed = operation.m == 64 * call.blocks;  // 64 rows of a block
   const u32 lane = call.d >> 16, column = call.d & 0xffff;
@@ -194,6 +212,7 @@ void tensor_multiply(const TensorCall& call, Site site) {
     }
     operation.b[r] = Operand(b, across_b, operation.n / call.blocks, operation.type_b);
     read_operand(thread, part, operation.b[r], number, kOperation, site);
+    if (call.scaled >= 0) read_scales(thread, memory, operation, number, site);
     // Of 64 rows of one block every other group of 16 lanes.
     const bool every_other = packed && call.blocks == 1;
     for (int group = 0; group < TensorMemory::kGroups; ++group) {
@@ -214,17 +233,17 @@ void tensor_copy(int copy, int blocks, u32 to, u64 from, Site site) {
   if (to >> 16) refuse(kOperation, site, fmt::format("it starts in lane {}, and not in 0", to >> 16));
   const u64 descriptor = as_wgmma(from, "the copy", kOperation, site);
   const auto shape = static_cast<TensorCopy>(copy);
-  const int rows = shape == TensorCopy::k32x128Four ? 32 : shape == TensorCopy::k4x256 ? 4 : 128;
-  const bool wide = shape == TensorCopy::k128x256 || shape == TensorCopy::k4x256;
+  const int rows = device::tensor_copy_rows(shape);
+  const auto columns = static_cast<uint32_t>(device::tensor_copy_columns(shape));
   const auto number = static_cast<uint32_t>(block.tensor->sequences[thread.warp->index].issued());
   const u32 column = to & 0xffff;
   for (int r = 0; r < blocks; ++r) {
     Block& part = block_of_group(block, blocks, r);
     TensorMemory& memory = tensor_memory(part, blocks, kOperation, site);
-    check_columns(memory, column, wide ? 8 : 4, kOperation, site);
-    operation.a[r][0] = Operand(descriptor, false, rows, DataType::kTf32, 0, wide ? 2 : 1);
+    check_columns(memory, column, columns, kOperation, site);
+    operation.a[r][0] = Operand(descriptor, false, rows, DataType::kTf32, 0, static_cast<int>(columns) / 4);
     read_operand(thread, part, operation.a[r][0], number, kOperation, site);
-    claim(thread, memory, column, wide ? 8 : 4, 0, rows == 4 ? 1 : TensorMemory::kGroups, 0, false, number, kOperation,
+    claim(thread, memory, column, columns, 0, rows == 4 ? 1 : TensorMemory::kGroups, kCopied, false, number, kOperation,
           site);
   }
 }

@@ -20,8 +20,8 @@ using device::TensorKind;
 constexpr size_t kMostSteps = 16;  // products that are computed as one longer one
 
 bool same_accumulator(const TensorOperation& a, const TensorOperation& b) {
-  return b.copy < 0 && b.call.accumulate && a.call.kind == b.call.kind && a.call.blocks == b.call.blocks &&
-         a.call.d == b.call.d && a.call.word == b.call.word;
+  return b.copy < 0 && b.call.scaled < 0 && a.call.scaled < 0 && b.call.accumulate && a.call.kind == b.call.kind &&
+         a.call.blocks == b.call.blocks && a.call.d == b.call.d && a.call.word == b.call.word;
 }
 
 // The numbers of kind i8 lie as bytes where fp8 would.
@@ -109,8 +109,10 @@ void copy(Block& issuer, const TensorOperation& operation) {
   for (int r = 0; r < operation.call.blocks; ++r) {
     Block& block = block_of_group(issuer, operation.call.blocks, r);
     operation.a[r][0].for_words(block, [&](int row, int word, uint32_t bits) {
-      for (int lane = row; lane < (shape == TensorCopy::k32x128Four ? 128 : row + 1); lane += 32)
-        block.tensor->value(lane, first + static_cast<u32>(word)) = std::bit_cast<float>(bits);
+      for (int lane = row % 32; lane < TensorMemory::kLanes; lane += 32) {
+        if (device::tensor_copy_row(shape, lane) == row)
+          block.tensor->value(lane, first + static_cast<u32>(word)) = std::bit_cast<float>(bits);
+      }
     });
   }
 }
@@ -124,6 +126,8 @@ void execute_tensor(Block& block, TensorSequence& sequence, uint64_t end) {
     size_t next = i + 1;
     if (sequence.queue[i].copy >= 0) {
       copy(block, sequence.queue[i]);
+    } else if (sequence.queue[i].call.scaled >= 0) {
+      multiply_scaled(block, sequence.queue[i]);
     } else {
       while (next < count && next - i < kMostSteps && same_accumulator(sequence.queue[i], sequence.queue[next])) ++next;
       multiply(block, sequence, i, next);

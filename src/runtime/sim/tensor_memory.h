@@ -41,6 +41,7 @@ struct TensorOperation {
   int copy = -1;  // as device::TensorCopy; -1: a product
   Site site;
   int m = 0, n = 0;
+  int warp = 0;  // of the thread that started it
   DataType type_a{}, type_b{};
   std::array<std::array<Operand, 2>, 2> a;  // by block and half of 64 rows; of a copy, where it reads
   std::array<Operand, 2> b;                 // by block
@@ -93,7 +94,7 @@ struct TensorMemory {
 template <class Visit>
 void for_cells(TensorMemory& memory, const TensorTransfer& transfer, Visit visit) {
   const bool whole = transfer.shape == device::TensorShape::k32x32;
-  const device::TensorPlace last = device::tensor_place(transfer.shape, 31, transfer.count - 1);
+  const device::TensorPlace last = device::tensor_place(transfer.shape, 31, transfer.count - 1, transfer.count);
   for (uint32_t c = transfer.column; c <= transfer.column + static_cast<uint32_t>(last.column); ++c) {
     for (int i = 0; i < (whole ? 2 : 1); ++i)
       visit(memory.cell(static_cast<int>(transfer.lane) / TensorMemory::kGroup + i, c), c);
@@ -117,6 +118,12 @@ inline bool tensor_knows(const Thread& thread, uint32_t actor, uint32_t clock) {
 // own sequence into the same shape come in order; 0: none.
 void check_overwrite(const Thread& thread, const TensorCell& cell, uint32_t column, uint64_t shape,
                      const char* operation, Site site);
+
+// Products with scales (tcgen05_scales.cc): what their word says; that the scales are there, and that the product reads
+// them; and the product itself.
+void check_scaled_word(TensorOperation& operation, Site site);
+void read_scales(Thread& thread, TensorMemory& memory, const TensorOperation& operation, uint32_t number, Site site);
+void multiply_scaled(Block& block, const TensorOperation& operation);
 
 // Executes what the sequence holds up to number `end`.
 void execute_tensor(Block& block, TensorSequence& sequence, uint64_t end);

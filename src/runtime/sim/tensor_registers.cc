@@ -17,7 +17,7 @@ void finish(TensorMemory& memory, TensorTransfer& transfer) {
   transfer.done = true;
   for (int t = 0; t < 32; ++t) {
     for (int i = 0; i < transfer.count; ++i) {
-      const device::TensorPlace at = device::tensor_place(transfer.shape, t, i);
+      const device::TensorPlace at = device::tensor_place(transfer.shape, t, i, transfer.count);
       float& value =
           memory.value(static_cast<int>(transfer.lane) + at.lane, transfer.column + static_cast<uint32_t>(at.column));
       if (transfer.store) {
@@ -125,7 +125,7 @@ void transfer_registers(Warp& warp, void** lanes) {
          fmt::format("it starts in lane {}: warp {} reaches lanes {} to {} and no others", transfer.lane, warp.index,
                      own, own + 31));
   }
-  const device::TensorPlace last = device::tensor_place(transfer.shape, 31, transfer.count - 1);
+  const device::TensorPlace last = device::tensor_place(transfer.shape, 31, transfer.count - 1, transfer.count);
   check_columns(memory, transfer.column, static_cast<u32>(last.column) + 1, operation, site);
   if (store) {
     check_store(warp, memory, transfer, site);

@@ -30,6 +30,26 @@ WT_DEVICE void tensor_multiply(u32 d, u64 a, u64 b, u32 word, bool accumulate) {
 #undef WT_TENSOR_MULTIPLY
 }
 
+// The same of operands with scales, which lie in tensor memory from columns `scales_a` and `scales_b` on
+// (tensor_word_scaled). What tensor_copy brought before, by this thread, is there.
+template <ScaledKind kKind, int kBlocks>
+WT_DEVICE void tensor_multiply_scaled(u32 d, u64 a, u64 b, u32 word, u32 scales_a, u32 scales_b, bool accumulate) {
+#define WT_TENSOR_MULTIPLY(kind)                                                                           \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %6, 0;\ntcgen05.mma.cta_group::%7.kind::" kind            \
+               " [%0], %1, %2, %3, [%4], [%5], p;\n}" ::"r"(d),                                            \
+               "l"(a), "l"(b), "r"(word), "r"(scales_a), "r"(scales_b), "r"(static_cast<int>(accumulate)), \
+               "n"(kBlocks)                                                                                \
+               : "memory")
+  if constexpr (kKind == ScaledKind::kMxf8) {
+    WT_TENSOR_MULTIPLY("mxf8f6f4.block_scale.scale_vec::1X");
+  } else if constexpr (kKind == ScaledKind::kMxf4) {
+    WT_TENSOR_MULTIPLY("mxf4.block_scale.scale_vec::2X");
+  } else if constexpr (kKind == ScaledKind::kNvf4) {
+    WT_TENSOR_MULTIPLY("mxf4nvf4.block_scale.scale_vec::4X");
+  }
+#undef WT_TENSOR_MULTIPLY
+}
+
 // Starts a copy from shared memory, in the order of this thread's products. Rows of `from` lie as an operand's along k.
 template <TensorCopy kCopy, int kBlocks>
 WT_DEVICE void tensor_copy(u32 to, u64 from) {
@@ -41,6 +61,12 @@ WT_DEVICE void tensor_copy(u32 to, u64 from) {
     asm volatile("tcgen05.cp.cta_group::%2.32x128b.warpx4 [%0], %1;" ::"r"(to), "l"(from), "n"(kBlocks) : "memory");
   } else if constexpr (kCopy == TensorCopy::k4x256) {
     asm volatile("tcgen05.cp.cta_group::%2.4x256b [%0], %1;" ::"r"(to), "l"(from), "n"(kBlocks) : "memory");
+  } else if constexpr (kCopy == TensorCopy::k64x128Apart) {
+    asm volatile("tcgen05.cp.cta_group::%2.64x128b.warpx2::02_13 [%0], %1;" ::"r"(to), "l"(from), "n"(kBlocks)
+                 : "memory");
+  } else if constexpr (kCopy == TensorCopy::k64x128Near) {
+    asm volatile("tcgen05.cp.cta_group::%2.64x128b.warpx2::01_23 [%0], %1;" ::"r"(to), "l"(from), "n"(kBlocks)
+                 : "memory");
   }
 }
 

@@ -81,6 +81,27 @@ WT_TENSOR_REGISTERS(k16x256, "16x256b", 2, 8)
 WT_TENSOR_REGISTERS(k16x256, "16x256b", 4, 16)
 WT_TENSOR_REGISTERS(k16x256, "16x256b", 8, 32)
 #undef WT_TENSOR_REGISTERS
+// The second half's columns follow the first's.
+#define WT_TENSOR_REGISTERS(count)                                                                                  \
+  template <>                                                                                                       \
+  struct TensorRegisters<TensorShape::k16x32Two, count> {                                                           \
+    WT_DEVICE static void load(float (&to)[count], u32 address) {                                                   \
+      asm volatile("tcgen05.ld.sync.aligned.16x32bx2.x" #count ".b32 {" WT_T##count "}, [%" #count "], " #count ";" \
+                   : WT_T_OUT##count                                                                                \
+                   : "r"(address)                                                                                   \
+                   : "memory");                                                                                     \
+    }                                                                                                               \
+    WT_DEVICE static void store(u32 address, const float (&from)[count]) {                                          \
+      asm volatile("tcgen05.st.sync.aligned.16x32bx2.x" #count ".b32 [%" #count "], " #count ", {" WT_T##count      \
+                   "};" ::WT_T_IN##count,                                                                           \
+                   "r"(address)                                                                                     \
+                   : "memory");                                                                                     \
+    }                                                                                                               \
+  };
+WT_TENSOR_REGISTERS(8)
+WT_TENSOR_REGISTERS(16)
+WT_TENSOR_REGISTERS(32)
+#undef WT_TENSOR_REGISTERS
 
 template <TensorShape kShape, int kCount>
 WT_DEVICE void tensor_load(float (&to)[kCount], u32 address) {

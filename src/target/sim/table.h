@@ -94,6 +94,8 @@ struct TensorCall {
   u64 descriptor_a, descriptor_b;
   u32 word;
   bool accumulate;
+  int scaled = -1;  // as device::ScaledKind, whatever `kind` is; -1: without scales
+  u32 scales_a = 0, scales_b = 0;
 };
 
 struct Table {
@@ -189,6 +191,6 @@ struct Table {
   void (*set_registers)(int count, bool take, Site site);
 };
 
-inline constexpr u32 kTableVersion = 10;
+inline constexpr u32 kTableVersion = 11;
 
 }  // namespace wt::sim

@@ -14,6 +14,11 @@ constexpr int blocks(const KernelConfig& config) { return tma_layout::tile_block
 constexpr int cluster_tiles(const KernelConfig& config) { return tma_layout::sharing_blocks(config); }
 constexpr int cluster_blocks(const KernelConfig& config) { return blocks(config) * cluster_tiles(config); }
 
+// A warp has 32 rows, which it stores in two halves of 16: rows of a half of all four warps, and of both halves, one
+// after the other.
+constexpr int row_of_half(int half, int row) { return row / 16 * 32 + 16 * half + row % 16; }
+constexpr int row_of_halves(int row) { return row_of_half(row / 64, row % 64); }
+
 // Or the parts of one tile's sum, of as many blocks as the launch says.
 constexpr bool sums_in_cluster(const KernelConfig& config) { return config.gemm.split_k == SplitK::kCluster; }
 
@@ -55,11 +60,19 @@ constexpr int b_bytes(const KernelConfig& config) {
   return tma_layout::aligned(tma_layout::boxes(config) * b_box_bytes(config));
 }
 
+// A tile of one chunk's columns, or of other ones.
+constexpr KernelConfig with_columns(KernelConfig config, int columns) {
+  config.gemm.tile.n = static_cast<short>(columns);
+  return config;
+}
+
 // Outputs leave in chunks of up to 64 columns, through two buffers in turns where they are stored in bulk. Where rows
 // are copied by the warps that staged them, one is enough.
 constexpr int chunk_columns(const KernelConfig& config) { return config.gemm.tile.n < 64 ? config.gemm.tile.n : 64; }
 constexpr int chunks(const KernelConfig& config) { return (config.gemm.tile.n + 63) / 64; }
 inline constexpr int kChunkBytes = kRows * 128;
+// What a cluster's blocks exchange at a time: a chunk of the parts of their sum.
+constexpr KernelConfig exchanged(const KernelConfig& config) { return with_columns(config, chunk_columns(config)); }
 constexpr int out_buffers(const KernelConfig& config) {
   return config.gemm.staging == Staging::kDirect ? 0 : config.gemm.staging == Staging::kTmaStore ? 2 : 1;
 }
@@ -89,7 +102,7 @@ constexpr SharedLayout shared_layout(const KernelConfig& config) {
   at.b = regions.take(slots * b_bytes(config));
   at.low = regions.take(tma_layout::three_products(config) ? slots * (a_bytes(config) + b_bytes(config)) : 0);
   at.out = regions.take(out_buffers(config) * kChunkBytes);
-  at.exchange = regions.take(tma_layout::exchange_bytes(config));
+  at.exchange = regions.take(tma_layout::exchange_bytes(exchanged(config)));
   at.cluster = regions.take(sums_in_cluster(config) ? 16 : 0);
   at.answers = regions.take(16 * kAnswers);
   at.ring = regions.take(ring_bytes(slots));

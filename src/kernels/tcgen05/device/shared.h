@@ -36,7 +36,9 @@ struct Tcgen05Shared {
   WT_DEVICE SharedAddress b_box(int slot, int box) const {
     return base + kAt.b + slot * tcgen05_layout::b_bytes(kConfig) + box * tcgen05_layout::b_box_bytes(kConfig);
   }
-  WT_DEVICE ClusterSum<kConfig> sum() const { return {base + kAt.exchange, base + kAt.cluster}; }
+  WT_DEVICE ClusterSum<tcgen05_layout::exchanged(kConfig)> sum() const {
+    return {base + kAt.exchange, base + kAt.cluster};
+  }
   // Whose full slots can be multiplied.
   WT_DEVICE const SlotRing& ready() const { return kChanges ? changed : ring; }
   WT_DEVICE SharedAddress out(int buffer) const { return base + kAt.out + buffer * tcgen05_layout::kChunkBytes; }

@@ -18,20 +18,14 @@ template <class Rows>
 struct HalfRows {
   Rows rows;
   int half;
-  WT_DEVICE i64 offset(int row) const { return rows.offset(row / 16 * 32 + 16 * half + row % 16); }
+  WT_DEVICE i64 offset(int row) const { return rows.offset(tcgen05_layout::row_of_half(half, row)); }
 };
 // Both halves, one after the other.
 template <class Rows>
 struct TwoHalves {
   Rows rows;
-  WT_DEVICE i64 offset(int row) const { return HalfRows<Rows>{rows, row / 64}.offset(row % 64); }
+  WT_DEVICE i64 offset(int row) const { return rows.offset(tcgen05_layout::row_of_halves(row)); }
 };
-
-// A tile of one chunk's columns.
-constexpr KernelConfig chunk_of(KernelConfig config, int columns) {
-  config.gemm.tile.n = static_cast<short>(columns);
-  return config;
-}
 
 template <KernelConfig kConfig, class Params>
 struct Tcgen05Sink {
@@ -44,7 +38,7 @@ struct Tcgen05Sink {
   static constexpr int kBarrier = 1;
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
   template <int kColumns>
-  using Output = TmaOutput<chunk_of(kParts ? parts_of(kConfig) : kConfig, kColumns), Params, false>;
+  using Output = TmaOutput<tcgen05_layout::with_columns(kParts ? parts_of(kConfig) : kConfig, kColumns), Params, false>;
 
   const Params& p;
   const Shared& shared;
@@ -132,8 +126,9 @@ struct Tcgen05Sink {
     const RegionRows rows{region, first_row(region, work)};
     const typename Out::Place place{work.tile.n * kTileN + column, work.tile.group};
     if constexpr (Shared::kSums) {
-      static_assert(kWhole == 1 && kTail == 0);
-      shared.sum().sum(d, 0, work.order, work.last, [&](int row, int first, const float(&sums)[8]) {
+      static_assert(kTail == 0);
+      const int round = work.order * kWhole + column / kChunk;
+      shared.sum().sum(d, 0, round, work.last && last, [&](int row, int first, const float(&sums)[8]) {
         Out::store_eight(p, TwoHalves<RegionRows>{rows}, place, row, first, sums, steps);
       });
     } else if constexpr (kBulk) {
@@ -167,7 +162,7 @@ struct Tcgen05Sink {
   WT_DEVICE void store_in_bulk(const RegionRows& rows, const typename Output<kColumns>::Place& place,
                                const float (&d)[2][kColumns / 2]) {
     using Out = Output<kColumns>;
-    static_assert(tma_layout::out_boxes(chunk_of(kConfig, kColumns)) == 1);
+    static_assert(tma_layout::out_boxes(tcgen05_layout::with_columns(kConfig, kColumns)) == 1);
     const SharedAddress buffer = shared.out(out.slot);
     const int warp = device::warp_index();
     const bool sends = device::thread_index() == 0;

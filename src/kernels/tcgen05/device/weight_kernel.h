@@ -3,7 +3,8 @@
 //
 //   dy (channels, pixels) tiled, x (channels, pixels) im2col or tiled --> ring --tcgen05, both across k--> tensor
 //   memory
-//   --four store warps--> dw, or one part of the workspace
+//   --four store warps--> dw, or one part of the workspace, or --exchange.h--> the rows that a block of the cluster
+//   finishes --> dw
 //
 // GEMM rows are output channels, columns blocks of 128 bytes of input channels of a tap, k runs over the pixels of all
 // images, as on Hopper (kernels/tma_weight), whose arguments and launches these are. Tiles of 32-bit types are turned
@@ -81,7 +82,8 @@ struct Tcgen05Weight {
   static constexpr int kBlocksN = tcgen05_layout::columns(kConfig) / kChannels;
   static constexpr int kTileBlocks = kConfig.gemm.tile.n / kChannels;
   static constexpr bool kPlainX = kConfig.gemm.loader_b == Loader::kTmaTiled;
-  static constexpr int kChunk = 64;  // columns that leave tensor memory together
+  static constexpr int kChunk = 64, kHalf = kChunk / 2;  // columns that leave tensor memory together
+  static constexpr bool kByRows = kConfig.gemm.split_k == SplitK::kNone;
   static constexpr bool kTurns = tma_layout::turns_tiles(kConfig);
   static_assert(kConfig.gemm.tile.n % (kChannels * kBlocks) == 0 && kConfig.gemm.tile.n % kChunk == 0);
   static_assert(!kTurns || (kBlockBytes == kTurnedBoxBytes && !kPair));
@@ -91,19 +93,26 @@ struct Tcgen05Weight {
   struct Item {
     TileIndex tile;
     i32 part, first, count;  // blocks of pixels
+    int order;               // among the block's items
+    bool last;               // of them
   };
   // Calls body(item) for all that this block, or pair, does.
   template <class Body>
   WT_DEVICE static void for_items(const Params& p, Body&& body) {
     constexpr GemmConfig kGemm = kConfig.gemm;
     const auto tiles_m = static_cast<u32>(p.tiles_m), tiles_n = static_cast<u32>(p.tiles_n);
-    const u32 tiles = tiles_m * tiles_n * static_cast<u32>(p.groups), items = tiles * static_cast<u32>(p.splits);
-    const u32 step = static_cast<u32>(device::grid_size().x) / kBlocks;
-    for (u32 at = static_cast<u32>(device::block_index().x) / kBlocks; at < items; at += step) {
-      const u32 part = at / tiles;
+    const u32 tiles = tiles_m * tiles_n * static_cast<u32>(p.groups);
+    const u32 items = Shared::kSums ? tiles : tiles * static_cast<u32>(p.splits);
+    const u32 members = Shared::kSums ? device::cluster_blocks() : static_cast<u32>(kBlocks);
+    const u32 step = static_cast<u32>(device::grid_size().x) / members;
+    int order = 0;
+    for (u32 at = static_cast<u32>(device::block_index().x) / members; at < items; at += step, ++order) {
+      const u32 part = Shared::kSums ? device::cluster_rank() : at / tiles;
+      const u32 tile = Shared::kSums ? at : at - part * tiles;
       const PixelRange pixels = pixel_range(static_cast<i32>(part), p.blocks_per_split, p.pixel_blocks);
-      body(Item{tile_at<kGemm.raster, kGemm.block_swizzle>(at - part * tiles, tiles_m, tiles_n), static_cast<i32>(part),
-                pixels.first, pixels.count});
+      // There are as many parts as blocks in a cluster, some perhaps behind the last pixel.
+      body(Item{tile_at<kGemm.raster, kGemm.block_swizzle>(tile, tiles_m, tiles_n), static_cast<i32>(part),
+                pixels.first, pixels.count > 0 ? pixels.count : 0, order, at + step >= items});
     }
   }
 
@@ -234,10 +243,14 @@ struct Tcgen05Weight {
       const u32 from = tensor + (static_cast<u32>(warp) << 21) + static_cast<u32>(sum.slot * kConfig.gemm.tile.n);
       constexpr int kChunks = kConfig.gemm.tile.n / kChunk;
       WT_ROLLED for (int chunk = 0; chunk < kChunks; ++chunk) {
-        float d[2][kChunk / 2] = {};
+        float d[2][kHalf] = {};
         if (summed) {
-          WT_UNROLL for (int half = 0; half < 2; ++half) device::tensor_load<device::TensorShape::k16x256>(
-              d[half], from + (static_cast<u32>(half) << 20) + static_cast<u32>(chunk * kChunk));
+          // Halves of the rows as fragments, or halves of the columns as rows.
+          WT_UNROLL for (int half = 0; half < 2; ++half) {
+            constexpr auto kShape = kByRows ? device::TensorShape::k32x32 : device::TensorShape::k16x256;
+            const u32 at = static_cast<u32>(chunk * kChunk + (kByRows ? half * kHalf : 0));
+            device::tensor_load<kShape>(d[half], from + (kByRows ? 0 : static_cast<u32>(half) << 20) + at);
+          }
           device::tensor_load_wait();
           WT_UNROLL for (int half = 0; half < 2; ++half) device::tensor_hold(d[half]);
           if (chunk == kChunks - 1) {
@@ -246,16 +259,55 @@ struct Tcgen05Weight {
             if (device::lane_index() == 0) Shared::arrive(shared.taken(sum.slot), 0);
           }
         }
-        WT_UNROLL for (int half = 0; half < 2; ++half) store_chunk(p, item, warp, half, chunk, d[half], steps);
+        if constexpr (Shared::kSums) {
+          add_chunk(p, shared, item, chunk, item.order * kChunks + chunk, item.last && chunk == kChunks - 1, d, steps);
+        } else if constexpr (kByRows) {
+          store_rows(p, item, warp, chunk, d, steps);
+        } else {
+          WT_UNROLL for (int half = 0; half < 2; ++half) store_chunk(p, item, warp, half, chunk, d[half], steps);
+        }
       }
       if (summed) sum.next();
     });
     if constexpr (!WeightStore<kConfig>::kSplit) steps.finish(p.epilogue);  // parts are finished by split_sum.h
   }
 
-  // 16 rows of each warp of one chunk: a part of a block of channels of a tap, or several blocks.
+  // One chunk of the parts that the cluster's blocks have, which finish a share of its rows each.
+  WT_DEVICE static void add_chunk(const Params& p, const Shared& shared, const Item& item, int chunk, int round,
+                                  bool last, const float (&d)[2][kHalf], Steps& steps) {
+    shared.sum().sum(d, 0, round, last, [&](int in_tile, int in_chunk, const float(&sums)[8]) {
+      store_eight(p, item, tcgen05_layout::row_of_halves(in_tile), chunk * kChunk + in_chunk, sums, steps);
+    });
+  }
+
+  // 8 columns of a row of the tile to the gradient.
+  WT_DEVICE static void store_eight(const Params& p, const Item& item, int in_tile, int first_column,
+                                    const float (&sums)[8], Steps& steps) {
+    const i32 row = static_cast<i32>(item.tile.m) * kConfig.gemm.tile.m + in_tile;
+    const i32 column = static_cast<i32>(item.tile.n) * kConfig.gemm.tile.n + first_column;
+    const i32 block = column / kChannels, tap = block / p.channel_blocks;
+    const i32 first = block % p.channel_blocks * kChannels + column % kChannels, left = p.channels - first;
+    if (row >= p.rows || tap >= p.taps || left <= 0) return;
+    const i64 channel = static_cast<i64>(item.tile.group) * p.rows + row;
+    store_neighbours(p.epilogue, p.dw, sums, left, (channel * p.taps + tap) * p.channels + first, channel, 0, steps);
+  }
+
+  // Whole sums: a thread has a row of a chunk. Without sums, of no pixels, they are zeros.
+  WT_DEVICE static void store_rows(const Params& p, const Item& item, int warp, int chunk, const float (&d)[2][kHalf],
+                                   Steps& steps) {
+    const int row = static_cast<int>(Shared::in_tile()) * tcgen05_layout::kRows + 32 * warp + device::lane_index();
+    WT_UNROLL for (int half = 0; half < 2; ++half) {
+      WT_UNROLL for (int i = 0; i < kHalf; i += 8) {
+        float sums[8];
+        WT_UNROLL for (int e = 0; e < 8; ++e) sums[e] = d[half][i + e];
+        store_eight(p, item, row, chunk * kChunk + half * kHalf + i, sums, steps);
+      }
+    }
+  }
+
+  // Of parts, 16 rows of each warp of one chunk: a part of a block of channels of a tap, or several blocks.
   WT_DEVICE static void store_chunk(const Params& p, const Item& item, int warp, int half, int chunk,
-                                    const float (&d)[kChunk / 2], Steps& steps) {
+                                    const float (&d)[kHalf], Steps& steps) {
     constexpr int kPiece = kChannels < kChunk ? kChannels : kChunk;  // columns of one tap
     const int lane = device::lane_index();
     WT_UNROLL for (int piece = 0; piece < kChunk / kPiece; ++piece) {

@@ -61,9 +61,9 @@ constexpr MmaShape kGfx1100Mma[] = {
 constexpr MmaShape kGfx1201Mma[] = {
     fixed(kF16, {16, 16, 16}, kWmma, kPortable), fixed(kBf16, {16, 16, 16}, kWmma, kPortable),
     fixed(kF32, {16, 16, 4}, kFma, kPortable),   fixed(kTf32, {16, 16, 4}, kFma, kPortable),
-    fixed(kE4m3, {16, 16, 16}, kWmma, kOwn),     fixed(kE5m2, {16, 16, 16}, kWmma, kOwn)};
+    fixed(kE4m3, {16, 16, 16}, kWmma, kPortable), fixed(kE5m2, {16, 16, 16}, kWmma, kPortable)};
 constexpr MmaShape kGfx1250Mma[] = {
-    fixed(kF16, {16, 16, 32}, kWmma, kOwn),    fixed(kBf16, {16, 16, 32}, kWmma, kOwn),
+    fixed(kF16, {16, 16, 32}, kWmma, kPortable), fixed(kBf16, {16, 16, 32}, kWmma, kPortable),
     fixed(kF32, {16, 16, 4}, kFma, kPortable), fixed(kTf32, {16, 16, 4}, kFma, kPortable),
     fixed(kE4m3, {16, 16, 64}, kWmma, kOwn),   fixed(kE5m2, {16, 16, 64}, kWmma, kOwn)};
 

@@ -84,12 +84,17 @@ void add_mfma(std::vector<Probe>& list, Target target) {
 void add_wmma(std::vector<Probe>& list, Target target) {
   using namespace device;
   ProductList products{list, 32};
-  if (target == Target::kGfx1100) {
+  if (target == Target::kGfx1250) {
+    products.add<Wmma16x16x32<F16>>(DataType::kF16, "kF16", 16, 16, 32);
+    products.add<Wmma16x16x32<Bf16>>(DataType::kBf16, "kBf16", 16, 16, 32);
+  } else if (target == Target::kGfx1100) {
     products.add<Wmma16x16x16Rdna3<F16>>(DataType::kF16, "kF16", 16, 16, 16);
     products.add<Wmma16x16x16Rdna3<Bf16>>(DataType::kBf16, "kBf16", 16, 16, 16);
   } else {
     products.add<Wmma16x16x16Rdna4<F16>>(DataType::kF16, "kF16", 16, 16, 16);
     products.add<Wmma16x16x16Rdna4<Bf16>>(DataType::kBf16, "kBf16", 16, 16, 16);
+    products.add<Wmma16x16x16Rdna4<E4m3>>(DataType::kE4m3, "kE4m3", 16, 16, 16);
+    products.add<Wmma16x16x16Rdna4<E5m2>>(DataType::kE5m2, "kE5m2", 16, 16, 16);
   }
   products.add<FmaLayout>(DataType::kF32, "kF32", 16, 16, 4, true);
 }

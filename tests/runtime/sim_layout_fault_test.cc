@@ -93,6 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, SimLayoutFault,
                                          Instruction{Target::kGfx942, 16, 16, 16},
                                          Instruction{Target::kGfx1201, 16, 16, 16},
                                          Instruction{Target::kGfx1100, 16, 16, 16},
+                                         Instruction{Target::kGfx1250, 16, 16, 32},
                                          Instruction{Target::kSm80, 16, 8, 16}));
 
 // Draws of the four warps: in some runs a warp has drawn all its numbers before any other draws its first, and which

@@ -21,6 +21,9 @@ namespace {
 constexpr double kReached = 0.6;             // of the matrix unit's peak
 constexpr double kExposed = 0.3;             // of what fills shared memory and reads fragments from it
 constexpr double kBarrierCycles = 80;        // per k-block
+constexpr double kConversions = 12;          // vector instructions, for four e4m3 numbers as FNUZ
+constexpr double kConverted = 0.5;           // of their time, what products do not hide
+constexpr double kCopyCycles = 450;          // of a copy to shared memory, what the products of its block do not hide
 constexpr double kTileCycles = 2500;         // coordinates, first data, the output's way through shared memory
 constexpr double kStoreBytes = 32;           // per cycle
 constexpr double kLaunch = 1.4;              // of the machine's
@@ -39,6 +42,13 @@ double lane_cycles(const KernelConfig& config) {
   double instructions = vectors * (rows_a + rows_b) * 2;
   if (gemm.loader_a == Loader::kBufferLane) instructions += vectors * (kTapInstructions + rows_a * kLoadInstructions);
   return instructions * kCyclesPerInstruction;
+}
+
+// What e4m3 as FNUZ numbers takes of a SIMD per k-block, whose instructions several blocks share.
+double convert_cycles(const KernelConfig& config) {
+  if (!four_wave_layout::converts(config)) return 0;
+  const double words = (four_wave_layout::a_bytes(config) + four_wave_layout::b_bytes(config)) / 4.0;
+  return kConverted * kConversions * kCyclesPerInstruction * words / four_wave_layout::kThreads;
 }
 
 }  // namespace
@@ -67,14 +77,23 @@ double four_wave_kind::predict(const KernelConfig& config, const View& seen, int
   const double sharing = std::min(static_cast<double>(resident), std::ceil(static_cast<double>(tiles) / units));
   // Every wave reads its half of both operands.
   const double read = 2.0 * (four_wave_layout::a_bytes(config) + four_wave_layout::b_bytes(config)) / rates.shared;
+  // What a block waits for its copies, the others' products fill.
+  const double waits =
+      four_wave_layout::copies(config) ? std::max(0.0, kCopyCycles - (sharing - 1) * multiply) / sharing : 0;
   const double block =
-      std::max(multiply, fill) + kExposed * (fill + read) + (kBarrierCycles + lane_cycles(config)) / sharing;
+      std::max(multiply, fill) + kExposed * (fill + read) + (kBarrierCycles + lane_cycles(config)) / sharing + waits +
+      convert_cycles(config);
   const double output = double{1} * tile.m * tile.n * size_of(output_type(config)) / kStoreBytes;
   const double waves = std::ceil(static_cast<double>(tiles) / (units * sharing)) * sharing;
   const double busy = waves * (blocks_k * block + output + kTileCycles / sharing);
   double before = kLaunch * rates.launch_us;
   if (config.direction == Direction::kBackwardData) {  // the filter is transposed first
     before += rates.launch_us / 2 + 2.0 * static_cast<double>(problem.w_elements()) * size_of(problem.w) / rates.memory;
+  }
+  if (config.gemm.aligned_copy) {  // the operands are copied first, but for a filter that is transposed
+    const bool forward = config.direction == Direction::kForward;
+    const int64_t bytes = forward ? problem.x_elements() + problem.w_elements() : problem.y_elements();
+    before += rates.launch_us / 2 + 2.0 * static_cast<double>(bytes) / rates.memory;
   }
   return before + std::max(busy / rates.clock, tensor_bytes(problem) / rates.memory);
 }

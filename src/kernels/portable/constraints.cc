@@ -25,8 +25,15 @@ bool is_weight(const Case& at) { return at.config.direction == Direction::kBackw
 bool is_forward(const Case& at) { return at.config.direction == Direction::kForward; }
 bool walks(const Case& at) { return !is_weight(at); }
 
-bool is_multiplied(DataType type) {
-  return type == DataType::kF16 || type == DataType::kBf16 || type == DataType::kF32 || type == DataType::kTf32;
+// fp8 lies along k alone: across it a lane would gather single bytes.
+bool is_multiplied(const KernelConfig& config) {
+  switch (operand_a(config)) {
+    case DataType::kE4m3:
+    case DataType::kE5m2:
+      return multiplies_fp8(config.target) && config.direction == Direction::kForward;
+    default:
+      return true;
+  }
 }
 
 bool is_async_pipeline(const Case& at) { return info_of(at.config.gemm.pipeline).async_copy; }
@@ -75,10 +82,11 @@ bool takes_pairs(const Case& at) {
 
 constexpr Constraint kTargetRows[] = {
     {"portable-types", "both operands are of one type that is multiplied as it is stored", nullptr,
-     [](const Case& at) { return operand_a(at.config) == operand_b(at.config) && is_multiplied(operand_a(at.config)); },
+     [](const Case& at) { return operand_a(at.config) == operand_b(at.config) && is_multiplied(at.config); },
      [](const Case& at) {
        return fmt::format(
-           "operands {} and {}: pipeline {} multiplies fp16, bf16, fp32 or tf32, both alike; use basic_v1",
+           "operands {} and {}: pipeline {} multiplies fp16, bf16, fp32 or tf32, both alike, and forward on "
+           "gfx1201 fp8; use basic_v1",
            text_of(operand_a(at.config)), text_of(operand_b(at.config)), text_of(at.config.gemm.pipeline));
      }},
 

@@ -68,13 +68,28 @@ uint64_t amd_form_of(const KernelConfig& config) {
   const GemmConfig& gemm = config.gemm;
   const DirectConfig& direct = config.direct;
   uint64_t form = 1;
-  for (const int digit :
-       {static_cast<int>(config.kind), static_cast<int>(gemm.pipeline), static_cast<int>(gemm.scheduler),
-        int{gemm.stages}, int{gemm.load_warps}, int{gemm.double_buffer}, static_cast<int>(gemm.staging),
-        static_cast<int>(gemm.loader_a), static_cast<int>(gemm.loader_b), static_cast<int>(gemm.split_k),
-        static_cast<int>(gemm.stream_k), int{gemm.stream_k_persistent}, int{gemm.groups_per_tile > 1},
-        static_cast<int>(gemm.specialization), int{gemm.mma.m}, int{gemm.mma.k}, int{config.fixed.filter_h},
-        int{config.fixed.filter_w}, int{config.fixed.stride_w}, int{direct.group_channels}, int{direct.history}})
+  for (const int digit : {static_cast<int>(config.kind),
+                          static_cast<int>(gemm.pipeline),
+                          static_cast<int>(gemm.scheduler),
+                          int{gemm.stages},
+                          int{gemm.load_warps},
+                          int{gemm.double_buffer},
+                          static_cast<int>(gemm.staging),
+                          static_cast<int>(gemm.loader_a),
+                          static_cast<int>(gemm.loader_b),
+                          static_cast<int>(gemm.split_k),
+                          static_cast<int>(gemm.stream_k),
+                          int{gemm.stream_k_persistent},
+                          int{gemm.groups_per_tile > 1},
+                          static_cast<int>(gemm.specialization),
+                          int{gemm.mma.m},
+                          int{gemm.mma.k},
+                          int{config.fixed.filter_h},
+                          int{gemm.aligned_copy},
+                          int{config.fixed.filter_w},
+                          int{config.fixed.stride_w},
+                          int{direct.group_channels},
+                          int{direct.history}})
     form = form * 257 + static_cast<uint64_t>(digit);
   return form;
 }

@@ -213,19 +213,18 @@ TEST_P(EveryTarget, TestsShowEveryFormOnTensorMemory) {
 TEST_P(EveryTarget, TestsShowEveryFormOnAmd) {
   if (!is_amd(target())) return;
   const auto shown = [](const RuleResult& result) {
-    std::set<std::tuple<
-        std::tuple<Direction, Kind, Pipeline, Scheduler, DataType, DataType>,
-        std::tuple<Loader, Loader, Staging, SplitK, StreamK, Specialization, int, int>,
-        std::tuple<int, bool, bool, bool, int, int, int, bool>>>
+    std::set<std::tuple<std::tuple<Direction, Kind, Pipeline, Scheduler, DataType, DataType>,
+                        std::tuple<Loader, Loader, Staging, SplitK, StreamK, Specialization, int, int>,
+                        std::tuple<int, bool, bool, bool, bool, int, int, int, bool>>>
         values;
     for (const KernelConfig& c : result.kernels) {
       const GemmConfig& gemm = c.gemm;
-      values.emplace(
-          std::tuple(c.direction, c.kind, gemm.pipeline, gemm.scheduler, operand_a(c), operand_b(c)),
-          std::tuple(gemm.loader_a, gemm.loader_b, gemm.staging, gemm.split_k, gemm.stream_k, gemm.specialization,
-                     int{gemm.mma.m}, int{gemm.mma.k}),
-          std::tuple(int{gemm.stages}, gemm.double_buffer, gemm.stream_k_persistent, gemm.groups_per_tile > 1,
-                     int{gemm.load_warps}, int{c.fixed.filter_w}, int{c.direct.group_channels}, c.direct.history));
+      values.emplace(std::tuple(c.direction, c.kind, gemm.pipeline, gemm.scheduler, operand_a(c), operand_b(c)),
+                     std::tuple(gemm.loader_a, gemm.loader_b, gemm.staging, gemm.split_k, gemm.stream_k,
+                                gemm.specialization, int{gemm.mma.m}, int{gemm.mma.k}),
+                     std::tuple(int{gemm.stages}, gemm.double_buffer, gemm.aligned_copy, gemm.stream_k_persistent,
+                                gemm.groups_per_tile > 1, int{gemm.load_warps}, int{c.fixed.filter_w},
+                                int{c.direct.group_channels}, c.direct.history));
     }
     return values;
   };

@@ -40,8 +40,8 @@ Binding with_fnuz_copies(const KernelConfig& config, const ConvProblem& problem,
     const auto offset =
         static_cast<uint32_t>(offsetof(FnuzCopyArguments, copies) + i * sizeof(FnuzCopyArguments::Copy));
     copy.pointers.push_back({offset + static_cast<uint32_t>(offsetof(FnuzCopyArguments::Copy, in)), tensor, 0});
-    copy.pointers.push_back({offset + static_cast<uint32_t>(offsetof(FnuzCopyArguments::Copy, out)),
-                             Tensor::kWorkspace, static_cast<uint64_t>(at)});
+    copy.pointers.push_back({offset + static_cast<uint32_t>(offsetof(FnuzCopyArguments::Copy, out)), Tensor::kWorkspace,
+                             static_cast<uint64_t>(at)});
     for (Launch& launch : binding.launches) {
       if (launch.kernel != reader) continue;
       for (Launch::Pointer& pointer : launch.pointers) {
@@ -52,8 +52,8 @@ Binding with_fnuz_copies(const KernelConfig& config, const ConvProblem& problem,
     }
     at += ceil_div(count, kAlignment) * kAlignment;
   }
-  copy.shape.grid[0] = static_cast<uint32_t>(std::clamp<int64_t>(
-      ceil_div(most, int64_t{kFnuzThreads} * kFnuzChunk), 1, int64_t{device.multiprocessors} * kBlocksAUnit));
+  copy.shape.grid[0] = static_cast<uint32_t>(std::clamp<int64_t>(ceil_div(most, int64_t{kFnuzThreads} * kFnuzChunk), 1,
+                                                                 int64_t{device.multiprocessors} * kBlocksAUnit));
   set_params(copy, arguments);
   binding.launches.insert(binding.launches.begin(), std::move(copy));
   binding.workspace_bytes = at;

@@ -91,9 +91,10 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) { return at.config.gemm.aligned_copy; },
      [](const Case& at) { return four_wave_layout::multiplies_fnuz(at.config); },
      [](const Case& at) {
-       return fmt::format("aligned_copy={} with {} on {}: pipeline four_wave copies e4m3 as FNUZ numbers on gfx942 alone; "
-                          "use aligned_copy=false",
-                          at.config.gemm.aligned_copy, text_of(operand_a(at.config)), at.target.name);
+       return fmt::format(
+           "aligned_copy={} with {} on {}: pipeline four_wave copies e4m3 as FNUZ numbers on gfx942 alone; "
+           "use aligned_copy=false",
+           at.config.gemm.aligned_copy, text_of(operand_a(at.config)), at.target.name);
      }},
 };
 

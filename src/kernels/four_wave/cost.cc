@@ -11,6 +11,7 @@
 #include "kernels/four_wave/device/layout.h"
 #include "kernels/four_wave/kind.h"
 #include "kernels/four_wave/view.h"
+#include "kernels/resources.h"
 #include "kernels/shared/tma_maps.h"
 #include "problem/traffic.h"
 
@@ -31,6 +32,7 @@ constexpr double kLoadInstructions = 8;      // for a vector of one row under it
 constexpr double kTapInstructions = 16;      // to find that tap
 constexpr double kCyclesPerInstruction = 4;  // a wave of 64 on a SIMD of 16
 constexpr int64_t kMostBlocks = 4;           // of a compute unit
+constexpr int kRegisters = 96;               // of a lane, beside accumulators
 
 // What finding each vector's tap takes per k-block. Other loaders find addresses by a few scalar instructions.
 double lane_cycles(const KernelConfig& config) {
@@ -72,7 +74,9 @@ double four_wave_kind::predict(const KernelConfig& config, const View& seen, int
   const double fill = (four_wave_layout::a_bytes(config) + four_wave_layout::b_bytes(config)) / rates.fill;
   // Blocks that share a compute unit share its rates, and hide each other's waits and ends.
   const int64_t resident =
-      std::clamp<int64_t>(target.shared_per_unit / four_wave_layout::shared_bytes(config), 1, kMostBlocks);
+      std::clamp<int64_t>(std::min<int64_t>(target.shared_per_unit / four_wave_layout::shared_bytes(config),
+                                            target.registers_per_thread / (accumulators_of(config) + kRegisters)),
+                          1, kMostBlocks);
   const auto units = static_cast<double>(rates.units);
   const double sharing = std::min(static_cast<double>(resident), std::ceil(static_cast<double>(tiles) / units));
   // Every wave reads its half of both operands.
@@ -80,12 +84,11 @@ double four_wave_kind::predict(const KernelConfig& config, const View& seen, int
   // What a block waits for its copies, the others' products fill.
   const double waits =
       four_wave_layout::copies(config) ? std::max(0.0, kCopyCycles - (sharing - 1) * multiply) / sharing : 0;
-  const double block =
-      std::max(multiply, fill) + kExposed * (fill + read) + (kBarrierCycles + lane_cycles(config)) / sharing + waits +
-      convert_cycles(config);
+  const double block = std::max(multiply, fill) + kExposed * (fill + read) +
+                       (kBarrierCycles + lane_cycles(config)) / sharing + waits + convert_cycles(config);
   const double output = double{1} * tile.m * tile.n * size_of(output_type(config)) / kStoreBytes;
-  const double waves = std::ceil(static_cast<double>(tiles) / (units * sharing)) * sharing;
-  const double busy = waves * (blocks_k * block + output + kTileCycles / sharing);
+  const double in_turn = std::ceil(static_cast<double>(tiles) / units);  // of the unit with most
+  const double busy = in_turn * (blocks_k * block + output + kTileCycles / sharing);
   double before = kLaunch * rates.launch_us;
   if (config.direction == Direction::kBackwardData) {  // the filter is transposed first
     before += rates.launch_us / 2 + 2.0 * static_cast<double>(problem.w_elements()) * size_of(problem.w) / rates.memory;

@@ -12,8 +12,8 @@ namespace {
 constexpr Pipeline kPipelines[] = {Pipeline::kFourWave};
 constexpr Target kTargets[] = {Target::kGfx90a, Target::kGfx942, Target::kGfx950};
 constexpr Direction kDirections[] = {Direction::kForward, Direction::kBackwardData};
-constexpr std::string_view kReadFields[] = {"gemm.tile",          "gemm.warps",    "gemm.mma",      "gemm.pipeline",
-                                            "gemm.stages",        "gemm.loader_a", "gemm.loader_b", "gemm.vector_a",
+constexpr std::string_view kReadFields[] = {"gemm.tile",          "gemm.warps",    "gemm.mma",         "gemm.pipeline",
+                                            "gemm.stages",        "gemm.loader_a", "gemm.loader_b",    "gemm.vector_a",
                                             "gemm.block_swizzle", "gemm.vector_b", "gemm.aligned_copy"};
 
 int64_t shared_bytes(const KernelConfig& config) { return four_wave_layout::shared_bytes(config); }

@@ -40,12 +40,12 @@ WT_DEVICE void unpack(const V& from, float (&to)[kCount]) {
 
 // gfx1250's take a sign for each operand before it, and whether A or B is the last instruction's behind them; all zero:
 // as they are.
-#define WT_SIGNED_MMA(type, m, n, k, layout, operand, builtin)                                                       \
-  template <>                                                                                                        \
-  struct Mma<DataType::type, m, n, k> : layout {                                                                     \
-    WT_DEVICE static void multiply(float (&c)[kC], const Operand (&a)[kA], const Operand (&b)[kB]) {                 \
-      unpack(builtin(0, packed<operand>(a), 0, packed<operand>(b), 0, packed<Simd<float, kC>>(c), 0, 0), c);         \
-    }                                                                                                                \
+#define WT_SIGNED_MMA(type, m, n, k, layout, operand, builtin)                                               \
+  template <>                                                                                                \
+  struct Mma<DataType::type, m, n, k> : layout {                                                             \
+    WT_DEVICE static void multiply(float (&c)[kC], const Operand (&a)[kA], const Operand (&b)[kB]) {         \
+      unpack(builtin(0, packed<operand>(a), 0, packed<operand>(b), 0, packed<Simd<float, kC>>(c), 0, 0), c); \
+    }                                                                                                        \
   };
 
 #define WT_COMMA ,

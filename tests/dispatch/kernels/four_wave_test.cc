@@ -76,6 +76,7 @@ std::vector<std::byte> output_of(
   const auto bytes = [](int64_t elements, DataType type) { return static_cast<size_t>(elements * size_of(type)); };
   std::vector<std::byte> x(bytes(problem.x_elements(), problem.x)), w(bytes(problem.w_elements(), problem.w));
   std::vector<std::byte> y(bytes(problem.y_elements(), problem.y));
+  EXPECT_TRUE((*tensors)->reserve_workspace((*plan)->workspace_bytes()).ok());
   const TensorPointers& pointers = (*tensors)->pointers();
   EXPECT_TRUE(device->copy_out(x.data(), pointers[Tensor::kX], x.size()).ok());
   EXPECT_TRUE(device->copy_out(w.data(), pointers[Tensor::kW], w.size()).ok());
@@ -147,9 +148,8 @@ TEST(FourWaveGemm, GivesTheBytesOfTheMatrixProductOnIm2col) {
 TEST(FourWaveGemm, GivesTheSameBytesOfCopiedFp8) {
   const auto device = open_device("sim:gfx942");
   ASSERT_TRUE(device.ok()) << device.status().message();
-  for (const auto& [text, loader] :
-       {std::pair{"fwd e4m3*e4m3>bf16 n1 c64 k40 i7x5 f3x3 s2 p1", Loader::kBufferUniform},
-        std::pair{"fwd e4m3*e4m3>fp32 n1 c32 k21 i3x3 f1x1 +bias", Loader::kBufferRows}}) {
+  for (const auto& [text, loader] : {std::pair{"fwd e4m3*e4m3>bf16 n1 c64 k40 i7x5 f3x3 s2 p1", Loader::kBufferUniform},
+                                     std::pair{"fwd e4m3*e4m3>fp32 n1 c32 k21 i3x3 f1x1 +bias", Loader::kBufferRows}}) {
     const ConvProblem problem = problem_of(text);
     std::optional<KernelConfig> copied;
     for (const KernelConfig& config : four_wave_kernels(problem, Target::kGfx942, loader, 64))

@@ -20,9 +20,7 @@ struct FnuzCopy {
   static constexpr int kThreads = kFnuzThreads;
   static constexpr int kMinBlocks = 1;
 
-  WT_DEVICE static void run(const Params& p) {
-    WT_UNROLL for (int i = 0; i < kFnuzMost; ++i) copy(p.copies[i]);
-  }
+  WT_DEVICE static void run(const Params& p) { WT_UNROLL for (int i = 0; i < kFnuzMost; ++i) copy(p.copies[i]); }
 
  private:
   using Chunk = Vector<u32, kFnuzChunk / 4>;

@@ -4,8 +4,8 @@
 //
 //   w (groups, filters, taps, channels) --64x64 through shared memory--> (groups, channels, taps by phase, filters)
 //
-// Backward data is then summed along memory, as the forward pass is. A four-wave kernel of copied e4m3 gets FNUZ numbers
-// (fnuz_copy.h).
+// Backward data is then summed along memory, as the forward pass is. A four-wave kernel of copied e4m3 gets FNUZ
+// numbers (fnuz_copy.h).
 #pragma once
 
 #include "kernels/beside/device/transpose_filter_arguments.h"
@@ -55,8 +55,7 @@ struct TransposeFilter {
   static constexpr int kTile = kTransposeTile;
   static constexpr int kPitch = (kTile + 4 / static_cast<int>(sizeof(Element))) * static_cast<int>(sizeof(Element));
 
-  static constexpr bool kFnuz =
-      kConfig.kind == Kind::kFourWave && kConfig.gemm.aligned_copy && kSame<Element, E4m3>;
+  static constexpr bool kFnuz = kConfig.kind == Kind::kFourWave && kConfig.gemm.aligned_copy && kSame<Element, E4m3>;
 
   WT_DEVICE static Element stored(Element value) {
     if constexpr (kFnuz) return {static_cast<u8>(number::halved_to_fnuz(value.bits))};

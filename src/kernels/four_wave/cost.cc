@@ -24,7 +24,7 @@ constexpr double kExposed = 0.3;             // of what fills shared memory and 
 constexpr double kBarrierCycles = 80;        // per k-block
 constexpr double kConversions = 12;          // vector instructions, for four e4m3 numbers as FNUZ
 constexpr double kConverted = 0.5;           // of their time, what products do not hide
-constexpr double kCopyCycles = 450;          // of a copy to shared memory, what the products of its block do not hide
+constexpr double kLoadCycles = 450;          // of a load, what gfx950's products of a k-block do not hide
 constexpr double kTileCycles = 2500;         // coordinates, first data, the output's way through shared memory
 constexpr double kStoreBytes = 32;           // per cycle
 constexpr double kLaunch = 1.4;              // of the machine's
@@ -81,9 +81,9 @@ double four_wave_kind::predict(const KernelConfig& config, const View& seen, int
   const double sharing = std::min(static_cast<double>(resident), std::ceil(static_cast<double>(tiles) / units));
   // Every wave reads its half of both operands.
   const double read = 2.0 * (four_wave_layout::a_bytes(config) + four_wave_layout::b_bytes(config)) / rates.shared;
-  // What a block waits for its copies, the others' products fill.
-  const double waits =
-      four_wave_layout::copies(config) ? std::max(0.0, kCopyCycles - (sharing - 1) * multiply) / sharing : 0;
+  // What a block waits for its loads, the others' products fill.
+  const double hidden = (sharing - 1) * multiply;
+  const double waits = config.target == Target::kGfx950 ? std::max(0.0, kLoadCycles - hidden) / sharing : 0;
   const double block = std::max(multiply, fill) + kExposed * (fill + read) +
                        (kBarrierCycles + lane_cycles(config)) / sharing + waits + convert_cycles(config);
   const double output = double{1} * tile.m * tile.n * size_of(output_type(config)) / kStoreBytes;

@@ -84,10 +84,10 @@ const RowCase kTargetCases[] = {
     {"load-warps", [](KernelConfig& c) { c.gemm.load_warps = 4; }, "load_warps=4: every warp of pipeline basic_v1"},
     {"async-copy",
      [](KernelConfig& c) {
-       c.target = Target::kGfx942;
+       c.target = Target::kGfx1100;
        c.gemm.pipeline = Pipeline::kCompAsync;
      },
-     "needs asynchronous copies, which gfx942 has not"},
+     "needs asynchronous copies, which gfx1100 has not"},
     {"swizzle-value", [](KernelConfig& c) { c.gemm.swizzle_a = 48; }, "swizzle_a=48"},
     {"swizzle-row", [](KernelConfig& c) { c.gemm.swizzle_b = 128; }, "rows of 64 and 64 bytes"},
     {"vector-width", [](KernelConfig& c) { c.gemm.vector_c = 16; }, "vector_c=16 of 2, 2 and 2 bytes per element"},

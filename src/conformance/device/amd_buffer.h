@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conformance/device/amd_buffer.h - loads through a buffer descriptor, inside its range, across its end and beyond; copies
-// to shared memory.
+// conformance/device/amd_buffer.h - loads through a buffer descriptor, inside its range, across its end and beyond;
+// copies to shared memory.
 #pragma once
 
 #include "conformance/device/arguments.h"
@@ -30,8 +30,9 @@ struct BufferLoads {
   }
 };
 
-// Each wave copies 16 bytes of its lanes, in an order of their own, and a sixth of them nothing; then once more to another
-// place, of which it waits for the first alone. Out, 8 words per thread: what lies in its place after either wait.
+// Each wave copies 16 bytes of its lanes, in an order of their own, and a sixth of them nothing; then once more to
+// another place, of which it waits for the first alone. Out, 8 words per thread: what lies in its place after either
+// wait.
 struct WaveCopies {
   static constexpr int kThreads = 256, kMinBlocks = 1;
   using Params = probe::Params;

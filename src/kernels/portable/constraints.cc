@@ -126,13 +126,14 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) {
        if (at.target.vendor == Vendor::kNvidia) return true;
        const GemmConfig& gemm = at.config.gemm;
-       return at.target.warp_size == 64 && gemm.pipeline != Pipeline::kWavelet &&
-              gemm.vector_a == chunk(at.config) && gemm.vector_b == chunk(at.config) && waves_share(at);
+       return at.target.warp_size == 64 && gemm.pipeline != Pipeline::kWavelet && gemm.vector_a == chunk(at.config) &&
+              gemm.vector_b == chunk(at.config) && waves_share(at);
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
-           "loader async of pipeline {} with vectors of {} and {} on {}: CDNA copies 16 bytes of every lane, in rows of "
+           "loader async of pipeline {} with vectors of {} and {} on {}: CDNA copies 16 bytes of every lane, in rows "
+           "of "
            "columns that the waves share evenly, and not by wavelet; use compv4 with loaders vector",
            text_of(gemm.pipeline), gemm.vector_a, gemm.vector_b, at.target.name);
      }},

@@ -275,7 +275,7 @@ bool simulated(Target target) {
       return true;
     case Target::kSm103a:  // the device code of sm_100a
     case Target::kSm110a:
-    case Target::kSm121a:  // and of sm_120a
+    case Target::kSm121a:        // and of sm_120a
     case Target::kGfx11Generic:  // the device code of gfx1100
     case Target::kGfx12Generic:  // and of gfx1201
       return false;

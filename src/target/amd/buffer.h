@@ -51,7 +51,8 @@ WT_DEVICE void copy_buffer(const BufferView& view, u32 offset, SharedAddress to)
       : "memory", "m0");
 }
 #elif defined(__GFX9__)
-// gfx90a and gfx942 copy 4 bytes of a lane: a part of it fills the places of 16 lanes, whose offsets the others ask for.
+// gfx90a and gfx942 copy 4 bytes of a lane: a part of it fills the places of 16 lanes, whose offsets the others ask
+// for.
 inline constexpr int kCopyParts = 4;
 WT_DEVICE void copy_buffer(const BufferView& view, u32 offset, SharedAddress to) {
   const int lane = lane_index();

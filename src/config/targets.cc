@@ -59,13 +59,13 @@ constexpr MmaShape kGfx1100Mma[] = {
     fixed(kF16, {16, 16, 16}, kWmma, kPortable), fixed(kBf16, {16, 16, 16}, kWmma, kPortable),
     fixed(kF32, {16, 16, 4}, kFma, kPortable), fixed(kTf32, {16, 16, 4}, kFma, kPortable)};
 constexpr MmaShape kGfx1201Mma[] = {
-    fixed(kF16, {16, 16, 16}, kWmma, kPortable), fixed(kBf16, {16, 16, 16}, kWmma, kPortable),
-    fixed(kF32, {16, 16, 4}, kFma, kPortable),   fixed(kTf32, {16, 16, 4}, kFma, kPortable),
-    fixed(kE4m3, {16, 16, 16}, kWmma, kOwn),     fixed(kE5m2, {16, 16, 16}, kWmma, kOwn)};
+    fixed(kF16, {16, 16, 16}, kWmma, kPortable),  fixed(kBf16, {16, 16, 16}, kWmma, kPortable),
+    fixed(kF32, {16, 16, 4}, kFma, kPortable),    fixed(kTf32, {16, 16, 4}, kFma, kPortable),
+    fixed(kE4m3, {16, 16, 16}, kWmma, kPortable), fixed(kE5m2, {16, 16, 16}, kWmma, kPortable)};
 constexpr MmaShape kGfx1250Mma[] = {
-    fixed(kF16, {16, 16, 32}, kWmma, kOwn),    fixed(kBf16, {16, 16, 32}, kWmma, kOwn),
-    fixed(kF32, {16, 16, 4}, kFma, kPortable), fixed(kTf32, {16, 16, 4}, kFma, kPortable),
-    fixed(kE4m3, {16, 16, 64}, kWmma, kOwn),   fixed(kE5m2, {16, 16, 64}, kWmma, kOwn)};
+    fixed(kF16, {16, 16, 32}, kWmma, kPortable), fixed(kBf16, {16, 16, 32}, kWmma, kPortable),
+    fixed(kF32, {16, 16, 4}, kFma, kPortable),   fixed(kTf32, {16, 16, 4}, kFma, kPortable),
+    fixed(kE4m3, {16, 16, 64}, kWmma, kOwn),     fixed(kE5m2, {16, 16, 64}, kWmma, kOwn)};
 
 // LLVM's manual of its AMD backend, "Generic processors". Their code objects have version 6.
 constexpr std::string_view kGfx11Architectures[] = {"gfx1100", "gfx1101", "gfx1102", "gfx1103",
@@ -124,7 +124,7 @@ constexpr TargetInfo kTargets[] = {
      .threads_per_block = 1024,
      .units = 104,
      .max_cluster = 1,
-     .async_copy = false,
+     .async_copy = true,
      .bulk_tensor_copy = false,
      .mma = kGfx90aMma,
      .compiler = "clang",
@@ -144,7 +144,7 @@ constexpr TargetInfo kTargets[] = {
      .units = 304,
      .chiplets = 8,
      .max_cluster = 1,
-     .async_copy = false,
+     .async_copy = true,
      .bulk_tensor_copy = false,
      .mma = kGfx942Mma,
      .compiler = "clang",

@@ -84,12 +84,17 @@ void add_mfma(std::vector<Probe>& list, Target target) {
 void add_wmma(std::vector<Probe>& list, Target target) {
   using namespace device;
   ProductList products{list, 32};
-  if (target == Target::kGfx1100) {
+  if (target == Target::kGfx1250) {
+    products.add<Wmma16x16x32<F16>>(DataType::kF16, "kF16", 16, 16, 32);
+    products.add<Wmma16x16x32<Bf16>>(DataType::kBf16, "kBf16", 16, 16, 32);
+  } else if (target == Target::kGfx1100) {
     products.add<Wmma16x16x16Rdna3<F16>>(DataType::kF16, "kF16", 16, 16, 16);
     products.add<Wmma16x16x16Rdna3<Bf16>>(DataType::kBf16, "kBf16", 16, 16, 16);
   } else {
     products.add<Wmma16x16x16Rdna4<F16>>(DataType::kF16, "kF16", 16, 16, 16);
     products.add<Wmma16x16x16Rdna4<Bf16>>(DataType::kBf16, "kBf16", 16, 16, 16);
+    products.add<Wmma16x16x16Rdna4<E4m3>>(DataType::kE4m3, "kE4m3", 16, 16, 16);
+    products.add<Wmma16x16x16Rdna4<E5m2>>(DataType::kE5m2, "kE5m2", 16, 16, 16);
   }
   products.add<FmaLayout>(DataType::kF32, "kF32", 16, 16, 4, true);
 }
@@ -157,6 +162,21 @@ Probe buffer_loads(int bytes) {
   return probe;
 }
 
+// LLVM's page on the AMDGPU target and the MI300 ISA manual, "Memory Buffer Instructions", LDS bit: lane after lane.
+Probe wave_copies(int lanes) {
+  Probe probe = amd_probe("buffer.to_lds", "copies", "WaveCopies", "amd_buffer", 256);
+  probe.shape.shared_bytes = 2 * 16 * 256;
+  probe.input = pattern(16 * 256, 44);
+  const std::vector<uint32_t> words = words_of(probe.input);
+  for (int t = 0; t < 256; ++t) {
+    const int lane = t % lanes, chunk = t - lane + (lane * 5 + 3) % lanes;
+    for (int i = 0; i < 4; ++i) append(probe.expected, t % 6 != 0 ? words[4 * chunk + i] : 0u);
+    for (int i = 0; i < 4; ++i) append(probe.expected, t % 6 != 1 ? words[4 * (chunk ^ 1) + i] : 0u);
+  }
+  probe.output = Bytes(probe.expected.size(), 0xee);
+  return probe;
+}
+
 }  // namespace
 
 void add_amd_probes(std::vector<Probe>& list, Target target) {
@@ -165,6 +185,7 @@ void add_amd_probes(std::vector<Probe>& list, Target target) {
   if (cdna) {
     add_mfma(list, target);
     for (const int bytes : {768, 508, 4}) list.push_back(buffer_loads(bytes));  // whole, across its end, one word
+    list.push_back(wave_copies(lanes));
   } else {
     add_wmma(list, target);
   }

@@ -47,8 +47,9 @@ Probe mma_probe(const std::string& entry, DataType type, const std::string& kern
     const float whole = static_cast<float>(i * by % modulus - modulus / 2);
     return fractions ? whole / 7 : whole;
   };
-  for (int i = 0; i < m * k; ++i) a[i] = value(i, 7, 19);
-  for (int i = 0; i < n * k; ++i) b[i] = value(i, 5, 23);
+  // E5m2 has three digits: what it would round is rounded before.
+  for (int i = 0; i < m * k; ++i) a[i] = fractions ? value(i, 7, 19) : round_to(type, value(i, 7, 19));
+  for (int i = 0; i < n * k; ++i) b[i] = fractions ? value(i, 5, 23) : round_to(type, value(i, 5, 23));
   for (int i = 0; i < m * n; ++i) c[i] = value(i, 11, 31);
   const auto put = [&](float number) {
     if constexpr (std::is_same_v<Operand<Layout>, E4m3Fnuz>) {

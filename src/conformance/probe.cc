@@ -7,8 +7,6 @@
 
 namespace wt::conformance {
 
-bool has_probes(Target target) { return target != Target::kGfx1250; }
-
 std::vector<Probe> probes(Target target) {
   std::vector<Probe> list;
   if (info_of(target).vendor == Vendor::kAmd) {

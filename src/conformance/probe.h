@@ -40,8 +40,6 @@ struct Probe {
   std::string refused;
 };
 
-// Whether there are probes for `target`: for every simulated one, and for the generic ones of AMD.
-bool has_probes(Target target);
 // Every probe that `target` can run, in a fixed order; names are unique.
 std::vector<Probe> probes(Target target);
 

@@ -188,7 +188,7 @@ RuleResult list_kernels(const RuleQuery& query) {
       result.kernels = stratified_fifth(result.kernels);
       break;
     case RuleSet::kTests:
-      result.kernels = cover(result.kernels, kMaxTestKernels);
+      result.kernels = cover(result.kernels, is_amd(query.target) ? result.kernels.size() : kMaxTestKernels);
       break;
     case RuleSet::kTiny:
       result.kernels = first_of_each(stratified_fifth(result.kernels), kMinTinyKernels);

@@ -63,10 +63,42 @@ uint64_t pack_all(Values... values) {
   return packed;
 }
 
-// What the kernel on tensor memory can be, apart from its columns and stages; 0: another kernel. No such GPU has run
-// it, so that its tests are all there is.
+// What an AMD kernel can be, apart from its tile, warps and widths of access.
+uint64_t amd_form_of(const KernelConfig& config) {
+  const GemmConfig& gemm = config.gemm;
+  const DirectConfig& direct = config.direct;
+  uint64_t form = 1;
+  for (const int digit : {static_cast<int>(config.kind),
+                          static_cast<int>(gemm.pipeline),
+                          static_cast<int>(gemm.scheduler),
+                          int{gemm.stages},
+                          int{gemm.load_warps},
+                          int{gemm.double_buffer},
+                          static_cast<int>(gemm.staging),
+                          static_cast<int>(gemm.loader_a),
+                          static_cast<int>(gemm.loader_b),
+                          static_cast<int>(gemm.split_k),
+                          static_cast<int>(gemm.stream_k),
+                          int{gemm.stream_k_persistent},
+                          int{gemm.groups_per_tile > 1},
+                          static_cast<int>(gemm.specialization),
+                          int{gemm.mma.m},
+                          int{gemm.mma.k},
+                          int{config.fixed.filter_h},
+                          int{gemm.aligned_copy},
+                          int{config.fixed.filter_w},
+                          int{config.fixed.stride_w},
+                          int{direct.group_channels},
+                          int{direct.history}})
+    form = form * 257 + static_cast<uint64_t>(digit);
+  return form;
+}
+
+// What a kernel that no GPU of its target has run can be: the one on tensor memory, apart from its columns and stages,
+// and AMD's. Their tests are all there is. 0: another kernel.
 uint64_t form_of(const KernelConfig& config) {
   const GemmConfig& gemm = config.gemm;
+  if (is_amd(config.target)) return amd_form_of(config);
   if (config.kind != Kind::kTcgen05) return 0;
   uint64_t form = 0;
   for (const int digit : {gemm.mma.m / 128, int{gemm.persistent}, int{gemm.double_buffer}, int{gemm.cluster_m},
@@ -96,7 +128,7 @@ Properties properties(const KernelConfig& config) {
 using Pair = std::tuple<int, int, uint64_t, uint64_t>;
 
 // What `tests` must show at least once: everything but shapes in every direction, every type in every layout, and every
-// form of the kernel on tensor memory with every type in every direction.
+// form of what no GPU has run with every type in every direction.
 std::vector<Pair> needed_pairs(const KernelConfig& config) {
   const Properties values = properties(config);
   std::vector<Pair> list;

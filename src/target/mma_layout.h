@@ -138,15 +138,30 @@ struct Wmma16x16x16Rdna3 {
   static constexpr int c_col(int lane, int) { return lane % 16; }
 };
 
-// AMD WMMA 16x16x16 of RDNA4, 32 lanes: each half of the lanes holds half of k. RDNA4 ISA manual, "WMMA".
-template <class Half>
+// AMD WMMA 16x16x16 of RDNA4, 16-bit types and fp8, 32 lanes: each half of the lanes holds half of k. RDNA4 ISA
+// manual, "WMMA".
+template <class T>
 struct Wmma16x16x16Rdna4 {
-  using Operand = Half;
+  using Operand = T;
   static constexpr int kA = 8, kB = 8, kC = 8, kRun = 8;
   static constexpr int a_row(int lane, int) { return lane % 16; }
   static constexpr int a_k(int lane, int e) { return lane / 16 * 8 + e; }
   static constexpr int b_col(int lane, int) { return lane % 16; }
   static constexpr int b_k(int lane, int e) { return lane / 16 * 8 + e; }
+  static constexpr int c_row(int lane, int e) { return lane / 16 * 8 + e; }
+  static constexpr int c_col(int lane, int) { return lane % 16; }
+};
+
+// AMD WMMA 16x16x32 of gfx1250, 16-bit types, 32 lanes: the halves of the lanes hold eights of k in turns. No manual
+// is published: this is the layout by which LLVM's and Triton's gfx1250 code fills the registers.
+template <class Half>
+struct Wmma16x16x32 {
+  using Operand = Half;
+  static constexpr int kA = 16, kB = 16, kC = 8, kRun = 8;
+  static constexpr int a_row(int lane, int) { return lane % 16; }
+  static constexpr int a_k(int lane, int e) { return e / 8 * 16 + lane / 16 * 8 + e % 8; }
+  static constexpr int b_col(int lane, int) { return lane % 16; }
+  static constexpr int b_k(int lane, int e) { return e / 8 * 16 + lane / 16 * 8 + e % 8; }
   static constexpr int c_row(int lane, int e) { return lane / 16 * 8 + e; }
   static constexpr int c_col(int lane, int) { return lane % 16; }
 };

@@ -88,12 +88,11 @@ TEST_P(SimLayoutFault, EveryOneIsFoundInEveryRun) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, SimLayoutFault,
-                         testing::Values(Instruction{Target::kGfx942, 32, 32, 8},
-                                         Instruction{Target::kGfx942, 16, 16, 16},
-                                         Instruction{Target::kGfx1201, 16, 16, 16},
-                                         Instruction{Target::kGfx1100, 16, 16, 16},
-                                         Instruction{Target::kSm80, 16, 8, 16}));
+INSTANTIATE_TEST_SUITE_P(
+    Targets, SimLayoutFault,
+    testing::Values(Instruction{Target::kGfx942, 32, 32, 8}, Instruction{Target::kGfx942, 16, 16, 16},
+                    Instruction{Target::kGfx1201, 16, 16, 16}, Instruction{Target::kGfx1100, 16, 16, 16},
+                    Instruction{Target::kGfx1250, 16, 16, 32}, Instruction{Target::kSm80, 16, 8, 16}));
 
 // Draws of the four warps: in some runs a warp has drawn all its numbers before any other draws its first, and which
 // warp that is depends on the seed.

@@ -56,10 +56,19 @@ inline BuiltinRow scaled_row(const std::string& shape, const std::string& condit
   return row;
 }
 
+// wmma of gfx1250: sign of A, A, sign of B, B, sign of C, C, reuse of A, reuse of B.
+inline BuiltinRow signed_row(const std::string& type, const std::string& operand, const std::string& ending) {
+  BuiltinRow row = matrix_row(type, "16, 16, 32", operand, "wmma_f32_16x16x32_" + ending, "defined(__gfx1250__)");
+  const std::string packed = "packed<" + operand + ">";
+  row.calls = "__builtin_amdgcn_wmma_f32_16x16x32_" + ending + "(0, " + packed + "(a), 0, " + packed +
+              "(b), 0, packed<Simd<float, kC>>(c), 0, 0)";
+  return row;
+}
+
 inline std::vector<BuiltinRow> amd_matrix_rows() {
   const std::string cdna = "defined(__gfx90a__) || defined(__gfx942__) || defined(__gfx950__)";
   const std::string mi300 = cdna + " and defined(__gfx942__)", mi350 = cdna + " and defined(__gfx950__)";
-  const std::string rdna3 = "defined(__GFX11__)", rdna4 = "not defined(__GFX11__)";
+  const std::string rdna3 = "defined(__GFX11__)", rdna4 = "not defined(__gfx1250__)";
   // Elements of A that a lane holds: m * k / lanes; RDNA3's two halves of a wave hold the same rows, hence twice as
   // many.
   return {
@@ -85,6 +94,10 @@ inline std::vector<BuiltinRow> amd_matrix_rows() {
        "__builtin_amdgcn_mfma_f32_16x16x4f32(a[0], b[0], packed<Simd<float, kC>>(c), 0, 0, 0)"},
       matrix_row("kF16", "16, 16, 16", "Simd<_Float16, 16>", "wmma_f32_16x16x16_f16_w32", rdna3),
       matrix_row("kBf16", "16, 16, 16", "Simd<short, 16>", "wmma_f32_16x16x16_bf16_w32", rdna3),
+      signed_row("kF16", "Simd<_Float16, 16>", "f16"),
+      signed_row("kBf16", "Simd<__bf16, 16>", "bf16"),
+      matrix_row("kE4m3", "16, 16, 16", "Simd<int, 2>", "wmma_f32_16x16x16_fp8_fp8_w32_gfx12", rdna4),
+      matrix_row("kE5m2", "16, 16, 16", "Simd<int, 2>", "wmma_f32_16x16x16_bf8_bf8_w32_gfx12", rdna4),
       matrix_row("kF16", "16, 16, 16", "Simd<_Float16, 8>", "wmma_f32_16x16x16_f16_w32_gfx12", rdna4),
       matrix_row("kBf16", "16, 16, 16", "Simd<short, 8>", "wmma_f32_16x16x16_bf16_w32_gfx12", rdna4),
   };

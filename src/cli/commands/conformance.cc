@@ -61,7 +61,7 @@ Result<Devices> find_devices(const std::string& id) {
     }
   }
   if (!info.ok()) return info.status();
-  if (info->kind == DeviceKind::kCpu || !conformance::has_probes(info->target)) {
+  if (info->kind == DeviceKind::kCpu) {
     std::string known;
     for (const DeviceInfo& simulator : list_sim_devices())
       known += (known.empty() ? "" : ", ") + std::string(info_of(simulator.target).name);

@@ -104,8 +104,7 @@ Result<bool> selftest(const SelftestOptions& options) {
         "the self-test is for GPUs and simulators; 'wavetile bench quick --device cpu' verifies the CPU");
   const InterruptGuard guard;
   std::vector<SelfTestSection> sections;
-  if (conformance::has_probes(info.target) && is_gpu(info.kind))
-    sections = primitives(info.id, info.target, options.progress);
+  if (is_gpu(info.kind)) sections = primitives(info.id, info.target, options.progress);
   WT_TRY_ASSIGN(const std::shared_ptr<Device> device, open_device(options.device));
   SelfTestOptions test;
   test.seconds = options.minutes * 60;

@@ -6,10 +6,10 @@
 namespace wt::kinds {
 namespace {
 
-constexpr Target kTargets[] = {Target::kSm80,         Target::kSm90a,       Target::kSm100a,  Target::kSm103a,
-                               Target::kSm110a,       Target::kSm120a,      Target::kSm121a,  Target::kGfx90a,
-                               Target::kGfx942,       Target::kGfx950,      Target::kGfx1100, Target::kGfx1201,
-                               Target::kGfx11Generic, Target::kGfx12Generic};
+constexpr Target kTargets[] = {Target::kSm80,    Target::kSm90a,        Target::kSm100a,      Target::kSm103a,
+                               Target::kSm110a,  Target::kSm120a,       Target::kSm121a,      Target::kGfx90a,
+                               Target::kGfx942,  Target::kGfx950,       Target::kGfx1100,     Target::kGfx1201,
+                               Target::kGfx1250, Target::kGfx11Generic, Target::kGfx12Generic};
 constexpr std::string_view kReadFields[] = {
     "direct.sub_w",     "fixed.stride_h",    "fixed.stride_w",    "fixed.dilation_h", "fixed.dilation_w",
     "direct.vector_in", "direct.vector_out", "direct.block_size", "direct.prefetch",  "direct.history"};

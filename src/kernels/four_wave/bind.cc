@@ -7,6 +7,7 @@
 #include "base/integers.h"
 #include "config/fields.h"
 #include "config/targets.h"
+#include "kernels/beside/fnuz_copy.h"
 #include "kernels/beside/transpose_filter.h"
 #include "kernels/four_wave/device/arguments.h"
 #include "kernels/four_wave/device/layout.h"
@@ -92,14 +93,15 @@ Launch launch_of(const KernelConfig& config, const View& seen) {
 
 }  // namespace
 
-Binding four_wave_kind::bind(const KernelConfig& config, const View& seen, const DeviceInfo&, int) {
+Binding four_wave_kind::bind(const KernelConfig& config, const View& seen, const DeviceInfo& device, int) {
   static_assert(FourWaveView::kMostParts == four_wave_layout::kMostPhases);
   Binding binding;
   if (FourWaveView::of(seen).tiles(config) == 0) return binding;
   const bool forward = config.direction == Direction::kForward;
   binding.launches.push_back(forward ? launch_of<FourWaveArguments<1>>(config, seen)
                                      : launch_of<FourWaveArguments<four_wave_layout::kMostPhases>>(config, seen));
-  return forward ? binding : with_transposed_filter(config, seen.problem(), std::move(binding));
+  if (!forward) binding = with_transposed_filter(config, seen.problem(), std::move(binding));
+  return config.gemm.aligned_copy ? with_fnuz_copies(config, seen.problem(), device, std::move(binding)) : binding;
 }
 
 }  // namespace wt

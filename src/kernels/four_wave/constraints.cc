@@ -86,6 +86,16 @@ constexpr Constraint kTargetRows[] = {
            "(vectors of 16 bytes) or buffer_lane, B by buffer_rows, and both by equal vectors",
            text_of(gemm.loader_a), text_of(gemm.loader_b), gemm.vector_a, gemm.vector_b);
      }},
+
+    {"four-wave-copy", "operands are copied before where the copy is of other numbers",
+     [](const Case& at) { return at.config.gemm.aligned_copy; },
+     [](const Case& at) { return four_wave_layout::multiplies_fnuz(at.config); },
+     [](const Case& at) {
+       return fmt::format(
+           "aligned_copy={} with {} on {}: pipeline four_wave copies e4m3 as FNUZ numbers on gfx942 alone; "
+           "use aligned_copy=false",
+           at.config.gemm.aligned_copy, text_of(operand_a(at.config)), at.target.name);
+     }},
 };
 
 constexpr Constraint kProblemRows[] = {

@@ -11,6 +11,7 @@
 #include "kernels/four_wave/device/layout.h"
 #include "kernels/four_wave/kind.h"
 #include "kernels/four_wave/view.h"
+#include "kernels/resources.h"
 #include "kernels/shared/tma_maps.h"
 #include "problem/traffic.h"
 
@@ -21,6 +22,9 @@ namespace {
 constexpr double kReached = 0.6;             // of the matrix unit's peak
 constexpr double kExposed = 0.3;             // of what fills shared memory and reads fragments from it
 constexpr double kBarrierCycles = 80;        // per k-block
+constexpr double kConversions = 12;          // vector instructions, for four e4m3 numbers as FNUZ
+constexpr double kConverted = 0.5;           // of their time, what products do not hide
+constexpr double kLoadCycles = 450;          // of a load, what gfx950's products of a k-block do not hide
 constexpr double kTileCycles = 2500;         // coordinates, first data, the output's way through shared memory
 constexpr double kStoreBytes = 32;           // per cycle
 constexpr double kLaunch = 1.4;              // of the machine's
@@ -28,6 +32,7 @@ constexpr double kLoadInstructions = 8;      // for a vector of one row under it
 constexpr double kTapInstructions = 16;      // to find that tap
 constexpr double kCyclesPerInstruction = 4;  // a wave of 64 on a SIMD of 16
 constexpr int64_t kMostBlocks = 4;           // of a compute unit
+constexpr int kRegisters = 96;               // of a lane, beside accumulators
 
 // What finding each vector's tap takes per k-block. Other loaders find addresses by a few scalar instructions.
 double lane_cycles(const KernelConfig& config) {
@@ -39,6 +44,13 @@ double lane_cycles(const KernelConfig& config) {
   double instructions = vectors * (rows_a + rows_b) * 2;
   if (gemm.loader_a == Loader::kBufferLane) instructions += vectors * (kTapInstructions + rows_a * kLoadInstructions);
   return instructions * kCyclesPerInstruction;
+}
+
+// What e4m3 as FNUZ numbers takes of a SIMD per k-block, whose instructions several blocks share.
+double convert_cycles(const KernelConfig& config) {
+  if (!four_wave_layout::converts(config)) return 0;
+  const double words = (four_wave_layout::a_bytes(config) + four_wave_layout::b_bytes(config)) / 4.0;
+  return kConverted * kConversions * kCyclesPerInstruction * words / four_wave_layout::kThreads;
 }
 
 }  // namespace
@@ -62,19 +74,29 @@ double four_wave_kind::predict(const KernelConfig& config, const View& seen, int
   const double fill = (four_wave_layout::a_bytes(config) + four_wave_layout::b_bytes(config)) / rates.fill;
   // Blocks that share a compute unit share its rates, and hide each other's waits and ends.
   const int64_t resident =
-      std::clamp<int64_t>(target.shared_per_unit / four_wave_layout::shared_bytes(config), 1, kMostBlocks);
+      std::clamp<int64_t>(std::min<int64_t>(target.shared_per_unit / four_wave_layout::shared_bytes(config),
+                                            target.registers_per_thread / (accumulators_of(config) + kRegisters)),
+                          1, kMostBlocks);
   const auto units = static_cast<double>(rates.units);
   const double sharing = std::min(static_cast<double>(resident), std::ceil(static_cast<double>(tiles) / units));
   // Every wave reads its half of both operands.
   const double read = 2.0 * (four_wave_layout::a_bytes(config) + four_wave_layout::b_bytes(config)) / rates.shared;
-  const double block =
-      std::max(multiply, fill) + kExposed * (fill + read) + (kBarrierCycles + lane_cycles(config)) / sharing;
+  // What a block waits for its loads, the others' products fill.
+  const double hidden = (sharing - 1) * multiply;
+  const double waits = config.target == Target::kGfx950 ? std::max(0.0, kLoadCycles - hidden) / sharing : 0;
+  const double block = std::max(multiply, fill) + kExposed * (fill + read) +
+                       (kBarrierCycles + lane_cycles(config)) / sharing + waits + convert_cycles(config);
   const double output = double{1} * tile.m * tile.n * size_of(output_type(config)) / kStoreBytes;
-  const double waves = std::ceil(static_cast<double>(tiles) / (units * sharing)) * sharing;
-  const double busy = waves * (blocks_k * block + output + kTileCycles / sharing);
+  const double in_turn = std::ceil(static_cast<double>(tiles) / units);  // of the unit with most
+  const double busy = in_turn * (blocks_k * block + output + kTileCycles / sharing);
   double before = kLaunch * rates.launch_us;
   if (config.direction == Direction::kBackwardData) {  // the filter is transposed first
     before += rates.launch_us / 2 + 2.0 * static_cast<double>(problem.w_elements()) * size_of(problem.w) / rates.memory;
+  }
+  if (config.gemm.aligned_copy) {  // the operands are copied first, but for a filter that is transposed
+    const bool forward = config.direction == Direction::kForward;
+    const int64_t bytes = forward ? problem.x_elements() + problem.w_elements() : problem.y_elements();
+    before += rates.launch_us / 2 + 2.0 * static_cast<double>(bytes) / rates.memory;
   }
   return before + std::max(busy / rates.clock, tensor_bytes(problem) / rates.memory);
 }

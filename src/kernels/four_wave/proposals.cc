@@ -2,6 +2,7 @@
 // kernels/four_wave/proposals.cc - CDNA's convolutions, forward and of data backward, and matrix products by four waves
 // of four quadrants.
 #include "kernels/device/gemm/storage.h"
+#include "kernels/four_wave/device/layout.h"
 #include "kernels/four_wave/kind.h"
 
 namespace wt::four_wave_kind {
@@ -69,6 +70,11 @@ void propose(const KernelConfig& base, const TargetInfo& target, Breadth breadth
       gemm.vector_a = gemm.vector_b = static_cast<unsigned char>(access.bytes ? access.bytes / size_of(type) : 1);
       gemm.block_swizzle = 8;
       configs.push_back(config);
+      // Converted once, instead of wherever a number is read.
+      if (four_wave_layout::multiplies_fnuz(config) && access.bytes == 16) {
+        configs.push_back(config);
+        configs.back().gemm.aligned_copy = true;
+      }
     }
   }
 }

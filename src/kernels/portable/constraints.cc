@@ -25,8 +25,15 @@ bool is_weight(const Case& at) { return at.config.direction == Direction::kBackw
 bool is_forward(const Case& at) { return at.config.direction == Direction::kForward; }
 bool walks(const Case& at) { return !is_weight(at); }
 
-bool is_multiplied(DataType type) {
-  return type == DataType::kF16 || type == DataType::kBf16 || type == DataType::kF32 || type == DataType::kTf32;
+// fp8 lies along k alone: across it a lane would gather single bytes.
+bool is_multiplied(const KernelConfig& config) {
+  switch (operand_a(config)) {
+    case DataType::kE4m3:
+    case DataType::kE5m2:
+      return multiplies_fp8(config.target) && config.direction == Direction::kForward;
+    default:
+      return true;
+  }
 }
 
 bool is_async_pipeline(const Case& at) { return info_of(at.config.gemm.pipeline).async_copy; }
@@ -67,6 +74,19 @@ bool shares_evenly(const KernelConfig& config, int extent, bool across) {
   return is_span(along_span(config)) && step % 8 == 0 && extent % step == 0;
 }
 
+// Whether waves have whole rows of a block of columns, and a thread's rows one place in the swizzle.
+bool waves_share(const KernelConfig& config, int extent, bool across) {
+  if (!across) return true;
+  const int span = across_span(config, extent), chunks = extent / chunk(config);
+  if (span <= 0 || chunks <= 0) return false;
+  const int blocks = chunks * kChunkBytes / span, waves = load_threads(config) / warp_size(config.target);
+  return blocks > 0 && waves % blocks == 0 && load_threads(config) / chunks % 8 == 0;
+}
+bool waves_share(const Case& at) {
+  return is_sound(at) && waves_share(at.config, at.config.gemm.tile.m, a_lies_across(at.config)) &&
+         waves_share(at.config, at.config.gemm.tile.n, b_lies_across(at.config));
+}
+
 bool takes_pairs(const Case& at) {
   const GemmConfig& gemm = at.config.gemm;
   const bool matrices = at.target.vendor == Vendor::kNvidia && element_bytes(at.config) == 2;
@@ -75,10 +95,11 @@ bool takes_pairs(const Case& at) {
 
 constexpr Constraint kTargetRows[] = {
     {"portable-types", "both operands are of one type that is multiplied as it is stored", nullptr,
-     [](const Case& at) { return operand_a(at.config) == operand_b(at.config) && is_multiplied(operand_a(at.config)); },
+     [](const Case& at) { return operand_a(at.config) == operand_b(at.config) && is_multiplied(at.config); },
      [](const Case& at) {
        return fmt::format(
-           "operands {} and {}: pipeline {} multiplies fp16, bf16, fp32 or tf32, both alike; use basic_v1",
+           "operands {} and {}: pipeline {} multiplies fp16, bf16, fp32 or tf32, both alike, and forward on "
+           "gfx1201 fp8; use basic_v1",
            text_of(operand_a(at.config)), text_of(operand_b(at.config)), text_of(at.config.gemm.pipeline));
      }},
 
@@ -100,15 +121,21 @@ constexpr Constraint kTargetRows[] = {
                                                : "by loaders vector or gather");
      }},
 
-    {"portable-async", "device code for copies without registers exists for NVIDIA's targets",
+    {"portable-async", "copies without registers are NVIDIA's, or of whole chunks and waves of CDNA",
      [](const Case& at) { return at.target.async_copy && is_async(at.config); },
-     [](const Case& at) { return at.target.vendor == Vendor::kNvidia; },
      [](const Case& at) {
+       if (at.target.vendor == Vendor::kNvidia) return true;
+       const GemmConfig& gemm = at.config.gemm;
+       return at.target.warp_size == 64 && gemm.pipeline != Pipeline::kWavelet && gemm.vector_a == chunk(at.config) &&
+              gemm.vector_b == chunk(at.config) && waves_share(at);
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
-           "loader async of pipeline {} on {}: clang 19 cannot compile its copies to shared memory, so this version "
-           "has "
-           "none; use compv4 with loaders vector",
-           text_of(at.config.gemm.pipeline), at.target.name);
+           "loader async of pipeline {} with vectors of {} and {} on {}: CDNA copies 16 bytes of every lane, in rows "
+           "of "
+           "columns that the waves share evenly, and not by wavelet; use compv4 with loaders vector",
+           text_of(gemm.pipeline), gemm.vector_a, gemm.vector_b, at.target.name);
      }},
 
     {"portable-share", "every load thread has whole 16-byte chunks of both operands", is_sound,
@@ -264,6 +291,20 @@ constexpr Constraint kProblemRows[] = {
            "split_k=workspace, and no expression of the user's; use basic_v1",
            std::max({p.x_elements(), p.w_elements(), p.y_elements()}), text_of(at.config.gemm.pipeline),
            kIndexLimit - 1);
+     }},
+
+    {"portable-reach", "copies of waves reach what 31 bits count",
+     [](const Case& at) { return copies_waves(at.config); },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       const int64_t filter = p.w_elements() * at.config.gemm.groups_per_tile;  // merged
+       return std::max({p.x_elements(), filter, p.y_elements()}) * element_bytes(at.config) < kIndexLimit;
+     },
+     [](const Case& at) {
+       const ConvProblem& p = *at.problem;
+       return fmt::format("a tensor has {} elements of {} bytes: copies of waves reach {} bytes; use compv4",
+                          std::max({p.x_elements(), p.w_elements(), p.y_elements()}), element_bytes(at.config),
+                          kIndexLimit - 1);
      }},
 
     {"portable-weight", "channels of dy are whole vectors of A, those of x of B", is_weight,

@@ -65,6 +65,8 @@ LoopRates loop_of(const KernelConfig& config) {
   const bool deep = portable_layout::buffers(config) > 2;
   switch (config.gemm.pipeline) {
     case Pipeline::kCompAsync:
+      // Guesses. gfx950 copies as compv4 loads; the others copy 4 bytes of a lane, whose place it asks another for.
+      if (portable_layout::copies_waves(config)) return {config.target == Target::kGfx950 ? 0.56 : 0.25, 250};
       return {0.62, deep ? 120.0 : 250.0};
     case Pipeline::kCompV4:
       return {0.58, 200};

@@ -12,10 +12,10 @@ namespace {
 constexpr Pipeline kPipelines[] = {Pipeline::kBasicV2,   Pipeline::kMem,          Pipeline::kCompV3,
                                    Pipeline::kCompV4,    Pipeline::kCompV5,       Pipeline::kCompV6,
                                    Pipeline::kCompAsync, Pipeline::kBasicAsyncV1, Pipeline::kWavelet};
-constexpr Target kTargets[] = {Target::kSm80,         Target::kSm90a,       Target::kSm100a,  Target::kSm103a,
-                               Target::kSm110a,       Target::kSm120a,      Target::kSm121a,  Target::kGfx90a,
-                               Target::kGfx942,       Target::kGfx950,      Target::kGfx1100, Target::kGfx1201,
-                               Target::kGfx11Generic, Target::kGfx12Generic};
+constexpr Target kTargets[] = {Target::kSm80,    Target::kSm90a,        Target::kSm100a,      Target::kSm103a,
+                               Target::kSm110a,  Target::kSm120a,       Target::kSm121a,      Target::kGfx90a,
+                               Target::kGfx942,  Target::kGfx950,       Target::kGfx1100,     Target::kGfx1201,
+                               Target::kGfx1250, Target::kGfx11Generic, Target::kGfx12Generic};
 constexpr std::string_view kReadFields[] = {"gemm.tile",
                                             "gemm.warps",
                                             "gemm.mma",

@@ -13,8 +13,6 @@ namespace {
 
 using enum Pipeline;
 
-// gfx1250 has no matrix instruction with portable device code.
-
 // One form of a pipeline.
 struct Recipe {
   Pipeline pipeline;
@@ -194,7 +192,9 @@ bool is_worth_it(const KernelConfig& base, const Recipe& recipe) {
 }
 
 bool is_offered(const KernelConfig& base) {
-  return base.layout == Layout::kChannelsLast && operand_a(base) == operand_b(base) && size_of(operand_a(base)) >= 2;
+  const bool fp8 = multiplies_fp8(base.target) && base.direction == Direction::kForward;
+  return base.layout == Layout::kChannelsLast && operand_a(base) == operand_b(base) &&
+         size_of(operand_a(base)) >= (fp8 ? 1 : 2);
 }
 
 void propose_recipes(const KernelConfig& base, const TargetInfo& target, Breadth breadth,

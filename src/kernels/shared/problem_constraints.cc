@@ -232,7 +232,7 @@ constexpr Constraint kRows[] = {
      }},
 
     {"tma-rows", "inputs are copied to whole rows where they are not, of 16 or 32-bit types and one group",
-     [](const Case& at) { return tma_layout::copies_rows(at.config); },
+     [](const Case& at) { return tma_layout::copies_rows(at.config) && at.config.kind != Kind::kFourWave; },
      [](const Case& at) {
        const bool halves = operand(at, true).bytes == 2 && operand(at, false).bytes == 2;
        const bool words = operand(at, true).bytes == 4 && !tma_layout::sees_patches(at.config);

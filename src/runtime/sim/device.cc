@@ -271,11 +271,11 @@ bool simulated(Target target) {
     case Target::kGfx950:
     case Target::kGfx1100:
     case Target::kGfx1201:
+    case Target::kGfx1250:
       return true;
     case Target::kSm103a:  // the device code of sm_100a
     case Target::kSm110a:
-    case Target::kSm121a:  // and of sm_120a
-    case Target::kGfx1250:
+    case Target::kSm121a:        // and of sm_120a
     case Target::kGfx11Generic:  // the device code of gfx1100
     case Target::kGfx12Generic:  // and of gfx1201
       return false;

@@ -17,7 +17,7 @@
 namespace wt::sim {
 namespace {
 
-enum class Format : uint8_t { kF16, kBf16, kTf32, kF32, kE4m3, kE4m3Fnuz };
+enum class Format : uint8_t { kF16, kBf16, kTf32, kF32, kE4m3, kE5m2, kE4m3Fnuz };
 
 // Where each element of each lane lies: A (m, k) as an index, B (k, n) and C (m, n) by row and column.
 struct Layout {
@@ -107,6 +107,15 @@ Layout wmma_gfx12(Format format) {
       [](int lane, int e) { return ((lane >> 4) * 8 + e) * 16 + (lane & 15); });
 }
 
+// gfx1250: lanes 0 to 15 hold k 0 to 7 and 16 to 23, the others 8 to 15 and 24 to 31; C as RDNA4.
+Layout wmma_gfx1250(Format format) {
+  const auto k_of = [](int lane, int e) { return (lane >> 4) * 8 + (e < 8 ? e : e + 8); };
+  return make(
+      format, 16, 16, 32, 32, 16, 16, 8, [=](int lane, int e) { return (lane & 15) * 32 + k_of(lane, e); },
+      [=](int lane, int e) { return k_of(lane, e) * 16 + (lane & 15); },
+      [](int lane, int e) { return ((lane >> 4) * 8 + e) * 16 + (lane & 15); });
+}
+
 struct Instruction {
   const char* name;
   Layout layout;
@@ -114,7 +123,7 @@ struct Instruction {
 
 // In the order of MmaKind.
 const Instruction& instruction(MmaKind kind) {
-  static const std::array<Instruction, 22> all = {{
+  static const std::array<Instruction, 26> all = {{
       {"mma.m16n8k16.f16", m16n8k16(Format::kF16)},
       {"mma.m16n8k16.bf16", m16n8k16(Format::kBf16)},
       {"mma.m16n8k8.tf32", m16n8k8()},
@@ -137,6 +146,10 @@ const Instruction& instruction(MmaKind kind) {
       {"mfma.16x16x32.bf16", mfma16x16(Format::kBf16, 32, 8)},
       {"mfma.32x32x64.f8f6f4 (fp8)", mfma32x32(Format::kE4m3, 64, 32)},
       {"mfma.16x16x128.f8f6f4 (fp8)", mfma16x16(Format::kE4m3, 128, 32)},
+      {"wmma.16x16x16.fp8", wmma_gfx12(Format::kE4m3)},
+      {"wmma.16x16x16.bf8", wmma_gfx12(Format::kE5m2)},
+      {"wmma.16x16x32.f16", wmma_gfx1250(Format::kF16)},
+      {"wmma.16x16x32.bf16", wmma_gfx1250(Format::kBf16)},
   }};
   return all[static_cast<size_t>(kind)];
 }
@@ -199,7 +212,8 @@ constexpr std::array<float, 256> widened() {
   for (int bits = 0; bits < 256; ++bits) values[bits] = number::to_float(T{static_cast<u8>(bits)});
   return values;
 }
-constexpr std::array<float, 256> kWideE4m3 = widened<E4m3>(), kWideE4m3Fnuz = widened<E4m3Fnuz>();
+constexpr std::array<float, 256> kWideE4m3 = widened<E4m3>(), kWideE5m2 = widened<E5m2>(),
+                                 kWideE4m3Fnuz = widened<E4m3Fnuz>();
 
 struct Tiles {
   float a[32 * 64], b[128 * kMostColumns], c[32 * kMostColumns];
@@ -227,6 +241,9 @@ void execute(Warp&, void** lanes) {
         break;
       case Format::kE4m3:
         gather<uint8_t>(layout, lanes, first, count, a, b, [](uint8_t v) { return kWideE4m3[v]; });
+        break;
+      case Format::kE5m2:
+        gather<uint8_t>(layout, lanes, first, count, a, b, [](uint8_t v) { return kWideE5m2[v]; });
         break;
       case Format::kE4m3Fnuz:
         gather<uint8_t>(layout, lanes, first, count, a, b, [](uint8_t v) { return kWideE4m3Fnuz[v]; });

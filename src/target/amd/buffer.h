@@ -2,7 +2,7 @@
 // target/amd/buffer.h - loads through a buffer descriptor, which answers offsets beyond its range with zeros.
 #pragma once
 
-#include "target/amd/identity.h"
+#include "target/amd/collective.h"
 
 namespace wt::device {
 
@@ -38,9 +38,10 @@ WT_DEVICE T load_buffer(const BufferView& view, u32 offset) {
 }
 
 // 16 bytes of every lane straight to shared memory, one lane's after the other's from `to` on, which is the same in all
-// lanes. They have landed for this wave when copy_buffer_wait says so.
+// lanes: kCopyParts instructions. They have landed for this wave when copy_buffer_wait says so.
 // WHY assembly: after the builtin, clang 22 waits for everything in flight before the next read of any shared memory.
 #if defined(__gfx950__)
+inline constexpr int kCopyParts = 1;
 WT_DEVICE void copy_buffer(const BufferView& view, u32 offset, SharedAddress to) {
   asm volatile(
       "s_mov_b32 m0, %0\n\ts_nop 0\n\t"
@@ -49,7 +50,24 @@ WT_DEVICE void copy_buffer(const BufferView& view, u32 offset, SharedAddress to)
       : "s"(uniform(static_cast<int>(to))), "v"(offset), "s"(view.resource)
       : "memory", "m0");
 }
+#elif defined(__GFX9__)
+// gfx90a and gfx942 copy 4 bytes of a lane: a part of it fills the places of 16 lanes, whose offsets the others ask
+// for.
+inline constexpr int kCopyParts = 4;
+WT_DEVICE void copy_buffer(const BufferView& view, u32 offset, SharedAddress to) {
+  const int lane = lane_index();
+  WT_UNROLL for (int part = 0; part < kCopyParts; ++part) {
+    const u32 word = shuffle(offset, part * 16 + lane / 4) + static_cast<u32>(lane % 4 * 4);
+    asm volatile(
+        "s_mov_b32 m0, %0\n\ts_nop 0\n\t"
+        "buffer_load_dword %1, %2, 0 offen lds"
+        :
+        : "s"(uniform(static_cast<int>(to) + part * 256)), "v"(word), "s"(view.resource)
+        : "memory", "m0");
+  }
+}
 #else
+inline constexpr int kCopyParts = 1;
 WT_DEVICE void copy_buffer(const BufferView& view, u32 offset, SharedAddress to);  // for code that asks its target
 #endif
 // All but the last kPending of this wave's copies have landed.

@@ -32,4 +32,9 @@ WT_DEVICE void copy_async_arrive(SharedAddress barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
+// CDNA's, declared for code that asks its target first.
+WT_DEVICE void copy_wave(SharedAddress to, const void* base, u32 offset, bool exists);
+template <int kPending>
+WT_DEVICE void copy_wave_wait();
+
 }  // namespace wt::device

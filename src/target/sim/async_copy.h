@@ -2,7 +2,7 @@
 // target/sim/async_copy.h - copies from global to shared memory that pass no register.
 #pragma once
 
-#include "target/sim/identity.h"
+#include "target/sim/buffer.h"
 
 namespace wt::device {
 
@@ -24,5 +24,16 @@ WT_DEVICE void copy_async_wait(WT_SITE) {
 
 // This thread's copies so far arrive at `barrier` when they have landed, as one of its counted arrivals.
 WT_DEVICE void copy_async_arrive(SharedAddress barrier, WT_SITE) { sim::table->copy_async_arrive(barrier, site); }
+
+// 16 bytes of every lane of a wave of CDNA, `offset` bytes behind `base`, or zeros where nothing `exists`; lane after
+// lane from `to` on.
+WT_DEVICE void copy_wave(SharedAddress to, const void* base, u32 offset, bool exists, WT_SITE) {
+  copy_buffer(buffer_view(base, kOutside), exists ? offset : kOutside, to, site);
+}
+template <int kPending>
+WT_DEVICE void copy_wave_wait(WT_SITE) {
+  constexpr int kMost = 63;
+  copy_buffer_wait<(kPending * kCopyParts < kMost ? kPending * kCopyParts : kMost)>(site);
+}
 
 }  // namespace wt::device

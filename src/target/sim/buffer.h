@@ -2,7 +2,7 @@
 // target/sim/buffer.h - loads through a buffer descriptor, which answers offsets beyond its range with zeros.
 #pragma once
 
-#include "target/sim/identity.h"
+#include "target/sim/collective.h"
 
 namespace wt::device {
 
@@ -26,9 +26,19 @@ WT_DEVICE T load_buffer(const BufferView& view, u32 offset, WT_SITE) {
   return value;
 }
 
-// 16 bytes of every lane straight to shared memory, one lane's after the other's from `to` on.
+// 16 bytes of every lane straight to shared memory, one lane's after the other's from `to` on. Before gfx950 lanes copy
+// 4 bytes at a time, a part the places of 16 lanes.
+inline constexpr int kCopyParts = kTarget == Target::kGfx950 ? 1 : 4;
 WT_DEVICE void copy_buffer(const BufferView& view, u32 offset, SharedAddress to, WT_SITE) {
-  sim::table->copy_buffer(to, view.base, view.bytes, offset, 16, site);
+  if constexpr (kCopyParts == 1) {
+    sim::table->copy_buffer(to, view.base, view.bytes, offset, 16, site);
+  } else {
+    const int lane = lane_index();
+    for (int part = 0; part < kCopyParts; ++part) {
+      const u32 word = shuffle(offset, part * 16 + lane / 4, site) + static_cast<u32>(lane % 4 * 4);
+      sim::table->copy_buffer(to + static_cast<u32>(part * 256), view.base, view.bytes, word, 4, site);
+    }
+  }
 }
 // All but the last kPending of this wave's copies have landed.
 template <int kPending>

@@ -16,7 +16,8 @@ inline constexpr bool kCdna = kWarpSize == 64;
 inline constexpr bool kFnuz = kTarget == Target::kGfx942;  // whose matrix unit reads FNUZ numbers
 inline constexpr bool kCdna4 = kTarget == Target::kGfx950;
 inline constexpr bool kRdna3 = kTarget == Target::kGfx1100;
-inline constexpr bool kRdna4 = kTarget == Target::kGfx1201 || kTarget == Target::kGfx1250;
+inline constexpr bool kRdna4 = kTarget == Target::kGfx1201;
+inline constexpr bool kGfx1250 = kTarget == Target::kGfx1250;
 
 template <class Layout, sim::MmaKind kKind>
 struct MmaInstruction : Layout {
@@ -98,13 +99,21 @@ struct MmaOf<DataType::kF16, 32, 32, 16>
     : Present<kCdna4, MmaInstruction<Mfma32x32x16<F16>, MmaKind::kMfma32x32x16F16>> {};
 template <>
 struct MmaOf<DataType::kF16, 16, 16, 32>
-    : Present<kCdna4, MmaInstruction<Mfma16x16x32<F16>, MmaKind::kMfma16x16x32F16>> {};
+    : Either<kCdna4, Present<true, MmaInstruction<Mfma16x16x32<F16>, MmaKind::kMfma16x16x32F16>>,
+             Present<kGfx1250, MmaInstruction<Wmma16x16x32<F16>, MmaKind::kWmma16x16x32F16>>> {};
 template <>
 struct MmaOf<DataType::kBf16, 32, 32, 16>
     : Present<kCdna4, MmaInstruction<Mfma32x32x16<Bf16>, MmaKind::kMfma32x32x16Bf16>> {};
 template <>
 struct MmaOf<DataType::kBf16, 16, 16, 32>
-    : Present<kCdna4, MmaInstruction<Mfma16x16x32<Bf16>, MmaKind::kMfma16x16x32Bf16>> {};
+    : Either<kCdna4, Present<true, MmaInstruction<Mfma16x16x32<Bf16>, MmaKind::kMfma16x16x32Bf16>>,
+             Present<kGfx1250, MmaInstruction<Wmma16x16x32<Bf16>, MmaKind::kWmma16x16x32Bf16>>> {};
+template <>
+struct MmaOf<DataType::kE4m3, 16, 16, 16>
+    : Present<kRdna4, MmaInstruction<Wmma16x16x16Rdna4<E4m3>, MmaKind::kWmma16x16x16E4m3>> {};
+template <>
+struct MmaOf<DataType::kE5m2, 16, 16, 16>
+    : Present<kRdna4, MmaInstruction<Wmma16x16x16Rdna4<E5m2>, MmaKind::kWmma16x16x16E5m2>> {};
 // 16x16x16 is laid out differently in each of AMD's generations.
 template <>
 struct MmaOf<DataType::kF16, 16, 16, 16>

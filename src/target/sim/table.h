@@ -47,6 +47,10 @@ enum class MmaKind : int {
   kMfma16x16x32Bf16,
   kMfma32x32x64E4m3,
   kMfma16x16x128E4m3,
+  kWmma16x16x16E4m3,
+  kWmma16x16x16E5m2,
+  kWmma16x16x32F16,
+  kWmma16x16x32Bf16,
 };
 
 // A bulk tensor load. Coordinates and, for im2col, the tap's offsets: innermost first.

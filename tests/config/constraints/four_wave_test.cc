@@ -43,6 +43,8 @@ const RowCase kTargetCases[] = {
     {"four-wave-loader",
      [](KernelConfig& c) { four_wave_with(c, [](KernelConfig& x) { x.gemm.vector_a = x.gemm.vector_b = 4; }); },
      "loader_a=buffer_uniform loader_b=buffer_rows vector_a=4 vector_b=4"},
+    {"four-wave-copy", [](KernelConfig& c) { four_wave_with(c, [](KernelConfig& x) { x.gemm.aligned_copy = true; }); },
+     "four_wave copies e4m3 as FNUZ numbers on gfx942 alone"},
     {"four-wave-weight-types", [](KernelConfig& c) { weight_with(c, [](KernelConfig& x) { x.x = DataType::kF16; }); },
      "x=fp16 y=bf16: kind four_wave_weight multiplies two bf16"},
     {"four-wave-weight-tile", [](KernelConfig& c) { weight_with(c, [](KernelConfig& x) { x.gemm.tile.n = 256; }); },

@@ -41,10 +41,10 @@ const RowCase kTargetCases[] = {
      "mma=32x32x8 is no matrix instruction of sm_80 for bf16; choose one of 16x8x16 (mma.sync)"},
     {"mma-portable",
      [](KernelConfig& c) {
-       c.target = Target::kGfx1250;
+       c.target = Target::kGfx950;
        c.gemm.mma = {16, 16, 32};
      },
-     "mma=16x16x32 of gfx1250 for bf16 has no device code that kernel basic can use in this version"},
+     "mma=16x16x32 of gfx950 for bf16 has no device code that kernel basic can use in this version"},
     {"tile-warps", [](KernelConfig& c) { c.gemm.tile.m = 48; },
      "tile=48x64x32 is not a multiple of warps=2x2x1 times mma=16x8x16, which is 32x16x16"},
     {"warps-k", [](KernelConfig& c) { c.gemm.warps.k = 2; }, "warps.k=2 of kernel basic, whose warps do not share k"},
@@ -84,10 +84,10 @@ const RowCase kTargetCases[] = {
     {"load-warps", [](KernelConfig& c) { c.gemm.load_warps = 4; }, "load_warps=4: every warp of pipeline basic_v1"},
     {"async-copy",
      [](KernelConfig& c) {
-       c.target = Target::kGfx942;
+       c.target = Target::kGfx1100;
        c.gemm.pipeline = Pipeline::kCompAsync;
      },
-     "needs asynchronous copies, which gfx942 has not"},
+     "needs asynchronous copies, which gfx1100 has not"},
     {"swizzle-value", [](KernelConfig& c) { c.gemm.swizzle_a = 48; }, "swizzle_a=48"},
     {"swizzle-row", [](KernelConfig& c) { c.gemm.swizzle_b = 128; }, "rows of 64 and 64 bytes"},
     {"vector-width", [](KernelConfig& c) { c.gemm.vector_c = 16; }, "vector_c=16 of 2, 2 and 2 bytes per element"},

@@ -34,9 +34,10 @@ const RowCase kTargetCases[] = {
          x.target = Target::kGfx950;
          x.gemm.pipeline = Pipeline::kCompAsync;
          x.gemm.loader_a = x.gemm.loader_b = Loader::kAsync;
+         x.gemm.vector_a = 4;
        });
      },
-     "loader async of pipeline comp_async on gfx950"},
+     "loader async of pipeline comp_async with vectors of 4 and 8 on gfx950"},
     {"portable-share",
      [](KernelConfig& c) {
        portable_with(c, [](KernelConfig& x) {
@@ -116,6 +117,17 @@ const RowCase kProblemCases[] = {
     {"portable-image", [](KernelConfig& c) { portable_with(c, [](KernelConfig&) {}); },
      "a tensor has 4294967296 elements: pipeline compv4 takes images and filters of up to 2147483647",
      "fwd bf16 n1 c256 k8 i4096x4096 f1x1"},
+    {"portable-reach",
+     [](KernelConfig& c) {
+       portable_with(c, [](KernelConfig& x) {
+         x.target = Target::kGfx942;
+         x.gemm.mma = {16, 16, 16};
+         x.gemm.pipeline = Pipeline::kCompAsync;
+         x.gemm.loader_a = x.gemm.loader_b = Loader::kAsync;
+       });
+     },
+     "a tensor has 1073741824 elements of 2 bytes: copies of waves reach 2147483647 bytes",
+     "fwd bf16 n1 c64 k8 i4096x4096 f1x1"},
     {"portable-weight", [](KernelConfig& c) { portable_with(c, [](KernelConfig&) {}); },
      "8 channels of dy and 12 of x per group are no multiples of vector_a=8 and vector_b=8",
      "bwd_weight bf16 n1 c12 k8 i8x8 f3x3"},

@@ -43,8 +43,9 @@ class ExportedKernels : public testing::TestWithParam<Target> {
   }
   void TearDown() override { fs::remove_all(root_); }
 
-  // From the tests rule set, the first of each direction, kind and pipeline that one of the small problems fits; all of
-  // them where WAVETILE_TEST_ALL_EXPORTED is 1, which takes minutes, and of a larger number N every Nth.
+  // From the tests rule set, the first of each direction, kind, pipeline and loader that one of the small problems fits
+  // (of a target that another resembles, of each direction and kind); all of them where WAVETILE_TEST_ALL_EXPORTED is
+  // 1, which takes minutes, and of a larger number N every Nth.
   std::map<std::string, ConvProblem> sample() {
     const char* const asked = std::getenv("WAVETILE_TEST_ALL_EXPORTED");
     const bool all = asked != nullptr;
@@ -53,7 +54,9 @@ class ExportedKernels : public testing::TestWithParam<Target> {
     std::set<std::tuple<Direction, Kind, Pipeline, Loader>> seen;
     std::map<std::string, ConvProblem> problems;
     for (const KernelConfig& config : list_kernels({.target = GetParam(), .rule_set = RuleSet::kTests}).kernels) {
-      const std::tuple category(config.direction, config.kind, config.gemm.pipeline, config.gemm.loader_a);
+      const bool resembles = is_amd(GetParam()) && GetParam() != Target::kGfx942 && GetParam() != Target::kGfx1100;
+      const std::tuple category(config.direction, config.kind, resembles ? Pipeline::kBasicV1 : config.gemm.pipeline,
+                                resembles ? Loader::kGather : config.gemm.loader_a);
       if (all ? number++ % step != 0 : seen.contains(category)) continue;
       const std::optional<ConvProblem> problem = small_problem_for(config);
       if (!problem) {
@@ -137,8 +140,9 @@ TEST_P(ExportedKernels, BuildAndRunInTheSimulator) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, ExportedKernels,
-                         testing::Values(Target::kSm80, Target::kSm90a, Target::kSm100a, Target::kGfx942,
-                                         Target::kGfx1100),
+                         testing::Values(Target::kSm80, Target::kSm90a, Target::kSm100a, Target::kGfx90a,
+                                         Target::kGfx942, Target::kGfx950, Target::kGfx1100, Target::kGfx1201,
+                                         Target::kGfx1250),
                          [](const auto& param) { return std::string(text_of(param.param)); });
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <set>
 
 #include "dispatch/choice/candidates.h"
@@ -75,6 +76,7 @@ std::vector<std::byte> output_of(
   const auto bytes = [](int64_t elements, DataType type) { return static_cast<size_t>(elements * size_of(type)); };
   std::vector<std::byte> x(bytes(problem.x_elements(), problem.x)), w(bytes(problem.w_elements(), problem.w));
   std::vector<std::byte> y(bytes(problem.y_elements(), problem.y));
+  EXPECT_TRUE((*tensors)->reserve_workspace((*plan)->workspace_bytes()).ok());
   const TensorPointers& pointers = (*tensors)->pointers();
   EXPECT_TRUE(device->copy_out(x.data(), pointers[Tensor::kX], x.size()).ok());
   EXPECT_TRUE(device->copy_out(w.data(), pointers[Tensor::kW], w.size()).ok());
@@ -141,6 +143,34 @@ TEST(FourWaveGemm, GivesTheBytesOfTheMatrixProductOnIm2col) {
   }
 }
 
+// gfx942's e4m3 as FNUZ numbers, made by the loader or in a copy before: every pattern of bits, negative zeros and NaNs
+// too, and tensors that end inside a chunk of the copy.
+TEST(FourWaveGemm, GivesTheSameBytesOfCopiedFp8) {
+  const auto device = open_device("sim:gfx942");
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  for (const auto& [text, loader] : {std::pair{"fwd e4m3*e4m3>bf16 n1 c64 k40 i7x5 f3x3 s2 p1", Loader::kBufferUniform},
+                                     std::pair{"fwd e4m3*e4m3>fp32 n1 c32 k21 i3x3 f1x1 +bias", Loader::kBufferRows}}) {
+    const ConvProblem problem = problem_of(text);
+    std::optional<KernelConfig> copied;
+    for (const KernelConfig& config : four_wave_kernels(problem, Target::kGfx942, loader, 64))
+      if (!copied && config.gemm.aligned_copy) copied = config;
+    ASSERT_TRUE(copied) << text;
+    KernelConfig in_loop = *copied;
+    in_loop.gemm.aligned_copy = false;
+    const auto every_pattern = [&](auto& x, auto& w) {
+      for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<std::byte>(i < 256 ? i : i % 5 ? i * 3 % 64 : 0x80);
+      for (size_t i = 0; i < w.size(); ++i) w[i] = static_cast<std::byte>(i % 3 ? i * 7 % 64 : 0x80);
+    };
+    const auto before = output_of(*device, problem, *copied, every_pattern);
+    EXPECT_TRUE(before == output_of(*device, problem, in_loop, every_pattern)) << text;
+    expect_exact(*device, problem, *copied);
+  }
+  const ConvProblem backward = problem_of("bwd_data e4m3*e4m3>bf16 n1 c40 k64 i7x6 f3x3 s2 p1");
+  for (const KernelConfig& config : four_wave_kernels(backward, Target::kGfx942, Loader::kBufferUniform, 64))
+    if (config.gemm.aligned_copy) return expect_exact(*device, backward, config);
+  FAIL() << "no copying kernel for backward data";
+}
+
 // Beyond the last number of a sum lie another group's channels or another row of pixels in x, and another filter in w.
 // Both operands must be zero there: a padded zero times infinity is no number.
 TEST(FourWaveGemm, KeepsNonFiniteNumbersBeyondKOut) {
@@ -191,6 +221,11 @@ TEST(FourWaveChoice, PicksLoadersByChannelsAndTilesBySize) {
   EXPECT_EQ(chosen("bwd_data bf16 n16 c256 k256 i50x50 f3x3 s2 p1", Target::kGfx942).loader_a, Loader::kBufferUniform);
   // The matrix unit's own fp8 where there is one.
   EXPECT_EQ(chosen("fwd e4m3*e4m3>bf16 n16 c256 k256 i50x50 f3x3 p1", Target::kGfx942).vector_a, 16);
+  // gfx942 converts it once where many tiles read it, and in the loop where few do. gfx950 waits less with two blocks
+  // of a shallow tile.
+  EXPECT_TRUE(chosen("fwd e4m3*e4m3>bf16 n16 c256 k256 i50x50 f3x3 p1", Target::kGfx942).aligned_copy);
+  EXPECT_FALSE(chosen("fwd e4m3*e4m3>bf16 n64 c64 k64 i56x56 f1x1", Target::kGfx942).aligned_copy);
+  EXPECT_EQ(chosen("fwd bf16 n16 c256 k256 i100x100 f3x3 p1", Target::kGfx950).tile, (Extent3{128, 256, 32}));
   for (const RankedCandidate& c :
        rank_candidates(problem_of("fwd e4m3*e4m3>bf16 n16 c256 k256 i50x50 f3x3 p1"), Target::kGfx90a, {}))
     EXPECT_NE(c.config.gemm.pipeline, Pipeline::kFourWave);

@@ -4,11 +4,13 @@
 //
 //   w (groups, filters, taps, channels) --64x64 through shared memory--> (groups, channels, taps by phase, filters)
 //
-// Backward data is then summed along memory, as the forward pass is.
+// Backward data is then summed along memory, as the forward pass is. A four-wave kernel of copied e4m3 gets FNUZ
+// numbers (fnuz_copy.h).
 #pragma once
 
 #include "kernels/beside/device/transpose_filter_arguments.h"
 #include "kernels/device/gemm/storage.h"
+#include "target/number.h"
 #include "target/target.h"
 
 namespace wt {
@@ -44,7 +46,7 @@ struct TransposeFilter {
       for (int c = thread / kTile; c < kTile && channel + c < p.channels; c += kThreads / kTile) {
         device::store_global(
             static_cast<Element*>(p.turned) + (out + static_cast<i64>(c) * taps) * p.filters + filter + across,
-            device::load_shared<Element>(place(across, c)));
+            stored(device::load_shared<Element>(place(across, c))));
       }
     }
   }
@@ -52,6 +54,13 @@ struct TransposeFilter {
  private:
   static constexpr int kTile = kTransposeTile;
   static constexpr int kPitch = (kTile + 4 / static_cast<int>(sizeof(Element))) * static_cast<int>(sizeof(Element));
+
+  static constexpr bool kFnuz = kConfig.kind == Kind::kFourWave && kConfig.gemm.aligned_copy && kSame<Element, E4m3>;
+
+  WT_DEVICE static Element stored(Element value) {
+    if constexpr (kFnuz) return {static_cast<u8>(number::halved_to_fnuz(value.bits))};
+    return value;
+  }
 
   WT_DEVICE static SharedAddress place(int k, int c) {
     return device::shared_base() + static_cast<u32>(k * kPitch + c * static_cast<int>(sizeof(Element)));

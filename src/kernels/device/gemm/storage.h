@@ -9,6 +9,9 @@
 
 namespace wt {
 
+// Targets whose generic kernels multiply fp8 as it is, where both operands have the same one.
+constexpr bool multiplies_fp8(Target target) { return target == Target::kGfx1201 || target == Target::kGfx12Generic; }
+
 // fp8 is widened to fp16, exactly, on its way into shared memory; everything else is multiplied as it is stored.
 constexpr DataType multiply_type(DataType type) {
   return type == DataType::kE4m3 || type == DataType::kE5m2 ? DataType::kF16 : type;
@@ -41,6 +44,7 @@ constexpr DataType multiply_type(const KernelConfig& config) {
   if (bulk && operand_a(config) == DataType::kF32) return DataType::kTf32;
   const bool as_stored = config.kind != Kind::kBasic && config.kind != Kind::kPortable;
   if (as_stored || config.gemm.pipeline == Pipeline::kWavelet) return operand_a(config);
+  if (multiplies_fp8(config.target) && operand_a(config) == operand_b(config)) return operand_a(config);
   const DataType a = multiply_type(operand_a(config)), b = multiply_type(operand_b(config));
   if (a == b) return a;
   return a == DataType::kTf32 || b == DataType::kTf32 ? DataType::kTf32 : DataType::kF32;

@@ -28,8 +28,6 @@ struct BufferWindow {
 
 template <KernelConfig kConfig, int kTileRows>
 struct Chunks {
-  using Operand =
-      typename device::Mma<operand_a(kConfig), kConfig.gemm.mma.m, kConfig.gemm.mma.n, kConfig.gemm.mma.k>::Operand;
   static constexpr int kSpan = four_wave_layout::span(kConfig);
   static constexpr int kAbreast = kSpan / four_wave_layout::kChunkBytes;
   static constexpr int kRowStep = four_wave_layout::kThreads / kAbreast;
@@ -89,7 +87,7 @@ struct Chunks {
  private:
   // WHY: gfx942 multiplies FNUZ numbers. Halves of e4m3 numbers are exact there; the output is multiplied by four.
   WT_DEVICE static u32 as_operand(u32 four) {
-    if constexpr (kSame<Operand, E4m3Fnuz>) return number::halved_to_fnuz(four);
+    if constexpr (four_wave_layout::converts(kConfig)) return number::halved_to_fnuz(four);
     return four;
   }
 };

@@ -5,6 +5,7 @@
 //   global --loader.h--> two stages (shared, swizzled) --quadrants.h--> accumulators --output.h--> global
 #pragma once
 
+#include "kernels/beside/device/fnuz_copy.h"
 #include "kernels/beside/device/transpose_filter.h"
 #include "kernels/four_wave/device/loader.h"
 #include "kernels/four_wave/device/order.h"

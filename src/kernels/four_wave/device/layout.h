@@ -36,6 +36,13 @@ constexpr bool copies(const KernelConfig& config) {
   return config.target == Target::kGfx950 && config.gemm.vector_a * size_of(operand_a(config)) == kChunkBytes;
 }
 
+// gfx942 multiplies FNUZ numbers: a launch before makes them of e4m3 (kernels/beside/device/fnuz_copy.h), or the loader
+// does.
+constexpr bool multiplies_fnuz(const KernelConfig& config) {
+  return config.target == Target::kGfx942 && operand_a(config) == DataType::kE4m3;
+}
+constexpr bool converts(const KernelConfig& config) { return multiplies_fnuz(config) && !config.gemm.aligned_copy; }
+
 // A quadrant on its way out, fp32, with room between its rows against bank conflicts; each wave has its own.
 constexpr int out_pitch(const KernelConfig& config) { return quadrant_n(config) + 4; }
 constexpr int out_bytes(const KernelConfig& config) { return quadrant_m(config) * out_pitch(config) * 4; }

@@ -22,9 +22,33 @@ struct ColumnShares {
   static constexpr int kCount = kDepth / kStep;  // rows of a thread
   static_assert(kCount * kStep == kDepth, "the load threads must share the tile evenly");
 
-  WT_DEVICE static int row_of(int thread) { return thread / kAcross; }
-  WT_DEVICE static int column_of(int thread) { return thread % kAcross * kChunk; }
+  // Where copies fill shared memory a wave at a time, in the order of lanes, a wave has whole rows of one block.
+  static constexpr bool kWaves = portable_layout::copies_waves(kConfig);
+  static constexpr int kBlocks = kAcross * portable_layout::kChunkBytes / kSpan;  // of columns
+  static constexpr int kAbreast = kSpan / portable_layout::kChunkBytes;           // chunks of a block's row
+  static constexpr int kWaveRows = device::kWarpSize / kAbreast;
+  static_assert(!kWaves || kStep % 8 == 0, "a thread's rows share their place in the swizzle");
+  static_assert(!kWaves || kStep * kBlocks * kAbreast % device::kWarpSize == 0, "waves share the blocks evenly");
+
+  WT_DEVICE static int row_of(int thread) {
+    if constexpr (kWaves) {
+      return thread / device::kWarpSize / kBlocks * kWaveRows + thread % device::kWarpSize / kAbreast;
+    }
+    return thread / kAcross;
+  }
+  WT_DEVICE static int block_of(int thread) { return thread / device::kWarpSize % kBlocks; }
+  WT_DEVICE static int column_of(int thread) {
+    if constexpr (kWaves) {
+      const u32 at = static_cast<u32>(row_of(thread) * kSpan + thread % kAbreast * portable_layout::kChunkBytes);
+      return block_of(thread) * (kSpan / kBytes) + static_cast<int>(swizzled<kSpan>(at) % kSpan) / kBytes;
+    }
+    return thread % kAcross * kChunk;
+  }
   WT_DEVICE static u32 address(int thread, int i) {
+    if constexpr (kWaves) {
+      return static_cast<u32>(block_of(thread) * (kDepth * kSpan) + (row_of(thread) + i * kStep) * kSpan +
+                              thread % kAbreast * portable_layout::kChunkBytes);
+    }
     const u32 byte = static_cast<u32>(thread % kAcross * portable_layout::kChunkBytes);
     return byte / kSpan * (kDepth * kSpan) +
            swizzled<kSpan>(static_cast<u32>((row_of(thread) + i * kStep) * kSpan) + byte % kSpan);
@@ -74,6 +98,7 @@ struct FilterColumns : ColumnShares<kConfig, kConfig.gemm.tile.n> {
     const i32 offset = block.offset[i] >= 0 ? block.offset[i] : 0;
     return from + (static_cast<i64>(offset) + v * kVector) * kBytes;
   }
+  WT_DEVICE static const void* origin(const Arguments& p) { return p.b; }
   WT_DEVICE u32 address(int i) const { return Shares::address(thread, i); }
   WT_DEVICE void next(const Arguments& p, const PortableTask& task) {
     WT_UNROLL for (int i = 0; i < kCount; ++i) walk[i].next(p, task.tile);
@@ -112,6 +137,7 @@ struct PlainColumns : ColumnShares<kConfig, kOfA ? kConfig.gemm.tile.m : kConfig
     inside = i * kStep < pixels && v * kVector < columns;
     return from + (static_cast<i64>(i * kStep) * pitch(p) + v * kVector) * kBytes;
   }
+  WT_DEVICE static const void* origin(const Arguments& p) { return kOfA ? p.walk.b : p.walk.a; }
   WT_DEVICE u32 address(int i) const { return Shares::address(thread, i); }
   WT_DEVICE void next(const Arguments& p, const PortableTask&) {
     from += static_cast<i64>(Shares::kDepth) * pitch(p) * kBytes;
@@ -163,6 +189,7 @@ struct GatheredColumns : ColumnShares<kConfig, kConfig.gemm.tile.n> {
     inside = Places::inside(p.walk, block.pixel[i], places[v]);
     return Places::address(image, block.pixel[i], places[v]);
   }
+  WT_DEVICE static const void* origin(const Arguments& p) { return p.walk.a; }
   WT_DEVICE u32 address(int i) const { return Shares::address(thread, i); }
   WT_DEVICE void next(const Arguments&, const PortableTask&) { pixel += Shares::kDepth; }
 };

@@ -12,8 +12,14 @@
 #include "kernels/portable/device/output.h"
 #include "kernels/portable/device/pipeline.h"
 #include "kernels/portable/device/stream.h"
+#include "kernels/portable/device/wave_copies.h"
 
 namespace wt {
+
+template <KernelConfig kConfig, bool kWaves = portable_layout::copies_waves(kConfig)>
+struct CopyLoop : Asynchronous<kConfig> {};
+template <KernelConfig kConfig>
+struct CopyLoop<kConfig, true> : WaveCopies<kConfig> {};
 
 // Which loop a pipeline is, a line each.
 template <KernelConfig kConfig, Pipeline kPipeline = kConfig.gemm.pipeline>
@@ -31,9 +37,9 @@ struct LoopOf<kConfig, Pipeline::kCompV5> : WaveGroups<kConfig> {};
 template <KernelConfig kConfig>
 struct LoopOf<kConfig, Pipeline::kCompV6> : TwoTilesAhead<kConfig> {};
 template <KernelConfig kConfig>
-struct LoopOf<kConfig, Pipeline::kCompAsync> : Asynchronous<kConfig> {};
+struct LoopOf<kConfig, Pipeline::kCompAsync> : CopyLoop<kConfig> {};
 template <KernelConfig kConfig>
-struct LoopOf<kConfig, Pipeline::kBasicAsyncV1> : Asynchronous<kConfig> {};
+struct LoopOf<kConfig, Pipeline::kBasicAsyncV1> : CopyLoop<kConfig> {};
 template <KernelConfig kConfig>
 struct LoopOf<kConfig, Pipeline::kWavelet> : Roles<kConfig> {};
 

@@ -47,6 +47,8 @@ constexpr int buffers(const KernelConfig& config) {
   return config.gemm.stages;
 }
 constexpr bool is_async(const KernelConfig& config) { return config.gemm.loader_a == Loader::kAsync; }
+// CDNA copies to shared memory a wave at a time: its chunks follow each other there.
+constexpr bool copies_waves(const KernelConfig& config) { return is_async(config) && warp_size(config.target) == 64; }
 constexpr int register_tiles(const KernelConfig& config) {
   if (is_async(config)) return 0;
   return config.gemm.pipeline == Pipeline::kMem || config.gemm.pipeline == Pipeline::kCompV6 ? config.gemm.stages : 1;

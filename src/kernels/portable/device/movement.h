@@ -19,6 +19,7 @@ concept PortableSource = requires(T source, const T& fixed, const typename T::Ar
   fixed.block(p, task);
   fixed.source(p, block, 0, 0, inside);
   fixed.address(0);
+  T::origin(p);  // the tensor
   source.next(p, task);
 };
 
@@ -61,6 +62,19 @@ struct OperandMovement {
         const char* from = source.source(p, block, i, v, inside);
         device::copy_async<kVectorBytes>(tile + source.address(i) + v * kVectorBytes, from, inside ? kVectorBytes : 0);
       }
+    }
+    source.next(p, task);
+  }
+  // The same by waves of CDNA, whose chunks are whole.
+  WT_DEVICE void copy_waves(const Arguments& p, const PortableTask& task, SharedAddress tile) {
+    static_assert(Source::kVectors == 1, "a lane brings 16 bytes");
+    const typename Source::Block block = source.block(p, task);
+    const char* const origin = static_cast<const char*>(Source::origin(p));
+    const u32 before = static_cast<u32>(device::lane_index() * portable_layout::kChunkBytes);
+    WT_UNROLL for (int i = 0; i < kCount; ++i) {
+      bool inside;
+      const char* from = source.source(p, block, i, 0, inside);
+      device::copy_wave(tile + source.address(i) - before, origin, static_cast<u32>(from - origin), inside);
     }
     source.next(p, task);
   }
@@ -114,6 +128,8 @@ struct Movement {
   A a;
   B b;
 
+  static constexpr int kWaveCopies = A::kCount + B::kCount;  // of a k-block
+
   WT_DEVICE Movement(const Arguments& arguments, const PortableTask& of, int thread) : p(arguments), task(of) {
     a.source.start(p, task, thread);
     b.source.start(p, task, thread);
@@ -128,8 +144,13 @@ struct Movement {
     b.place(held.b, buffer.b);
   }
   WT_DEVICE void copy(const PortableBuffer& buffer) {
-    a.copy(p, task, buffer.a);
-    b.copy(p, task, buffer.b);
+    if constexpr (portable_layout::copies_waves(kConfig)) {
+      a.copy_waves(p, task, buffer.a);
+      b.copy_waves(p, task, buffer.b);
+    } else {
+      a.copy(p, task, buffer.a);
+      b.copy(p, task, buffer.b);
+    }
   }
   WT_DEVICE void skip() {
     a.source.next(p, task);

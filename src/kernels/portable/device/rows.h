@@ -25,8 +25,18 @@ struct RowShares {
   static_assert(kStep % 8 == 0, "a thread's rows share their place in the swizzle");
 
   WT_DEVICE static int row_of(int thread) { return thread / kAcross; }
-  WT_DEVICE static int chunk_of(int thread) { return thread % kAcross; }
+  // WHY swizzled: copies of waves fill shared memory in the order of lanes, so that a lane brings what belongs there.
+  WT_DEVICE static int chunk_of(int thread) {
+    if constexpr (portable_layout::copies_waves(kConfig)) {
+      const u32 at = static_cast<u32>(thread * portable_layout::kChunkBytes);
+      return static_cast<int>(swizzled<kSpan>(at) % kSpan) / portable_layout::kChunkBytes;
+    }
+    return thread % kAcross;
+  }
   WT_DEVICE static u32 place_of(int thread) {
+    if constexpr (portable_layout::copies_waves(kConfig)) {
+      return static_cast<u32>(thread * portable_layout::kChunkBytes);
+    }
     return swizzled<kSpan>(static_cast<u32>(row_of(thread) * kSpan + chunk_of(thread) * portable_layout::kChunkBytes));
   }
 };
@@ -71,6 +81,7 @@ struct GatheredRows : RowShares<kConfig, kConfig.gemm.tile.m> {
     inside = Places::inside(p, row[i], block.at[v]);
     return Places::address(image, row[i], block.at[v]);
   }
+  WT_DEVICE static const void* origin(const Arguments& p) { return p.a; }
   WT_DEVICE u32 address(int i) const { return place + static_cast<u32>(i * kStep * kSpan); }
   WT_DEVICE void next(const Arguments& p, const PortableTask& task) { walk.next(p, task.tile); }
 };
@@ -103,6 +114,7 @@ struct FilterRows : RowShares<kConfig, kConfig.gemm.tile.n> {
     inside = i * kStep < rows && number + v * kVector < p.filter_pitch;
     return from + (static_cast<i64>(i * kStep) * p.filter_pitch + v * kVector) * kBytes;
   }
+  WT_DEVICE static const void* origin(const Arguments& p) { return p.b; }
   WT_DEVICE u32 address(int i) const { return place + static_cast<u32>(i * kStep * kSpan); }
   WT_DEVICE void next(const Arguments&, const PortableTask&) {
     number += kConfig.gemm.tile.k;

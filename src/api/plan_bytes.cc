@@ -10,6 +10,7 @@
 #include "api/handles.h"
 #include "base/json.h"
 #include "config/enum_names.h"
+#include "dispatch/choice/decision.h"
 
 using namespace wt;
 using namespace wt::api;
@@ -36,6 +37,21 @@ Status read(const JsonValue& json, const char* key, Value& out) {
   return {};
 }
 
+// The parts of its sums. WHY not the option's 0 where the bits of an image must not depend on the batch: by its name
+// alone the kernel would be decided for other batches than the plan was, and might have other parts.
+Result<int> parts_of(const PlanRecord& record) {
+  const PlanOptions& options = record.options;
+  if (!options.batch_invariant || options.splits > 0) return options.splits;
+  const ConvProblem& problem = record.plan->problem();
+  WT_TRY_ASSIGN(const Decision decision, decide(record.device->info(), problem, options, tuning::CodeCheck::kCompile));
+  const std::string& kernel = record.plan->description().kernel;
+  if (decision.leaf().kernel != kernel) {
+    return unsupported("'{}' has been decided anew since this plan was made, for {} instead of {}; make the plan anew",
+                       to_text(problem), decision.leaf().kernel, kernel);
+  }
+  return decision.leaf().options.splits;
+}
+
 }  // namespace
 
 extern "C" {
@@ -51,6 +67,7 @@ wavetile_status wavetile_plan_save(const wavetile_plan* plan, char** bytes, size
       return unsupported("a plan with the user's own C++ is not saved: who loads it would run it; make it anew");
     }
     const PlanOptions& options = record.options;
+      WT_TRY_ASSIGN(const int splits, parts_of(record));
     const OrderedJson json = {{"format", kFormat},
                               {"version", kVersion},
                               {"problem", canonical_text(problem)},
@@ -62,7 +79,7 @@ wavetile_status wavetile_plan_save(const wavetile_plan* plan, char** bytes, size
                               {"batch_invariant", options.batch_invariant},
                               {"workspace_limit", options.workspace_limit.value_or(-1)},
                               {"fallback", options.fallback},
-                              {"splits", options.splits},
+                              {"splits", splits},
                               {"workspace_bytes", record.plan->workspace_bytes()}};
     const std::string text = json.dump();
     WT_TRY(new_string(text, bytes));

@@ -2,6 +2,7 @@
 // Plans on the CPU: every direction, layout, dimension and epilogue through the C API, against the reference.
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "handles.h"
@@ -210,4 +211,33 @@ TEST(Plan, ADeviceRemembersItsPlans) {
   options.kernel = "builtin";
   const Plan other = make_plan(device, problem, &options);
   EXPECT_NE(wavetile_plan_json(first.get()), wavetile_plan_json(other.get()));
+}
+
+// A kernel's name does not say into how many parts it divides its sums, and those must not change with the batch.
+TEST(Plan, ABatchInvariantOneKeepsItsPartsWhenItIsSaved) {
+  const Device device = open_device("sim:sm_90a");
+  wavetile_plan_options options;
+  wavetile_plan_options_init(&options);
+  options.batch_invariant = 1;
+  std::string saved[2];
+  for (const int images : {1, 5}) {
+    const Problem problem = parse("fwd bf16 n" + std::to_string(images) + " c2048 k64 i7x7 f3x3 p1");
+    const Plan plan = make_plan(device, problem, &options);
+    ASSERT_TRUE(plan);
+    char* bytes = nullptr;
+    size_t size = 0;
+    ASSERT_TRUE(succeeded(wavetile_plan_save(plan.get(), &bytes, &size)));
+    const std::string text(bytes, size);
+    wavetile_string_free(bytes);
+    EXPECT_NE(text.find("\"batch_invariant\":true"), std::string::npos) << text;
+    wavetile_plan* loaded = nullptr;
+    ASSERT_TRUE(succeeded(wavetile_plan_load(device.get(), text.data(), text.size(), &loaded)));
+    const Plan again(loaded, wavetile_plan_destroy);
+    EXPECT_EQ(wavetile_plan_workspace_bytes(again.get()), wavetile_plan_workspace_bytes(plan.get()));
+    // "splits":6, ..
+    const size_t at = text.find("\"splits\":") + 9;
+    saved[images > 1] = text.substr(at, text.find(',', at) - at);
+  }
+  EXPECT_GT(std::stoi(saved[0]), 1) << "the problem is one whose sums are divided";
+  EXPECT_EQ(saved[0], saved[1]);
 }

@@ -134,6 +134,10 @@ TEST(DoctorCommand, RunsAndVerifiesWhereItIsToldTo) {
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_TRUE(rows[0]["verification"]["verified"].get<bool>()) << rows[0].dump();
   EXPECT_GT(rows[0]["timing"]["median_us"], 0);
+  const Json simulated = rows_of(file, {"--device", "sim:sm_80"});
+  EXPECT_TRUE(simulated[0]["verification"]["verified"].get<bool>()) << simulated[0].dump();
+  EXPECT_FALSE(simulated[0].contains("timing"));
+  EXPECT_GT(simulated[0]["share"], 0);
 }
 
 TEST(DoctorCommand, WritesAPage) {

@@ -31,6 +31,8 @@ struct Patient {
   DeviceInfo info;
   bool has_cudnn = false;
 
+  // Not of a simulator, which runs and verifies alone.
+  bool has_times() const { return device && info.kind != DeviceKind::kSim; }
   // The CPU's paths have no predicted times, and so no advice.
   bool predicts() const { return info.kind != DeviceKind::kCpu; }
 };
@@ -122,15 +124,15 @@ Status doctor(const DoctorOptions& options, int& code) {
     return {};
   }
   progress.clear();
-  if (patient.device) set_limits(patient, rows);
+  if (patient.has_times()) set_limits(patient, rows);
   sort_rows(rows);
   if (options.json != "-") {
     const int columns = output_columns();
     fmt::print("{}\n\n{}\n{}", printable(place_text(patient)), doctor_table(rows, columns), doctor_summary(rows));
   }
   const Rates rates = rates_of(patient.info);
-  const nlohmann::ordered_json json =
-      doctor_json(rows, patient.info, patient.device || !patient.predicts() ? nullptr : &rates, command_text(options));
+  const nlohmann::ordered_json json = doctor_json(
+      rows, patient.info, patient.has_times() || !patient.predicts() ? nullptr : &rates, command_text(options));
   if (!options.json.empty()) WT_TRY(write_json(options.json, json));
   if (!options.page.empty()) {
     WT_TRY_ASSIGN(nlohmann::ordered_json run, read_run(json_text(json), options.file));

@@ -79,7 +79,8 @@ double all_us(const std::vector<DoctorRow>& rows, double (DoctorRow::*value)() c
 }  // namespace
 
 double DoctorRow::us() const {
-  if (trial) return is_measured() ? trial->timing->median_us : 0;
+  if (is_measured()) return trial->timing->median_us;
+  if (trial && !trial->status.ok()) return 0;  // a simulator's right result has no time
   return decision.ok() ? decision->expected_us() : 0;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_value.h"
 #include "base/printable.h"
 #include "cli/exit_code.h"
 #include "cli/input/selection.h"
@@ -101,8 +102,8 @@ void print_answer(const Answer& answer) {
   }
 }
 
-nlohmann::ordered_json answer_json(const Answer& answer) {
-  nlohmann::ordered_json accepting = nlohmann::ordered_json::array(), declining = nlohmann::ordered_json::array();
+OrderedJson answer_json(const Answer& answer) {
+  OrderedJson accepting = OrderedJson::array(), declining = OrderedJson::array();
   for (size_t i = 0; i < answer.accepting; ++i)
     accepting.push_back({{"name", answer.candidates[i].name}, {"predicted_us", answer.candidates[i].predicted_us}});
   std::map<std::string, std::string> messages;
@@ -142,10 +143,10 @@ int run_explain_suite(const ExplainSuiteOptions& options) {
   const Result<std::vector<Row>> rows =
       select_rows(options.what, options.filter, options.direction, SuiteCode::kAllowed);
   if (!rows.ok()) return report_failure(rows.status());
-  nlohmann::ordered_json json = document("wavetile explain");
+  OrderedJson json = document("wavetile explain");
   bool all_taken = true;
   for (const Target target : *wanted) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    OrderedJson list = OrderedJson::array();
     Counts chosen;
     const TargetInfo& info = info_of(target);
     if (options.json != "-") fmt::print("{} ({})\n\n", info.name, info.hardware);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/json_value.h"
 #include "base/printable.h"
 #include "cli/exit_code.h"
 #include "cli/input/own_kernels.h"
@@ -93,7 +94,7 @@ int run_run(const RunOptions& options) {
   const Result<TrialResult> trial = try_problem(options);
   if (!trial.ok()) return report_failure(trial.status());
   if (!options.json.empty()) {
-    nlohmann::ordered_json json = document(trial->replay);
+    OrderedJson json = document(trial->replay);
     json["device"] = device_json(trial->device);
     json["result"] = trial_json(*trial);
     if (const Status written = write_json(options.json, json); !written.ok()) return report_failure(written);

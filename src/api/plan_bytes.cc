@@ -67,7 +67,7 @@ wavetile_status wavetile_plan_save(const wavetile_plan* plan, char** bytes, size
       return unsupported("a plan with the user's own C++ is not saved: who loads it would run it; make it anew");
     }
     const PlanOptions& options = record.options;
-      WT_TRY_ASSIGN(const int splits, parts_of(record));
+    WT_TRY_ASSIGN(const int splits, parts_of(record));
     const OrderedJson json = {{"format", kFormat},
                               {"version", kVersion},
                               {"problem", canonical_text(problem)},

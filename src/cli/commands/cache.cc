@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/json_value.h"
 #include "base/printable.h"
 #include "cli/exit_code.h"
 #include "cli/show/numbers.h"
@@ -67,21 +68,21 @@ void print_table(const Cache& cache, const std::vector<CacheEntry>& entries) {
 }
 
 Status print_json(const std::string& where, const Cache& cache, const std::vector<CacheEntry>& entries) {
-  nlohmann::ordered_json json = document("wavetile cache list");
+  OrderedJson json = document("wavetile cache list");
   json["folder"] = cache.root().string();
   json["limit_bytes"] = cache.limit_bytes();
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  OrderedJson list = OrderedJson::array();
   for (const CacheEntry& entry : entries) {
-    nlohmann::ordered_json item = {{"key", entry.key},
-                                   {"path", entry.path.string()},
-                                   {"bytes", entry.bytes},
-                                   {"last_used", time_stamp(entry.last_used)}};
+    OrderedJson item = {{"key", entry.key},
+                        {"path", entry.path.string()},
+                        {"bytes", entry.bytes},
+                        {"last_used", time_stamp(entry.last_used)}};
     if (const Result<Module> module = module_in(entry); module.ok()) {
       item["kernel"] = module->name;
       item["backend"] = name_of(module->backend);
       item["target"] = compile::architecture_of(module->target);
       item["compiler"] = module->compiler;
-      item["resources"] = nlohmann::ordered_json::parse(compile::resources_json(module->resources));
+      item["resources"] = OrderedJson::parse(compile::resources_json(module->resources));
     } else {
       item["damage"] = module.status().message();
     }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/files.h"
+#include "base/json_value.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/show/progress.h"
@@ -24,7 +25,7 @@ namespace {
 using conformance::Bytes;
 using conformance::Probe;
 using conformance::Suite;
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 struct Completion {
   const char* name;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/json_value.h"
 #include "cli/exit_code.h"
 #include "cli/show/numbers.h"
 #include "cli/show/table.h"
@@ -108,15 +109,15 @@ void print_text(const std::vector<DeviceInfo>& devices) {
 }
 
 Status print_json(const std::string& where, const std::vector<DeviceInfo>& devices) {
-  nlohmann::ordered_json json = document("wavetile devices");
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  OrderedJson json = document("wavetile devices");
+  OrderedJson list = OrderedJson::array();
   for (const DeviceInfo& device : devices) list.push_back(device_json(device));
   json["devices"] = std::move(list);
-  nlohmann::ordered_json compilers = nlohmann::ordered_json::array();
+  OrderedJson compilers = OrderedJson::array();
   for (const CompilerRow& row : kCompilers) {
     const Status present = compile::available(row.backend, row.target);
     const Result<std::string> version = compile::compiler_version(row.backend);
-    nlohmann::ordered_json entry = {{"id", row.label}, {"for", row.use}, {"present", present.ok()}};
+    OrderedJson entry = {{"id", row.label}, {"for", row.use}, {"present", present.ok()}};
     if (version.ok()) entry["version"] = *version;
     if (!present.ok()) entry["missing"] = present.message();
     compilers.push_back(std::move(entry));

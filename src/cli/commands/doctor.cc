@@ -131,13 +131,13 @@ Status doctor(const DoctorOptions& options, int& code) {
     fmt::print("{}\n\n{}\n{}", printable(place_text(patient)), doctor_table(rows, columns), doctor_summary(rows));
   }
   const Rates rates = rates_of(patient.info);
-  const nlohmann::ordered_json json = doctor_json(
+  const OrderedJson json = doctor_json(
       rows, patient.info, patient.has_times() || !patient.predicts() ? nullptr : &rates, command_text(options));
   if (!options.json.empty()) WT_TRY(write_json(options.json, json));
   if (!options.page.empty()) {
-    WT_TRY_ASSIGN(nlohmann::ordered_json run, read_run(json_text(json), options.file));
+    WT_TRY_ASSIGN(OrderedJson run, read_run(json_text(json), options.file));
     WT_TRY(
-        write_file(options.page, report_page({std::move(run)}, nlohmann::ordered_json::array()), FileKind::kDurable));
+        write_file(options.page, report_page({std::move(run)}, OrderedJson::array()), FileKind::kDurable));
   }
   code = doctor_exit_code(rows);
   return {};

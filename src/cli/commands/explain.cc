@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "base/json_value.h"
 #include "cli/exit_code.h"
 #include "cli/input/own_kernels.h"
 #include "cli/show/numbers.h"
@@ -254,7 +255,7 @@ void print_text(const Explanation& explanation) {
 }
 
 Status print_json(const std::string& where, const Explanation& explanation, const std::string& command) {
-  nlohmann::ordered_json json = document(command);
+  OrderedJson json = document(command);
   json["problem"] = to_text(explanation.problem);
   json["canonical"] = canonical_text(explanation.problem);
   json["flops"] = explanation.problem.flops();
@@ -295,17 +296,17 @@ Status print_json(const std::string& where, const Explanation& explanation, cons
     if (explanation.strict)
       json["strict_nonfinite"] = {{"name", explanation.strict->leaf().kernel},
                                   {"predicted_us", explanation.strict->expected_us()}};
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    OrderedJson list = OrderedJson::array();
     for (const RankedCandidate& candidate : explanation.candidates) {
-      nlohmann::ordered_json declines = nlohmann::ordered_json::array();
+      OrderedJson declines = OrderedJson::array();
       for (const Decline& decline : candidate.declines)
         declines.push_back({{"id", decline.id}, {"message", decline.message}});
-      nlohmann::ordered_json item = {{"name", candidate.name}, {"accepts", candidate.accepts()}};
+      OrderedJson item = {{"name", candidate.name}, {"accepts", candidate.accepts()}};
       if (candidate.accepts()) {
         item["predicted_us"] = candidate.predicted_us;
       }
       item["kind"] = text_of(candidate.config.kind);
-      item["config"] = nlohmann::ordered_json::parse(to_json(candidate.config));
+      item["config"] = OrderedJson::parse(to_json(candidate.config));
       if (candidate.measured_us > 0) item["measured_us"] = candidate.measured_us;
       if (candidate.tuned) item["tuned"] = true;
       if (candidate.registered) item["priority"] = name_of(*candidate.registered);

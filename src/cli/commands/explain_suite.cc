@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_value.h"
 #include "base/printable.h"
 #include "cli/exit_code.h"
 #include "cli/input/selection.h"
@@ -109,14 +110,14 @@ void print_answer(const Answer& answer) {
   }
 }
 
-nlohmann::ordered_json answer_json(const Answer& answer) {
-  nlohmann::ordered_json accepting = nlohmann::ordered_json::array(), declining = nlohmann::ordered_json::array();
+OrderedJson answer_json(const Answer& answer) {
+  OrderedJson accepting = OrderedJson::array(), declining = OrderedJson::array();
   for (size_t i = 0; i < answer.accepting; ++i)
     accepting.push_back({{"name", answer.candidates[i].name}, {"predicted_us", answer.candidates[i].predicted_us}});
   std::map<std::string, std::string> messages;
   for (const auto& [id, number] : answer.reasons(messages))
     declining.push_back({{"id", id}, {"kernels", number}, {"message", messages[id]}});
-  nlohmann::ordered_json json = {{"name", answer.row.name},           {"problem", to_text(answer.row.problem)},
+  OrderedJson json = {{"name", answer.row.name},           {"problem", to_text(answer.row.problem)},
                                  {"chosen", answer.name()},           {"because", answer.because()},
                                  {"accepting", std::move(accepting)}, {"declining", std::move(declining)}};
   if (const double share = answer.share(); share > 0) json["batch_invariant_share"] = share;
@@ -154,10 +155,10 @@ int run_explain_suite(const ExplainSuiteOptions& options) {
   const Result<std::vector<Row>> rows =
       select_rows(options.what, options.filter, options.direction, SuiteCode::kAllowed);
   if (!rows.ok()) return report_failure(rows.status());
-  nlohmann::ordered_json json = document("wavetile explain");
+  OrderedJson json = document("wavetile explain");
   bool all_taken = true;
   for (const Target target : *wanted) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    OrderedJson list = OrderedJson::array();
     Counts chosen;
     double logarithms = 0;  // of the shares
     int shares = 0;

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/json_value.h"
 #include "base/parallel.h"
 #include "base/printable.h"
 #include "cli/exit_code.h"
@@ -193,8 +194,8 @@ struct BuildTimes {
 };
 
 // The figures of docs/packs.md. Modules from the cache carry the time of their own compilation.
-nlohmann::ordered_json report_json(const PackBuildOptions& options, const PackInfo& info,
-                                   const std::vector<PackInput>& inputs, const BuildTimes& times) {
+OrderedJson report_json(const PackBuildOptions& options, const PackInfo& info, const std::vector<PackInput>& inputs,
+                        const BuildTimes& times) {
   std::vector<double> seconds, bytes;
   int registers = compile::kUnknown;
   size_t spilling = 0, cached = 0;
@@ -205,7 +206,7 @@ nlohmann::ordered_json report_json(const PackBuildOptions& options, const PackIn
     spilling += input.module.resources.spill_bytes > 0;
     cached += input.module.from_cache;
   }
-  nlohmann::ordered_json json = document(command_of(options));
+  OrderedJson json = document(command_of(options));
   json["target"] = options.target;
   json["rule_set"] = info.rule_set;
   json["compiler"] = info.compiler;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_value.h"
 #include "base/printable.h"
 #include "cli/commands/pack.h"
 #include "cli/exit_code.h"
@@ -53,7 +54,7 @@ void print_table(const Pack& pack) {
 
 Status print_json(const std::string& where, const Pack& pack) {
   const PackInfo& info = pack.info();
-  nlohmann::ordered_json json = document("wavetile pack list");
+  OrderedJson json = document("wavetile pack list");
   json["file"] = info.path.string();
   json["bytes"] = info.bytes;
   json["library_version"] = info.library_version;
@@ -61,12 +62,12 @@ Status print_json(const std::string& where, const Pack& pack) {
   json["target"] = target_text(info);
   json["rule_set"] = info.rule_set;
   json["compiler"] = info.compiler;
-  nlohmann::ordered_json kernels = nlohmann::ordered_json::array();
+  OrderedJson kernels = OrderedJson::array();
   for (const PackEntry& entry : pack.entries()) {
     kernels.push_back({{"name", entry.name},
                        {"bytes", entry.bytes},
                        {"sha256", entry.checksum},
-                       {"resources", nlohmann::ordered_json::parse(compile::resources_json(entry.resources))}});
+                       {"resources", OrderedJson::parse(compile::resources_json(entry.resources))}});
   }
   json["kernels"] = std::move(kernels);
   return write_json(where, json);

@@ -26,7 +26,7 @@ extern const char* const page_js;
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 // A number at a path of keys; 0 where it is absent or no number.
 double number_at(const Json& json, std::initializer_list<const char*> path) {

@@ -4,11 +4,11 @@
 //   JSON of `wavetile bench` or bench/compare.py --read_run--> rows --report/page.*--> one file without references
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json_value.h"
 #include "base/status.h"
 
 namespace wt::cli {
@@ -22,9 +22,9 @@ struct ReportOptions {
 int run_report(const ReportOptions& options);
 
 // One run as the page reads it. `text` is the content of `file`; a fault names it.
-Result<nlohmann::ordered_json> read_run(const std::string& text, const std::string& file);
+Result<OrderedJson> read_run(const std::string& text, const std::string& file);
 
 // The whole page.
-std::string report_page(const std::vector<nlohmann::ordered_json>& runs, const nlohmann::ordered_json& history);
+std::string report_page(const std::vector<OrderedJson>& runs, const OrderedJson& history);
 
 }  // namespace wt::cli

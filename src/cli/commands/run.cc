@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json_value.h"
 #include "base/printable.h"
 #include "cli/exit_code.h"
 #include "cli/input/own_kernels.h"
@@ -122,7 +123,7 @@ int run_run(const RunOptions& options) {
   if (!outcome.ok()) return report_failure(outcome.status());
   const TrialResult& trial = outcome->trial;
   if (!options.json.empty()) {
-    nlohmann::ordered_json json = document(trial.replay);
+    OrderedJson json = document(trial.replay);
     json["device"] = device_json(trial.device);
     json["result"] = trial_json(trial);
     if (outcome->batches)

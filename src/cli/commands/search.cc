@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/json_value.h"
 #include "base/printable.h"
 #include "cli/exit_code.h"
 #include "cli/input/kernel_names.h"
@@ -77,8 +78,8 @@ void print_report(const std::string& name, const SearchReport& report, int top) 
   std::fflush(stdout);
 }
 
-nlohmann::ordered_json report_json(const std::string& name, const SearchReport& report) {
-  nlohmann::ordered_json json = {
+OrderedJson report_json(const std::string& name, const SearchReport& report) {
+  OrderedJson json = {
       {"name", name}, {"problem", to_text(report.problem)}, {"wrong", report.wrong}, {"failed", report.failed}};
   for (const SearchRow& row : report.rows) json["kernels"].push_back(trial_json(row.result));
   return json;
@@ -118,7 +119,7 @@ int run_search(const SearchCommandOptions& options) {
   timer.budget_seconds = options.budget;
   search_options.trial.timer = timer;
 
-  nlohmann::ordered_json json = document(command_text(options));
+  OrderedJson json = document(command_text(options));
   json["device"] = device_json((*device)->info());
   int code = kExitGood, wrong = 0, failed = 0;
   const InterruptGuard guard;

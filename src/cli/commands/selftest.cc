@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/json_value.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/show/progress.h"
@@ -22,7 +23,7 @@
 namespace wt::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/json_value.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/show/progress.h"
@@ -164,12 +165,11 @@ void print_table(const std::vector<Line>& lines) {
   for (const Line& line : lines) fmt::print("{}", table.row(cells(line)));
 }
 
-nlohmann::ordered_json loops_json(const CodeCheck& check) {
+OrderedJson loops_json(const CodeCheck& check) {
   if (!check.loops) return nullptr;
   const auto cost = [](const compile::LoopCost& loop) {
-    return nlohmann::ordered_json{{"matrix", loop.matrix}, {"vector", loop.vector},
-                                  {"scalar", loop.scalar}, {"shared", loop.shared},
-                                  {"global", loop.global}, {"shared_bytes", loop.shared_bytes}};
+    return OrderedJson{{"matrix", loop.matrix}, {"vector", loop.vector}, {"scalar", loop.scalar},
+                       {"shared", loop.shared}, {"global", loop.global}, {"shared_bytes", loop.shared_bytes}};
   };
   const compile::Utilisation& use = check.utilisation;
   return {{"utilisation", use.share()},
@@ -223,10 +223,10 @@ void print_loops(const std::vector<TargetCheck>& targets) {
 }
 
 Status print_json(const std::string& where, const std::vector<TargetCheck>& targets) {
-  nlohmann::ordered_json json = document("wavetile targets");
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  OrderedJson json = document("wavetile targets");
+  OrderedJson list = OrderedJson::array();
   for (const TargetCheck& target : targets) {
-    nlohmann::ordered_json kernels = nlohmann::ordered_json::array();
+    OrderedJson kernels = OrderedJson::array();
     for (const CodeCheck& check : target.checks) {
       kernels.push_back({{"name", name_of(check.config)},
                          {"kind", text_of(check.config.kind)},

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/json_value.h"
 #include "cli/exit_code.h"
 #include "cli/input/own_kernels.h"
 #include "cli/input/selection.h"
@@ -186,22 +187,22 @@ class TuneRun {
     return least;
   }
 
-  static nlohmann::ordered_json row_json(const Row& row, const TuneReport& report, double gain) {
-    nlohmann::ordered_json json = {{"name", row.name},
-                                   {"problem", to_text(row.problem)},
-                                   {"key", report.key.problem},
-                                   {"candidates", report.candidates},
-                                   {"tried", report.rows.size()},
-                                   {"cut", report.cut},
-                                   {"not_compiled", report.not_compiled},
-                                   {"wrong", report.wrong},
-                                   {"failed", report.failed},
-                                   {"complete", report.complete}};
+  static OrderedJson row_json(const Row& row, const TuneReport& report, double gain) {
+    OrderedJson json = {{"name", row.name},
+                        {"problem", to_text(row.problem)},
+                        {"key", report.key.problem},
+                        {"candidates", report.candidates},
+                        {"tried", report.rows.size()},
+                        {"cut", report.cut},
+                        {"not_compiled", report.not_compiled},
+                        {"wrong", report.wrong},
+                        {"failed", report.failed},
+                        {"complete", report.complete}};
     if (gain > 0) json["gain_over_model"] = gain;
     if (report.entry) json["kernel"] = report.entry->best.kernel;
     for (const TuneRow& tried : report.rows) {
       const tuning::Measurement& m = tried.measurement;
-      nlohmann::ordered_json kernel = {
+      OrderedJson kernel = {
           {"kernel", m.kernel}, {"outcome", name_of(m.outcome)}, {"predicted_us", tried.predicted_us}};
       if (m.median_us > 0) {
         kernel["median_us"] = m.median_us;
@@ -274,7 +275,7 @@ class TuneRun {
 
   Status write_json() const {
     if (options_.json.empty()) return {};
-    nlohmann::ordered_json json = document("wavetile tune");
+    OrderedJson json = document("wavetile tune");
     if (device_) json["device"] = device_json(device_->info());
     json["rows"] = json_rows_;
     if (quiet()) {
@@ -290,7 +291,7 @@ class TuneRun {
   std::shared_ptr<Device> device_;
   std::unique_ptr<Database> database_;
   std::optional<Table> table_;
-  nlohmann::ordered_json json_rows_ = nlohmann::ordered_json::array();
+  OrderedJson json_rows_ = OrderedJson::array();
   Tally tally_;
   double best_us_ = 0;
   Clock::time_point start_ = Clock::now();

@@ -12,7 +12,7 @@
 namespace wt::cli {
 namespace {
 
-using Json = nlohmann::json;
+using Json = JsonValue;
 using Numbers = std::vector<int64_t>;
 
 constexpr std::string_view kForward = "aten::convolution", kBackward = "aten::convolution_backward";

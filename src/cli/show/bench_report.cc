@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_value.h"
 #include "cli/exit_code.h"
 #include "cli/show/numbers.h"
 #include "cli/show/terminal.h"
@@ -98,7 +99,7 @@ std::string share_summary(const std::vector<BenchRow>& rows, const Roof& roof) {
                      std::exp(sum / count), count, by, roof.gigabytes());
 }
 
-nlohmann::ordered_json timing_json(const Timing& timing) {
+OrderedJson timing_json(const Timing& timing) {
   return {
       {"median_us", timing.median_us}, {"low_us", timing.low_us}, {"high_us", timing.high_us}, {"runs", timing.runs}};
 }
@@ -115,9 +116,8 @@ constexpr Direction kDirections[] = {Direction::kForward, Direction::kBackwardDa
 
 }  // namespace
 
-nlohmann::ordered_json cudnn_json(const CudnnResult& cudnn) {
-  nlohmann::ordered_json json = {
-      {"version", cudnn.library_version}, {"plans", cudnn.plans}, {"wrong_plans", cudnn.wrong}};
+OrderedJson cudnn_json(const CudnnResult& cudnn) {
+  OrderedJson json = {{"version", cudnn.library_version}, {"plans", cudnn.plans}, {"wrong_plans", cudnn.wrong}};
   if (cudnn.tuned) {
     json["tuned"] = timing_json(*cudnn.tuned);
     json["engine"] = cudnn.engine;
@@ -270,14 +270,14 @@ std::string bench_failures(const std::vector<BenchRow>& rows) {
   return text;
 }
 
-nlohmann::ordered_json bench_json(const std::vector<BenchRow>& rows, const Roof& roof, const DeviceInfo& device,
-                                  const std::string& target, const std::string& command) {
-  nlohmann::ordered_json json = document(command);
+OrderedJson bench_json(const std::vector<BenchRow>& rows, const Roof& roof, const DeviceInfo& device,
+                       const std::string& target, const std::string& command) {
+  OrderedJson json = document(command);
   json["device"] = device_json(device);
-  nlohmann::ordered_json list = nlohmann::ordered_json::array(), ceilings = nlohmann::ordered_json::object();
+  OrderedJson list = OrderedJson::array(), ceilings = OrderedJson::object();
   int verified = 0;
   for (const BenchRow& row : rows) {
-    nlohmann::ordered_json entry = {{"name", row.name}};
+    OrderedJson entry = {{"name", row.name}};
     if (!row.suite.empty()) entry["suite"] = row.suite;
     if (!row.model.empty()) entry["model"] = row.model;
     entry.update(trial_json(row.trial));

@@ -2,11 +2,11 @@
 // cli/show/bench_report.h - a benchmark's results as a table, a summary and JSON.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json_value.h"
 #include "cli/input/selection.h"
 #include "cli/show/preview.h"
 #include "cli/show/table.h"
@@ -44,9 +44,9 @@ std::string bench_csv(const std::vector<BenchRow>& rows, const Roof& roof);
 // Every failure with the command that repeats it, for standard error.
 std::string bench_failures(const std::vector<BenchRow>& rows);
 
-nlohmann::ordered_json cudnn_json(const CudnnResult& cudnn);
-nlohmann::ordered_json bench_json(const std::vector<BenchRow>& rows, const Roof& roof, const DeviceInfo& device,
-                                  const std::string& target, const std::string& command);
+OrderedJson cudnn_json(const CudnnResult& cudnn);
+OrderedJson bench_json(const std::vector<BenchRow>& rows, const Roof& roof, const DeviceInfo& device,
+                       const std::string& target, const std::string& command);
 
 int bench_exit_code(const std::vector<BenchRow>& rows);
 

@@ -16,7 +16,7 @@
 namespace wt::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 constexpr int kReadable = 80;
 

@@ -2,11 +2,11 @@
 // cli/show/doctor_report.h - what was found out about a model's layers, as a table and as JSON that `report` reads too.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json_value.h"
 #include "cli/input/model_layers.h"
 #include "dispatch/choice/advice.h"
 #include "dispatch/trial/cudnn.h"
@@ -41,7 +41,7 @@ void sort_rows(std::vector<DoctorRow>& rows);
 std::string doctor_table(const std::vector<DoctorRow>& rows, int columns);
 std::string doctor_summary(const std::vector<DoctorRow>& rows);
 
-nlohmann::ordered_json doctor_json(const std::vector<DoctorRow>& rows, const DeviceInfo& device, const Rates* rates,
+OrderedJson doctor_json(const std::vector<DoctorRow>& rows, const DeviceInfo& device, const Rates* rates,
                                    const std::string& command);
 
 int doctor_exit_code(const std::vector<DoctorRow>& rows);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_value.h"
 #include "cli/input/crop.h"
 #include "cli/show/numbers.h"
 #include "cli/show/terminal.h"
@@ -113,8 +114,8 @@ std::string preview_line(const Preview& preview, const std::string& target, int 
   return text;
 }
 
-nlohmann::ordered_json preview_json(const Preview& preview, const std::string& target) {
-  nlohmann::ordered_json json = {{"target", target}, {"kernel", preview.kernel}, {"compiled", preview.compiled.ok()}};
+OrderedJson preview_json(const Preview& preview, const std::string& target) {
+  OrderedJson json = {{"target", target}, {"kernel", preview.kernel}, {"compiled", preview.compiled.ok()}};
   if (preview.chosen) json["decision"] = to_json(*preview.chosen);
   if (preview.compiled.ok()) {
     json["registers"] = preview.registers;

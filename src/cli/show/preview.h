@@ -6,10 +6,10 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
+#include "base/json_value.h"
 #include "dispatch/choice/decision.h"
 #include "dispatch/trial/trial.h"
 
@@ -44,6 +44,6 @@ class Previewer {
 // a line of what is around the kernel.
 std::string preview_line(const Preview& preview, const std::string& target, int columns);
 
-nlohmann::ordered_json preview_json(const Preview& preview, const std::string& target);
+OrderedJson preview_json(const Preview& preview, const std::string& target);
 
 }  // namespace wt::cli

@@ -10,7 +10,7 @@
 
 namespace wt::cli {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 namespace {
 
@@ -92,7 +92,7 @@ Json document(const std::string& command) {
 
 std::string json_text(const Json& json) { return json_rows(json); }
 
-Status write_json(const std::string& where, const nlohmann::ordered_json& json) {
+Status write_json(const std::string& where, const OrderedJson& json) {
   if (where != "-") return write_file(where, json_text(json), FileKind::kDurable);
   fmt::print("{}", json_text(json));
   return {};

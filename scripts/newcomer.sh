@@ -144,11 +144,18 @@ print(f"{len(report.plans)} plans, {sum(row['calls'] for row in report.plans)} c
 sys.exit(bool(report.fallbacks) or sum(row["calls"] for row in report.plans) < 3 * 53 - 1 or
          not all(gradient is not None and gradient.isfinite().all() for gradient in gradients))
 END
-  inside PIP_CERT=/etc/ssl/certs/ca-certificates.crt bash -ec 'cd /wavetile && scripts/setup.sh
-    python3 -m venv .venv && . .venv/bin/activate
-    SECONDS=0 && pip install -q --disable-pip-version-check . && echo "pip install .: $SECONDS s"
-    SECONDS=0 && pip install -q --disable-pip-version-check torch torchvision && echo "torch: $SECONDS s"
-    cd / && SECONDS=0 && python lines.py && echo "the lines: $SECONDS s"'
+  inside PIP_CERT=/etc/ssl/certs/ca-certificates.crt bash -ec 'cd /wavetile
+    scripts/setup.sh
+    python3 -m venv .venv
+    source .venv/bin/activate
+    SECONDS=0
+    pip install -q --disable-pip-version-check .
+    echo "pip install .: $SECONDS s"
+    pip install -q --disable-pip-version-check torch torchvision
+    echo "with torch: $SECONDS s"
+    cd /
+    python lines.py
+    echo "with the README'"'"'s lines: $SECONDS s"'
 }
 
 # The README's blocks as tests/api/readme_programs.cmake makes programs of them; nothing here knows the checkout.

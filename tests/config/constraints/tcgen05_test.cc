@@ -156,8 +156,9 @@ const RowCase kTargetCases[] = {
        c.gemm.split_k = SplitK::kCluster;
        c.gemm.staging = Staging::kDirect;
        c.gemm.persistent = true;
+       set_columns(c, 96);
      },
-     "split_k=cluster staging=direct groups_per_tile=1 persistent=true tile=128x128"},
+     "split_k=cluster staging=direct groups_per_tile=1 persistent=true tile=128x96"},
     {"tcgen05-patch",
      [](KernelConfig& c) {
        patches(c);

@@ -30,7 +30,10 @@ int registers(const KernelConfig& config) {
     // Fragments of multiply-adds hold all k of an eighth of the rows and a quarter of the columns.
     const auto b = static_cast<int>(n / 4 * gemm.mma.k);
     const auto a = static_cast<int>((all ? m : gemm.mma.m) / 8 * gemm.mma.k);
-    return addresses + accumulators_of(config) + (a + b) * (all ? slices : 1) + held;
+    // WHY: clang 22 keeps what mem holds of several tiles with its addresses, and spills on RDNA (228 to 320 bytes of
+    // 64x64x16).
+    const int travelling = is_amd(config.target) && gemm.pipeline == Pipeline::kMem ? 4 * held : 0;
+    return addresses + accumulators_of(config) + (a + b) * (all ? slices : 1) + held + travelling;
   }
   return addresses + accumulators_of(config) + fragments_of(config) * slices * copies + held;
 }

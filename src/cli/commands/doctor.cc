@@ -136,8 +136,7 @@ Status doctor(const DoctorOptions& options, int& code) {
   if (!options.json.empty()) WT_TRY(write_json(options.json, json));
   if (!options.page.empty()) {
     WT_TRY_ASSIGN(OrderedJson run, read_run(json_text(json), options.file));
-    WT_TRY(
-        write_file(options.page, report_page({std::move(run)}, OrderedJson::array()), FileKind::kDurable));
+    WT_TRY(write_file(options.page, report_page({std::move(run)}, OrderedJson::array()), FileKind::kDurable));
   }
   code = doctor_exit_code(rows);
   return {};

@@ -118,8 +118,8 @@ OrderedJson answer_json(const Answer& answer) {
   for (const auto& [id, number] : answer.reasons(messages))
     declining.push_back({{"id", id}, {"kernels", number}, {"message", messages[id]}});
   OrderedJson json = {{"name", answer.row.name},           {"problem", to_text(answer.row.problem)},
-                                 {"chosen", answer.name()},           {"because", answer.because()},
-                                 {"accepting", std::move(accepting)}, {"declining", std::move(declining)}};
+                      {"chosen", answer.name()},           {"because", answer.because()},
+                      {"accepting", std::move(accepting)}, {"declining", std::move(declining)}};
   if (const double share = answer.share(); share > 0) json["batch_invariant_share"] = share;
   return json;
 }

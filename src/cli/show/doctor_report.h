@@ -42,7 +42,7 @@ std::string doctor_table(const std::vector<DoctorRow>& rows, int columns);
 std::string doctor_summary(const std::vector<DoctorRow>& rows);
 
 OrderedJson doctor_json(const std::vector<DoctorRow>& rows, const DeviceInfo& device, const Rates* rates,
-                                   const std::string& command);
+                        const std::string& command);
 
 int doctor_exit_code(const std::vector<DoctorRow>& rows);
 

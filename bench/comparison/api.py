@@ -29,7 +29,8 @@ class PlanOptions(ctypes.Structure):
                    ("tuning_seconds", ctypes.c_double), ("stream", ctypes.c_void_p),
                    ("fallback", ctypes.c_int32), ("reserved2", ctypes.c_int32), ("splits", ctypes.c_int32),
                    ("reserved3", ctypes.c_int32), ("config", ctypes.c_char_p), ("registry", ctypes.c_void_p),
-                   ("select", ctypes.c_void_p), ("select_user", ctypes.c_void_p)])
+                   ("select", ctypes.c_void_p), ("select_user", ctypes.c_void_p),
+                   ("batch_invariant", ctypes.c_int32), ("reserved4", ctypes.c_int32)])
 
 
 class Tensors(ctypes.Structure):

@@ -2,6 +2,10 @@
 // tests/address_sanitizer.h - what tests must know of AddressSanitizer.
 #pragma once
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace wt {
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -14,5 +18,17 @@ inline constexpr bool kAddressSanitizer = false;
 inline constexpr const char* kNoForkBesideThreads =
     "AddressSanitizer's allocator does not take its locks before a fork(): a child made while another thread allocates "
     "may wait for one of them for ever";
+
+// What this thread allocates while it lives may be lost.
+struct LeaksAllowed {
+#if defined(__SANITIZE_ADDRESS__)
+  LeaksAllowed() { __lsan_disable(); }
+  ~LeaksAllowed() { __lsan_enable(); }
+#else
+  LeaksAllowed() {}
+#endif
+  LeaksAllowed(const LeaksAllowed&) = delete;
+  LeaksAllowed& operator=(const LeaksAllowed&) = delete;
+};
 
 }  // namespace wt

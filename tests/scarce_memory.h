@@ -39,6 +39,14 @@ void* operator new(std::size_t bytes) { return wt::scarce::allocate(bytes, align
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return wt::scarce::allocate(bytes, static_cast<std::size_t>(alignment));
 }
+// WHY replaced too: a sanitizer's own would not be of one kind with the deletions below.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return ::operator new(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }

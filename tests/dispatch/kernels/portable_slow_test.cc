@@ -80,7 +80,6 @@ TEST_P(PortableSlow, ScaledWeightGradientsAreExact) {
   expect_best([](const KernelConfig& c) { return c.gemm.stream_k == StreamK::kTree; });
 }
 
-#if WT_HAVE_NVRTC || WT_HAVE_CLANG
 // The largest tiles of the loops with the most in registers, by the real compilers. Rule set tiny has the others.
 std::vector<KernelConfig> largest(const char* text, Target target, std::initializer_list<Pipeline> pipelines) {
   auto kernels = one_of_each_loop(problem_of(text), target, true);
@@ -103,7 +102,6 @@ std::vector<KernelConfig> forms(Target target) {
           best_with(problem_of("bwd_weight bf16 n8 c256 k256 i28x28 f1x1"), target,
                     [](const KernelConfig& c) { return c.gemm.explicit_gemm && c.gemm.tile.m == 128; })};
 }
-#endif
 
 #if WT_HAVE_NVRTC
 TEST(PortableSpills, NoneOnSm80) {

@@ -19,7 +19,7 @@ std::string sizes_text(const Spatial& lower, const Spatial& upper, int dims, boo
   bool same = true;
   for (int i = first + 1; i < kMaxDims; ++i) {
     same = same && lower[i] == lower[first] && upper[i] == upper[first];
-    text += "x" + one(i);
+    text += 'x' + one(i);
   }
   return shorten && same ? one(first) : text;
 }

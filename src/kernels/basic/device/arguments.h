@@ -16,6 +16,7 @@ struct GemmArguments {
   void* out;
   EpilogueArguments epilogue;
   i64 m, n, k;  // GEMM sizes of one group
+  const u8 *scales_a, *scales_b;  // of blocks, where there are some
 };
 
 }  // namespace wt

@@ -100,9 +100,11 @@ inline const Form kForms[] = {
     {"ScaledStrided", "fwd e4m3>fp32 n3 c64 k136 i19x8 f2x3 p1 s2 scales=mx",
      [](const GemmConfig& g) { return stored(g, kPairs) && g.tile.n == 128; }},
     {"ScaledOneAccumulator", "fwd e4m3>bf16 n1 c352 k264 i7x9 f1x1 scales=mx",
-     [](const GemmConfig& g) { return g.tile.n == 256 && g.staging == kBulk && g.split_k == SplitK::kNone; }},
-    {"ScaledRows", "fwd e4m3>bf16 n1 c128 k64 i15x15 f3x3 p4 d4 scales=mx",
-     [](const GemmConfig& g) { return stored(g, kRows); }},
+     [](const GemmConfig& g) {
+       return g.tile.n == 256 && g.staging == kBulk && g.split_k == SplitK::kNone && g.cluster_m == 1 && takes(g);
+     }},
+    {"ScaledDilated", "fwd e4m3>bf16 n1 c128 k64 i15x15 f3x3 p4 d4 scales=mx",
+     [](const GemmConfig& g) { return stored(g, kBulk) && !takes(g); }},
     {"ScaledGroups", "fwd e4m3>bf16 n1 c256 k136 g2 i9x9 f3x3 p1 scales=mx",
      [](const GemmConfig& g) { return stored(g, kPairs); }},
     {"ScaledTail", "fwd e4m3>bf16 n1 c64 k160 i9x9 f3x3 p1 scales=mx",

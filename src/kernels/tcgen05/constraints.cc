@@ -88,20 +88,22 @@ constexpr Constraint kTargetRows[] = {
            at.config.gemm.mma.m, text_of(at.config.scales));
      }},
 
-    {"tcgen05-scales", "a stage of numbers with scales is one box of 128 bytes, walked by im2col",
+    {"tcgen05-scales", "a stage of numbers with scales is one box of 128 bytes, of one region that is walked by im2col",
      [](const Case& at) { return tcgen05_layout::has_scales(at.config); },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return gemm.swizzle_a == 128 && gemm.tile.k == 128 && gemm.loader_a == Loader::kTmaIm2col &&
-              gemm.groups_per_tile == 1 && !gemm.aligned_copy && gemm.specialization == Specialization::kDefault;
+              gemm.groups_per_tile == 1 && !gemm.aligned_copy && gemm.specialization == Specialization::kDefault &&
+              tma_layout::regions(at.config) == 1;
      },
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
-           "scales={} with swizzle_a={} tile.k={} loader_a={} groups_per_tile={} aligned_copy={} specialization={}: "
-           "use 128, 128 (bytes), tma_im2col, 1, false and default",
+           "scales={} with swizzle_a={} tile.k={} loader_a={} groups_per_tile={} aligned_copy={} specialization={} "
+           "staging={}: use 128, 128 (bytes), tma_im2col, 1, false, default, and tma_store or direct, which have one "
+           "region",
            text_of(at.config.scales), gemm.swizzle_a, gemm.tile.k, text_of(gemm.loader_a), gemm.groups_per_tile,
-           gemm.aligned_copy, text_of(gemm.specialization));
+           gemm.aligned_copy, text_of(gemm.specialization), text_of(gemm.staging));
      }},
 
     {"tcgen05-pair", "of a pair each block loads whole rows of the swizzle, and changes no numbers", is_pair,

@@ -193,7 +193,6 @@ void propose_scaled(const KernelConfig& base, Breadth breadth, std::vector<Kerne
     if (shape.offer < least) continue;
     propose_shape(base, shape, 128, Loader::kTmaIm2col, whole, configs);
     if (breadth == Breadth::kFew || whole == Staging::kDirect) continue;
-    propose_shape(base, shape, 128, Loader::kTmaIm2col, Staging::kShared, configs);
     propose_shape(base, shape, 128, Loader::kTmaIm2col, Staging::kDirect, configs);
   }
   propose_sharing(base, breadth, whole, configs);

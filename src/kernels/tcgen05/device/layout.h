@@ -101,11 +101,11 @@ constexpr int out_buffers(const KernelConfig& config) {
 // Bytes from a block's first aligned one on.
 struct SharedLayout {
   int a, b;      // slots
-  int scales;    // of the slots
   int low;       // the low parts of both, as far from them (kernels/tma/device/remainder.h)
   int out;       // outputs on their way
   int exchange;  // rows of sums from the cluster's blocks, and their barriers (kernels/tma/device/exchange.h)
   int cluster;
+  int scales;          // of the slots
   int answers;         // of launch control
   int ring, changed;   // barriers of the slots: full and empty; full where numbers are parted, or have their scales
   int summed, taken;   // of each accumulator: its products are done, and its sums are read
@@ -122,11 +122,11 @@ constexpr SharedLayout shared_layout(const KernelConfig& config) {
   SharedLayout at{};
   at.a = regions.take(slots * a_bytes(config));
   at.b = regions.take(slots * b_bytes(config));
-  at.scales = regions.take(slots * scale_bytes(config));
   at.low = regions.take(tma_layout::three_products(config) ? slots * (a_bytes(config) + b_bytes(config)) : 0);
   at.out = regions.take(out_buffers(config) * kChunkBytes);
   at.exchange = regions.take(tma_layout::exchange_bytes(exchanged(config)));
   at.cluster = regions.take(sums_in_cluster(config) ? 16 : 0);
+  at.scales = regions.take(slots * scale_bytes(config));
   at.answers = regions.take(16 * kAnswers);
   at.ring = regions.take(ring_bytes(slots));
   at.changed = regions.take(tma_layout::changes_tiles(config) || has_scales(config) ? ring_bytes(slots) : 0);

@@ -41,7 +41,7 @@ PlanHandle* plan_of(PyObject* capsule);
 wavetile_tensors tensors_at(const std::array<void*, kRoles>& at);
 
 constexpr const char* kRoleNames[kRoles] = {
-    "x",       "w",           "y",    "scale", "bias", "residual", "amax", "bias_gradient",
+    "x",       "w",           "y",    "scale", "bias", "residual", "amax",     "bias_gradient",
     "history", "new_history", "aux0", "aux1",  "aux2", "aux3",     "x_scales", "w_scales"};
 
 }  // namespace wt::python

@@ -129,8 +129,7 @@ TensorShape tensor_shape(const ConvProblem& problem, wavetile_role role) {
   if (!used) return {};
   const bool written = role == output_role(problem) || role == WAVETILE_ROLE_AMAX ||
                        role == WAVETILE_ROLE_BIAS_GRADIENT || role == WAVETILE_ROLE_NEW_HISTORY ||
-                       (role <= WAVETILE_ROLE_AUX3 &&
-                        role - WAVETILE_ROLE_AUX0 >= problem.epilogue.auxiliaries_read());
+                       (role <= WAVETILE_ROLE_AUX3 && role - WAVETILE_ROLE_AUX0 >= problem.epilogue.auxiliaries_read());
   tensor.use = written ? WAVETILE_WRITTEN : WAVETILE_READ;
   tensor.elements = 1;
   for (int i = 0; i < tensor.rank; ++i) tensor.elements *= tensor.shape[i];

@@ -129,8 +129,7 @@ Result<HostTensors> copies_of(const ConvProblem& problem, const wavetile_tensors
 
 // What the device's reference has no code for; the host's has.
 bool needs_host(const Device& device, const ConvProblem& problem) {
-  return device.info().kind == DeviceKind::kCpu || problem.history || problem.new_history ||
-         problem.has_scales() ||
+  return device.info().kind == DeviceKind::kCpu || problem.history || problem.new_history || problem.has_scales() ||
          problem.bias_gradient != BiasGradient::kNone || !problem.epilogue.store.empty();
 }
 

@@ -9,9 +9,8 @@ namespace {
 
 constexpr EnumName kDirections[] = {
     {"fwd", "kForward"}, {"bwd_data", "kBackwardData"}, {"bwd_weight", "kBackwardWeight"}};
-constexpr EnumName kDataTypes[] = {{"fp32", "kF32"},  {"tf32", "kTf32"}, {"fp16", "kF16"},
-                                   {"bf16", "kBf16"}, {"e4m3", "kE4m3"}, {"e5m2", "kE5m2"},
-                                   {"e2m1", "kE2m1"}};
+constexpr EnumName kDataTypes[] = {{"fp32", "kF32"},  {"tf32", "kTf32"}, {"fp16", "kF16"}, {"bf16", "kBf16"},
+                                   {"e4m3", "kE4m3"}, {"e5m2", "kE5m2"}, {"e2m1", "kE2m1"}};
 constexpr EnumName kBlockScales[] = {{"none", "kNone"}, {"mx", "kMx"}, {"nv", "kNv"}};
 constexpr EnumName kLayouts[] = {{"channels_last", "kChannelsLast"}, {"channels_first", "kChannelsFirst"}};
 constexpr auto kActivationNames = [] {

@@ -62,8 +62,7 @@ std::string signature_difference(const KernelConfig& config, const ConvProblem& 
   const KernelConfig wanted = config_for(problem, config.target);
   if (config.direction == wanted.direction && config.dims == wanted.dims && config.layout == wanted.layout &&
       config.x == wanted.x && config.w == wanted.w && config.y == wanted.y && config.acc == wanted.acc &&
-      config.scales == wanted.scales &&
-      config.epilogue == wanted.epilogue)
+      config.scales == wanted.scales && config.epilogue == wanted.epilogue)
     return {};
   std::string difference;
   for (const std::string_view path : kSigned) {

@@ -25,7 +25,7 @@ const KernelKind* const kKinds[] = {WT_KERNEL_KINDS(WT_ADDRESS)};
 #undef WT_ADDRESS
 
 // What every kernel's device code reads.
-constexpr std::string_view kSignature[] = {"kind", "direction", "target", "x",          "w",       "y",
+constexpr std::string_view kSignature[] = {"kind", "direction", "target", "x",          "w",        "y",
                                            "acc",  "layout",    "dims",   "min_blocks", "epilogue", "scales"};
 
 bool covers(std::string_view field, std::string_view path) {

@@ -34,7 +34,7 @@ class View {
   const ConvProblem& asked() const { return asked_; }
 
   // As the kernel's device code computes it: kernels for patches see the easier problem that these are, where they are
-  // (problem/patch_view.h), and copies of bytes that hold several numbers see channels of bytes; others the view itself.
+  // (problem/patch_view.h), copies of bytes with several numbers see channels of bytes, and others the view itself.
   const View& seen_by(const KernelConfig& config) const;
   // The problem with so many groups as one (shared/merged_problem.h); the view itself of one.
   const View& merged(int groups) const;

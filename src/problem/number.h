@@ -34,7 +34,7 @@ uint16_t float_to_fp16(float value);
 uint8_t float_to_e4m3(float value);
 uint8_t float_to_e5m2(float value);
 uint8_t float_to_e2m1(float value);  // into the low half; saturates at 6, and NaN becomes 6 (there is none)
-float round_to_tf32(float value);  // 10 bits of fraction; overflow becomes infinite
+float round_to_tf32(float value);    // 10 bits of fraction; overflow becomes infinite
 
 // `value` after a round trip through `type`; the identity for fp32 and tf32 (which is stored as fp32).
 float round_to(DataType type, float value);

@@ -171,7 +171,7 @@ const char* layout_name(Layout layout, int dims);  // NHWC, NCDHW, ...
 std::optional<Direction> direction_from(std::string_view name);
 std::optional<DataType> data_type_from(std::string_view name);
 std::optional<BlockScales> block_scales_from(std::string_view name);  // not "none"
-std::optional<Activation> activation_from(std::string_view name);  // not "none"
+std::optional<Activation> activation_from(std::string_view name);     // not "none"
 
 // All activations but none, for messages: "relu, leaky_relu, .. or gelu_tanh".
 std::string activation_names(std::string_view between = ", ", std::string_view last = " or ");

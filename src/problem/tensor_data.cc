@@ -100,7 +100,8 @@ Buffer fill_scales(BlockScales scales, int64_t count, Fill fill, double deviatio
     const bool mx = scales == BlockScales::kMx;
     float value = 1;
     if (fill == Fill::kExact) value = static_cast<float>((mx ? kExactScales : kExactE4m3Scales)[bits & 1]);
-    if (fill == Fill::kRandom) value = static_cast<float>(deviation) * (0.5f + static_cast<float>(bits >> 40) * 0x1p-24f);
+    if (fill == Fill::kRandom)
+      value = static_cast<float>(deviation) * (0.5f + static_cast<float>(bits >> 40) * 0x1p-24f);
     const int power = std::ilogb(value) + 127;
     buffer.as<uint8_t>()[static_cast<size_t>(i)] =
         mx ? static_cast<uint8_t>(std::clamp(power, 0, 254)) : float_to_e4m3(std::max(value, 0x1p-9f));

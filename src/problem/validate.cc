@@ -100,9 +100,10 @@ Status validate_scaled_types(const ConvProblem& p) {
                      name_of(p.w));
   }
   if (is_narrow(p.y)) {
-    return bad_input("output type {} with scales={}: outputs with scales are not made; use bf16, fp16 or fp32, as in "
-                     "{}>bf16",
-                     name_of(p.y), name_of(p.scales), name_of(p.x));
+    return bad_input(
+        "output type {} with scales={}: outputs with scales are not made; use bf16, fp16 or fp32, as in "
+        "{}>bf16",
+        name_of(p.y), name_of(p.scales), name_of(p.x));
   }
   if (p.history) return bad_input("history has no scales, and x has scales={}; join history and x", name_of(p.scales));
   return {};

@@ -33,7 +33,8 @@ TEST(Scales, ProblemsHaveThem) {
   ASSERT_TRUE(problem.ok()) << problem.status().message();
   EXPECT_EQ(problem->text(), "fwd e4m3>bf16 n2 c64 k24 i7x5 f3x3 p1 scales=mx");
   EXPECT_EQ(problem->desc().scales, WAVETILE_SCALES_MX);
-  const wavetile::TensorInfo x = problem->tensor(wavetile::Role::kXScales), w = problem->tensor(wavetile::Role::kWScales);
+  const wavetile::TensorInfo x = problem->tensor(wavetile::Role::kXScales),
+                             w = problem->tensor(wavetile::Role::kWScales);
   EXPECT_EQ(x.use, WAVETILE_READ);
   EXPECT_EQ(x.type, WAVETILE_UE8M0);
   EXPECT_EQ(shape_of(x), (std::vector<int64_t>{2, 7, 5, 2}));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -83,7 +84,8 @@ TEST(Scales, E2m1IsItsTable) {
     for (uint8_t other = 0; other < 16; ++other) {
       const float apart = std::fabs(e2m1_to_float(other) - value);
       ASSERT_GE(apart, distance) << value;
-      if (apart == distance && e2m1_to_float(other) != e2m1_to_float(code)) ASSERT_EQ(code % 2, 0) << value;
+      const bool tie = apart == distance && e2m1_to_float(other) != e2m1_to_float(code);
+      ASSERT_TRUE(!tie || code % 2 == 0) << value;
     }
   }
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -132,8 +134,7 @@ TEST(Scales, ReferenceIsThatOfWidenedNumbers) {
       const auto widen = [&](DataType type, const Buffer& numbers, const Buffer& scales, Buffer& to) {
         for (size_t i = 0; i < to.as<float>().size(); ++i) {
           const uint8_t byte = scales.as<uint8_t>()[i / static_cast<size_t>(scale_block(scaled.scales))];
-          to.as<float>()[i] =
-              load(type, numbers.data(), static_cast<int64_t>(i)) * scale_to_float(scaled.scales, byte);
+          to.as<float>()[i] = load(type, numbers.data(), static_cast<int64_t>(i)) * scale_to_float(scaled.scales, byte);
         }
       };
       widen(scaled.x, from.x, from.x_scales, wide.x);
@@ -163,7 +164,9 @@ TEST(Scales, DataIsExactWhereItIsSmallIntegers) {
     EXPECT_EQ(tensors.w_scales.size(), static_cast<size_t>(p.w_elements() / scale_block(p.scales)));
     EXPECT_EQ(static_cast<int64_t>(tensors.x.size()) * packed_in_byte(p.x), p.x_elements());
     const auto bytes = tensors.w_scales.as<uint8_t>();
-    if (bytes.size() > 16) EXPECT_GT(std::set<uint8_t>(bytes.begin(), bytes.end()).size(), 1u);
+    if (bytes.size() > 16) {
+      EXPECT_GT(std::set<uint8_t>(bytes.begin(), bytes.end()).size(), 1u);
+    }
     for (int64_t i = 0; i < p.output_elements(); ++i) {
       const double value = reference_element(p, tensors, i).value;
       ASSERT_EQ(value, std::round(value));

@@ -121,7 +121,8 @@ Result<VerifyReport> verify_outputs(TrialTensors& tensors, const TrialOptions& o
   const ErrorModel model{.exact = options.exact};
   const bool large = problem.flops() / 2 > static_cast<double>(options.verify_work_limit);
   // The device's reference knows no history and no scales, where the host's compares a sample, and no store.
-  if (large && !problem.history && !problem.has_scales() && problem.epilogue.store.empty() && is_gpu(tensors.device()->info().kind)) {
+  if (large && !problem.history && !problem.has_scales() && problem.epilogue.store.empty() &&
+      is_gpu(tensors.device()->info().kind)) {
     WT_TRY_ASSIGN(
         DeviceReference * right,
         tensors.device_reference({.model = model, .whole_limit = options.verify_whole_limit, .seed = options.seed}));

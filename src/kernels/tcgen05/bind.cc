@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/tcgen05/bind.cc - launches: those of kernels/tma and kernels/tma_weight, whose arguments the kernels take, and
-// behind these the scales of blocks.
+// kernels/tcgen05/bind.cc - launches: those of kernels/tma and kernels/tma_weight, whose arguments the kernels take,
+// and behind these the scales of blocks.
 #include "kernels/tma/bind.h"
 
 #include <cstddef>
@@ -43,10 +43,8 @@ Binding with_scales(const KernelConfig& config, const ConvProblem& problem, Bind
     const BlockScaleArguments arguments = scale_arguments(problem);
     launch.params.resize(at + sizeof arguments);
     std::memcpy(launch.params.data() + at, &arguments, sizeof arguments);
-    launch.pointers.push_back(
-        {static_cast<uint32_t>(at + offsetof(BlockScaleArguments, x)), Tensor::kXScales, 0});
-    launch.pointers.push_back(
-        {static_cast<uint32_t>(at + offsetof(BlockScaleArguments, w)), Tensor::kWScales, 0});
+    launch.pointers.push_back({static_cast<uint32_t>(at + offsetof(BlockScaleArguments, x)), Tensor::kXScales, 0});
+    launch.pointers.push_back({static_cast<uint32_t>(at + offsetof(BlockScaleArguments, w)), Tensor::kWScales, 0});
   }
   return binding;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/dispatch/kernels/scales_test.cc - numbers with scales of blocks by the generic kernel of several targets, by the
-// CPU, and where they are refused.
+// tests/dispatch/kernels/scales_test.cc - numbers with scales of blocks by the generic kernel of several targets, by
+// the CPU, and where they are refused.
 #include <gmock/gmock.h>
 
 #include "config/signature.h"

@@ -40,8 +40,8 @@ struct GatherLoader {
   WT_DEVICE static int row_of(int index) { return kRowFastest ? index % kRows : index / kDepth; }
   WT_DEVICE static int k_of(int index) { return kRowFastest ? index / kRows : index % kDepth; }
 
-  // The operand's k-block into `tile`; numbers with scales are multiplied by them on the way. A few loads are in flight at a time: more would only make the code longer, and
-  // this kernel is for what the others decline.
+  // The operand's k-block into `tile`; numbers with scales are multiplied by them on the way. A few loads are in flight
+  // at a time: more would only make the code longer, and this kernel is for what the others decline.
   WT_DEVICE static void copy(const GemmArguments& p, const void* tensor, const u8* scales, SharedAddress rows,
                              SharedAddress ks, Tile tile) {
     const auto* elements = static_cast<const Storage<kStored>*>(tensor);

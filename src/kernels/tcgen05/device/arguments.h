@@ -5,8 +5,8 @@
 // Freestanding: host (kernels/tcgen05/bind.cc) and device compilers lay these structs out alike.
 #pragma once
 
-#include "kernels/tma/device/arguments.h"
 #include "kernels/tcgen05/device/layout.h"
+#include "kernels/tma/device/arguments.h"
 
 namespace wt {
 
@@ -28,8 +28,7 @@ static_assert(sizeof(ScaledArguments<TmaArguments<1>>) == sizeof(TmaArguments<1>
 
 template <KernelConfig kConfig, bool kScaled = tcgen05_layout::has_scales(kConfig)>
 struct Tcgen05ArgumentsOf {
-  using Type =
-      typename TmaArgumentsOf<tma_layout::regions(kConfig), tma_layout::copies_residual(kConfig), false>::Type;
+  using Type = typename TmaArgumentsOf<tma_layout::regions(kConfig), tma_layout::copies_residual(kConfig), false>::Type;
 };
 template <KernelConfig kConfig>
 struct Tcgen05ArgumentsOf<kConfig, true> {

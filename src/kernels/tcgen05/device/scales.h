@@ -81,16 +81,15 @@ struct TensorScales {
   WT_DEVICE static void copy(SharedAddress slot, u32 columns) {
     WT_UNROLL for (int i = 0; i < kWords * (1 + kBlocksB); ++i) {
       device::tensor_copy<device::TensorCopy::k32x128Four, 1>(
-          columns + 4 * i,
-          device::tensor_descriptor(slot + i * kCopyBytes, 512, 128, device::TensorSwizzle::kNone));
+          columns + 4 * i, device::tensor_descriptor(slot + i * kCopyBytes, 512, 128, device::TensorSwizzle::kNone));
     }
   }
 
   WT_DEVICE static void multiply(u32 d, SharedAddress a, SharedAddress b, u32 columns, int step, bool accumulate) {
     using Along = TensorAlong<kConfig.gemm.swizzle_a>;
     constexpr int kEach = device::tensor_scales(kKind);
-    constexpr u32 kWord = device::tensor_word_scaled(kKind, operand_a(kConfig), operand_b(kConfig),
-                                                     kConfig.gemm.tile.m, kTileN, 0, 0);
+    constexpr u32 kWord =
+        device::tensor_word_scaled(kKind, operand_a(kConfig), operand_b(kConfig), kConfig.gemm.tile.m, kTileN, 0, 0);
     const u32 first = static_cast<u32>(step * kEach), q = first / 4, byte = first % 4;
     device::tensor_multiply_scaled<kKind, 1>(d, Along::descriptor(a, step), Along::descriptor(b, step),
                                              kWord | byte << 4 | byte << 29, columns + 4 * q,

@@ -19,7 +19,7 @@ class ProblemDesc(ctypes.Structure):
                                          "inputs", "outputs", "scalar_count", "reserved2")]
         + [("betas", ctypes.c_float * 4), ("scalars", ctypes.c_float * 8), ("expression", ctypes.c_char_p),
            ("store", ctypes.c_char_p)]
-        + [(f, ctypes.c_int32) for f in ("scale_type", "bias_type")])
+        + [(f, ctypes.c_int32) for f in ("scale_type", "bias_type", "scales", "reserved3")])
 
 
 class PlanOptions(ctypes.Structure):
@@ -36,7 +36,8 @@ class PlanOptions(ctypes.Structure):
 class Tensors(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t)] + [
         (f, ctypes.c_void_p) for f in ("x", "w", "y", "scale", "bias", "residual", "amax", "bias_gradient", "history",
-                                       "new_history", "aux0", "aux1", "aux2", "aux3")] + [("read_only", ctypes.c_uint64)]
+                                       "new_history", "aux0", "aux1", "aux2", "aux3")] + [
+        ("read_only", ctypes.c_uint64), ("x_scales", ctypes.c_void_p), ("w_scales", ctypes.c_void_p)]
 
 
 class PlanInfo(ctypes.Structure):

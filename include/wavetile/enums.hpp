@@ -20,7 +20,11 @@ enum class Type : int32_t {
   kBf16 = WAVETILE_BF16,
   kE4m3 = WAVETILE_E4M3,
   kE5m2 = WAVETILE_E5M2,
+  kE2m1 = WAVETILE_E2M1,
+  kUe8m0 = WAVETILE_UE8M0,
+  kUe4m3 = WAVETILE_UE4M3,
 };
+enum class Scales : int32_t { kNone = WAVETILE_SCALES_NONE, kMx = WAVETILE_SCALES_MX, kNv = WAVETILE_SCALES_NV };
 enum class Layout : int32_t { kChannelsLast = WAVETILE_CHANNELS_LAST, kChannelsFirst = WAVETILE_CHANNELS_FIRST };
 enum class Activation : int32_t {
   kNone = WAVETILE_ACTIVATION_NONE,
@@ -70,6 +74,8 @@ enum class Role : int32_t {
   kAux1 = WAVETILE_ROLE_AUX1,
   kAux2 = WAVETILE_ROLE_AUX2,
   kAux3 = WAVETILE_ROLE_AUX3,
+  kXScales = WAVETILE_ROLE_X_SCALES,
+  kWScales = WAVETILE_ROLE_W_SCALES,
   kTransposedInput = WAVETILE_ROLE_TRANSPOSED_INPUT,
   kTransposedOutput = WAVETILE_ROLE_TRANSPOSED_OUTPUT,
 };

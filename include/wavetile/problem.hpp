@@ -76,6 +76,7 @@ struct ProblemFields {
   std::string store = {};
   Type scale_type = Type::kF32;  // or kF16, kBf16
   Type bias_type = Type::kF32;
+  Scales scales = Scales::kNone;  // of blocks of channels of x and w
 };
 
 // A product of matrices, one or a batch; wavetile_gemm_desc explains it.
@@ -219,6 +220,7 @@ class Problem {
     desc.bias_gradient = static_cast<int32_t>(fields.bias_gradient);
     desc.history = fields.history;
     desc.new_history = fields.new_history;
+    desc.scales = static_cast<int32_t>(fields.scales);
     if (fields.betas.size() > 4 || fields.scalars.size() > 8) {
       return Status(Code::kBadInput, std::to_string(fields.betas.size()) + " betas and " +
                                          std::to_string(fields.scalars.size()) +

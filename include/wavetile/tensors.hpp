@@ -41,6 +41,8 @@ struct Tensors {
   Memory history = {};
   Memory new_history = {};
   std::array<Memory, 4> aux = {};
+  Memory x_scales = {};
+  Memory w_scales = {};
 };
 
 // The same in the terms of a transposed convolution (Problem::transposed); gradients stand where their tensors do.
@@ -105,6 +107,8 @@ inline wavetile_tensors to_c(const Tensors& tensors) {
   result.history = put(tensors.history, WAVETILE_ROLE_HISTORY);
   result.new_history = put(tensors.new_history, WAVETILE_ROLE_NEW_HISTORY);
   for (int i = 0; i < 4; ++i) result.aux[i] = put(tensors.aux[static_cast<size_t>(i)], WAVETILE_ROLE_AUX0 + i);
+  result.x_scales = put(tensors.x_scales, WAVETILE_ROLE_X_SCALES);
+  result.w_scales = put(tensors.w_scales, WAVETILE_ROLE_W_SCALES);
   return result;
 }
 

@@ -210,8 +210,19 @@ typedef enum wavetile_type WAVETILE_AN_INT {
   WAVETILE_F16 = 2,
   WAVETILE_BF16 = 3,
   WAVETILE_E4M3 = 4, /* OCP fp8: no infinities, saturates at 448 */
-  WAVETILE_E5M2 = 5  /* OCP fp8: infinities, saturates at 57344 */
+  WAVETILE_E5M2 = 5, /* OCP fp8: infinities, saturates at 57344 */
+  WAVETILE_E2M1 = 6, /* OCP fp4, with scales of blocks; two in a byte, the first in its low half */
+  /* Of scale tensors alone, a byte each: */
+  WAVETILE_UE8M0 = 7, /* 2^(byte - 127); 255 is NaN */
+  WAVETILE_UE4M3 = 8  /* e4m3 without sign */
 } wavetile_type;
+
+/* Scales of blocks of numbers that lie along channels: of x and of w, forward and channels last. */
+typedef enum wavetile_scales WAVETILE_AN_INT {
+  WAVETILE_SCALES_NONE = 0,
+  WAVETILE_SCALES_MX = 1, /* a UE8M0 for 32 e4m3, e5m2 or e2m1 */
+  WAVETILE_SCALES_NV = 2  /* a UE4M3 for 16 e2m1 */
+} wavetile_scales;
 
 typedef enum wavetile_layout WAVETILE_AN_INT {
   WAVETILE_CHANNELS_LAST = 0, /* NWC, NHWC, NDHWC; filters K(DH)WC */
@@ -310,6 +321,8 @@ typedef struct wavetile_problem_desc {
   const char* store;
   int32_t scale_type; /* wavetile_type of the scale tensor: fp32, fp16 or bf16 */
   int32_t bias_type;  /* of the bias tensor */
+  int32_t scales;     /* wavetile_scales; channels of a group are a multiple of their block */
+  int32_t reserved3;  /* 0 */
 } wavetile_problem_desc;
 
 /* Sets struct_size and the defaults: forward, two dimensions, channels last, bf16, fp32 sums, all sizes 1, stride and
@@ -409,6 +422,8 @@ typedef enum wavetile_role WAVETILE_AN_INT {
   WAVETILE_ROLE_AUX1 = 11,
   WAVETILE_ROLE_AUX2 = 12,
   WAVETILE_ROLE_AUX3 = 13,
+  WAVETILE_ROLE_X_SCALES = 14, /* of blocks: the shape of x with c/32 or c/16 channels, a byte each */
+  WAVETILE_ROLE_W_SCALES = 15, /* the shape of w with (c/g)/32 or (c/g)/16 channels */
   WAVETILE_ROLE_TRANSPOSED_INPUT = WAVETILE_ROLE_Y, /* of wavetile_problem_create_transposed, or its gradient */
   WAVETILE_ROLE_TRANSPOSED_OUTPUT = WAVETILE_ROLE_X
 } wavetile_role;
@@ -425,7 +440,7 @@ typedef struct wavetile_tensor_info {
   int32_t type;     /* wavetile_type */
   int32_t rank;     /* 1 to 5 */
   int32_t reserved; /* 0 */
-  int64_t shape[5]; /* in memory order: the last one is contiguous, and there are no gaps */
+  int64_t shape[5]; /* in memory order: the last one is contiguous, and there are no gaps; E2M1 counts bytes of two */
   int64_t elements;
   int64_t bytes;
 } wavetile_tensor_info;
@@ -446,9 +461,10 @@ WAVETILE_API wavetile_role wavetile_problem_output_role(const wavetile_problem* 
 
 /* Numbers. */
 
-/* Bytes of one number of a type; 0 for a number that is no type. */
+/* Bytes of one number of a type, of E2M1 of two; 0 for a number that is no type. */
 WAVETILE_API int32_t wavetile_type_size(wavetile_type type);
-/* Rounds floats to a type, to nearest even, and back. Host memory. fp8 saturates (docs/api.md). */
+/* Rounds floats to a type, to nearest even, and back. Host memory. fp8 and E2M1 saturate (docs/api.md); E2M1 needs an
+ * even count. Not of scales. */
 WAVETILE_API wavetile_status wavetile_from_float(wavetile_type type, const float* values, size_t count, void* out);
 WAVETILE_API wavetile_status wavetile_to_float(wavetile_type type, const void* values, size_t count, float* out);
 
@@ -541,6 +557,8 @@ typedef struct wavetile_tensors {
   /* One bit for each role (1u << WAVETILE_ROLE_X, ...) whose memory may not be written: execute refuses a direction
    * that would. For callers whose constants lost their const in the pointers above. Default 0: none. */
   uint64_t read_only;
+  const void* x_scales;
+  const void* w_scales;
 } wavetile_tensors;
 
 /* Sets struct_size, and NULL everywhere else. */

@@ -69,6 +69,8 @@ wavetile_tensors tensors_at(const std::array<void*, kRoles>& at) {
   tensors.history = at[WAVETILE_ROLE_HISTORY];
   tensors.new_history = at[WAVETILE_ROLE_NEW_HISTORY];
   for (size_t i = 0; i < std::size(tensors.aux); ++i) tensors.aux[i] = at[WAVETILE_ROLE_AUX0 + i];
+  tensors.x_scales = at[WAVETILE_ROLE_X_SCALES];
+  tensors.w_scales = at[WAVETILE_ROLE_W_SCALES];
   return tensors;
 }
 

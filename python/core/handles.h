@@ -10,7 +10,7 @@
 
 namespace wt::python {
 
-constexpr int kRoles = WAVETILE_ROLE_AUX3 + 1;
+constexpr int kRoles = WAVETILE_ROLE_W_SCALES + 1;
 
 // A plan with what a call checks its arrays against.
 struct PlanHandle {
@@ -41,7 +41,7 @@ PlanHandle* plan_of(PyObject* capsule);
 wavetile_tensors tensors_at(const std::array<void*, kRoles>& at);
 
 constexpr const char* kRoleNames[kRoles] = {
-    "x",       "w",           "y",    "scale", "bias", "residual", "amax", "bias_gradient",
-    "history", "new_history", "aux0", "aux1",  "aux2", "aux3"};
+    "x",       "w",           "y",    "scale", "bias", "residual", "amax",     "bias_gradient",
+    "history", "new_history", "aux0", "aux1",  "aux2", "aux3",     "x_scales", "w_scales"};
 
 }  // namespace wt::python

@@ -319,7 +319,8 @@ PyObject* convert(PyObject*, PyObject* arguments) {
   const size_t count = static_cast<size_t>(back ? target.len : source.len) / sizeof(float);
   const size_t other = static_cast<size_t>(back ? source.len : target.len);
   wavetile_status status = WAVETILE_BAD_INPUT;
-  const bool fits = other == count * static_cast<size_t>(wavetile_type_size(number));
+  const size_t together = number == WAVETILE_E2M1 ? 2 : 1;  // in a byte
+  const bool fits = other * together == count * static_cast<size_t>(wavetile_type_size(number));
   if (fits) {
     status = run([&] {
       return back ? wavetile_to_float(number, source.buf, count, static_cast<float*>(target.buf))

@@ -92,6 +92,10 @@ bool holds(const dlpack::DataType& type, int32_t wanted) {
       return (type.code == dlpack::kFloat8E4m3fn || carrier) && type.bits == 8;
     case WAVETILE_E5M2:
       return (type.code == dlpack::kFloat8E5m2 || carrier) && type.bits == 8;
+    case WAVETILE_E2M1:
+    case WAVETILE_UE8M0:
+    case WAVETILE_UE4M3:
+      return carrier && type.bits == 8;
   }
   return false;
 }
@@ -109,6 +113,11 @@ const char* wanted_dtype(int32_t type) {
       return "float8_e4m3fn (or its bits as uint8)";
     case WAVETILE_E5M2:
       return "float8_e5m2 (or its bits as uint8)";
+    case WAVETILE_E2M1:
+      return "uint8, two e2m1 numbers each";
+    case WAVETILE_UE8M0:
+    case WAVETILE_UE4M3:
+      return "uint8, a scale each";
   }
   return "?";
 }

@@ -15,16 +15,26 @@ if TYPE_CHECKING:
 
 # What numpy holds the types in; the bits of those that it lacks lie in unsigned integers.
 NUMPY_TYPES = {"fp32": np.dtype(np.float32), "tf32": np.dtype(np.float32), "fp16": np.dtype(np.float16),
-               "bf16": np.dtype(np.uint16), "e4m3": np.dtype(np.uint8), "e5m2": np.dtype(np.uint8)}
+               "bf16": np.dtype(np.uint16), "e4m3": np.dtype(np.uint8), "e5m2": np.dtype(np.uint8),
+               "e2m1": np.dtype(np.uint8), "ue8m0": np.dtype(np.uint8), "ue4m3": np.dtype(np.uint8)}
 FRAMEWORK_TYPES = {"fp32": "float32", "tf32": "float32", "fp16": "float16", "bf16": "bfloat16", "e4m3": "float8_e4m3fn",
-                   "e5m2": "float8_e5m2"}
+                   "e5m2": "float8_e5m2", "e2m1": "uint8", "ue8m0": "uint8", "ue4m3": "uint8"}
+
+
+def _packed(shape: tuple[int, ...], type: str) -> tuple[int, ...]:
+    """Of numbers that lie two in a byte, the last dimension counts bytes."""
+    if type != "e2m1":
+        return shape
+    if not shape or shape[-1] % 2:
+        raise BadInputError(f"e2m1 numbers lie two in a byte; the last dimension of {shape} is not even")
+    return (*shape[:-1], shape[-1] // 2)
 
 
 def to_bits(values: Any, type: str) -> np.ndarray:
     """float32 numbers rounded to a type, to nearest even: float16 or float32 arrays, or bits as uint16 or uint8."""
     source = np.ascontiguousarray(values, np.float32)
     number = names.number(names.TYPES, type, "type")
-    target = np.empty(source.shape, NUMPY_TYPES[type])
+    target = np.empty(_packed(source.shape, type), NUMPY_TYPES[type])
     _core.convert(number, source, target, False)
     return target
 
@@ -35,7 +45,8 @@ def from_bits(values: Any, type: str) -> np.ndarray:
     source = np.ascontiguousarray(values)
     if source.dtype.itemsize != NUMPY_TYPES[type].itemsize:
         raise BadInputError(f"{source.dtype} does not hold the bits of {type}")
-    target = np.empty(source.shape, np.float32)
+    shape = (*source.shape[:-1], source.shape[-1] * 2) if type == "e2m1" else source.shape
+    target = np.empty(shape, np.float32)
     _core.convert(number, source.view(np.uint8 if source.dtype.itemsize == 1 else source.dtype), target, True)
     return target
 

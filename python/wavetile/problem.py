@@ -100,6 +100,8 @@ class Problem:
         for name in ("scale_type", "bias_type"):
             if name in fields:
                 desc[name] = names.number(names.TYPES, fields.pop(name), name)
+        if isinstance(fields.get("scales"), str):
+            desc["scales"] = names.number(names.SCALES, fields.pop("scales"), "scales")
         if isinstance(padding, str):
             desc["padding"] = names.number(names.PADDINGS, padding, "padding")
         else:

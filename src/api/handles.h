@@ -35,9 +35,10 @@ struct wavetile_bias_gradient {
 
 namespace wt::api {
 
-inline constexpr int kRoleCount = WAVETILE_ROLE_AUX3 + 1;
+inline constexpr int kRoleCount = WAVETILE_ROLE_W_SCALES + 1;
 
 inline Tensor tensor_of(int role) {
+  if (role >= WAVETILE_ROLE_X_SCALES) return role == WAVETILE_ROLE_X_SCALES ? Tensor::kXScales : Tensor::kWScales;
   return role < WAVETILE_ROLE_AUX0 ? static_cast<Tensor>(role) : auxiliary_tensor(role - WAVETILE_ROLE_AUX0);
 }
 
@@ -45,6 +46,7 @@ inline Tensor tensor_of(int role) {
 struct TensorShape {
   wavetile_use use = WAVETILE_UNUSED;
   DataType type = DataType::kF32;
+  BlockScales scales = BlockScales::kNone;  // which it holds
   int rank = 0;
   std::array<int64_t, 5> shape{};
   int64_t elements = 0;

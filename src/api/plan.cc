@@ -193,6 +193,10 @@ const void* pointer_of(const wavetile_tensors& tensors, wavetile_role role) {
     case WAVETILE_ROLE_AUX2:
     case WAVETILE_ROLE_AUX3:
       return tensors.aux[role - WAVETILE_ROLE_AUX0];
+    case WAVETILE_ROLE_X_SCALES:
+      return tensors.x_scales;
+    case WAVETILE_ROLE_W_SCALES:
+      return tensors.w_scales;
   }
   return nullptr;
 }

@@ -48,6 +48,10 @@ const char* role_name(const ConvProblem& problem, wavetile_role role) {
       return "aux[2]";
     case WAVETILE_ROLE_AUX3:
       return "aux[3]";
+    case WAVETILE_ROLE_X_SCALES:
+      return "x_scales";
+    case WAVETILE_ROLE_W_SCALES:
+      return "w_scales";
   }
   return "?";
 }
@@ -66,11 +70,11 @@ TensorShape tensor_shape(const ConvProblem& problem, wavetile_role role) {
   bool used = true;
   switch (role) {
     case WAVETILE_ROLE_X:
-      activations(problem.n, problem.in, problem.c);
+      activations(problem.n, problem.in, problem.c / packed_in_byte(problem.x));
       tensor.type = problem.x;
       break;
     case WAVETILE_ROLE_W:
-      activations(problem.k, problem.filter, problem.c_per_group());
+      activations(problem.k, problem.filter, problem.c_per_group() / packed_in_byte(problem.w));
       tensor.type = problem.w;
       break;
     case WAVETILE_ROLE_Y:
@@ -112,11 +116,20 @@ TensorShape tensor_shape(const ConvProblem& problem, wavetile_role role) {
       activations(problem.n, {1, 1, problem.history_length()}, problem.c);
       tensor.type = problem.x;
       break;
+    case WAVETILE_ROLE_X_SCALES:
+    case WAVETILE_ROLE_W_SCALES:
+      used = problem.has_scales();
+      if (role == WAVETILE_ROLE_X_SCALES) activations(problem.n, problem.in, problem.c / scale_block(problem.scales));
+      if (role == WAVETILE_ROLE_W_SCALES)
+        activations(problem.k, problem.filter, problem.c_per_group() / scale_block(problem.scales));
+      tensor.type = DataType::kE4m3;  // a byte each
+      tensor.scales = problem.scales;
+      break;
   }
   if (!used) return {};
   const bool written = role == output_role(problem) || role == WAVETILE_ROLE_AMAX ||
                        role == WAVETILE_ROLE_BIAS_GRADIENT || role == WAVETILE_ROLE_NEW_HISTORY ||
-                       role - WAVETILE_ROLE_AUX0 >= problem.epilogue.auxiliaries_read();
+                       (role <= WAVETILE_ROLE_AUX3 && role - WAVETILE_ROLE_AUX0 >= problem.epilogue.auxiliaries_read());
   tensor.use = written ? WAVETILE_WRITTEN : WAVETILE_READ;
   tensor.elements = 1;
   for (int i = 0; i < tensor.rank; ++i) tensor.elements *= tensor.shape[i];

@@ -15,6 +15,7 @@ Result<TransposedConv> read_transposed(const wavetile_problem_desc& desc, const 
   ConvProblem own;
   WT_TRY(read_desc(desc, true, own));
   if (own.history || own.new_history) return bad_input("a transposed convolution has no history");
+  if (own.has_scales()) return bad_input("a transposed convolution has no scales of blocks");
   if (own.bias_gradient == BiasGradient::kOfX) {
     return bad_input("a transposed convolution has one bias gradient, of its output's gradient; use bias_gradient=1");
   }

@@ -61,6 +61,10 @@ Buffer& buffer_of(HostTensors& tensors, int role) {
     case WAVETILE_ROLE_AUX2:
     case WAVETILE_ROLE_AUX3:
       return tensors.aux[static_cast<size_t>(role - WAVETILE_ROLE_AUX0)];
+    case WAVETILE_ROLE_X_SCALES:
+      return tensors.x_scales;
+    case WAVETILE_ROLE_W_SCALES:
+      return tensors.w_scales;
     default:
       return tensors.amax;
   }
@@ -125,7 +129,7 @@ Result<HostTensors> copies_of(const ConvProblem& problem, const wavetile_tensors
 
 // What the device's reference has no code for; the host's has.
 bool needs_host(const Device& device, const ConvProblem& problem) {
-  return device.info().kind == DeviceKind::kCpu || problem.history || problem.new_history ||
+  return device.info().kind == DeviceKind::kCpu || problem.history || problem.new_history || problem.has_scales() ||
          problem.bias_gradient != BiasGradient::kNone || !problem.epilogue.store.empty();
 }
 

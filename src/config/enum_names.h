@@ -34,6 +34,8 @@ const EnumTable& enum_table<Direction>();
 template <>
 const EnumTable& enum_table<DataType>();
 template <>
+const EnumTable& enum_table<BlockScales>();
+template <>
 const EnumTable& enum_table<Layout>();
 template <>
 const EnumTable& enum_table<Activation>();

@@ -52,6 +52,7 @@ constexpr std::array kFields = {
     WT_FIELD(Place::kPrefix, dims, ""),
     WT_FIELD(Place::kOptional, min_blocks, "mb"),
     WT_FIELD(Place::kOptional, finite_only, "finite"),
+    WT_FIELD(Place::kOptional, scales, "scales_"),
 
     WT_FIELD(Place::kOptional, epilogue.scale, "scale"),
     WT_FIELD(Place::kOptional, epilogue.bias, "bias"),

@@ -245,6 +245,7 @@ struct KernelConfig {
   unsigned char dims = 2;
   unsigned char min_blocks = 1;  // per multiprocessor
   bool finite_only = false;      // a non-finite input may reach outputs outside its receptive field
+  BlockScales scales = BlockScales::kNone;
   EpilogueConfig epilogue;
   GemmConfig gemm;
   FixedSizes fixed;

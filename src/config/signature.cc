@@ -32,12 +32,14 @@ KernelConfig config_for(const ConvProblem& problem, Target target) {
           .acc = problem.acc,
           .layout = problem.layout,
           .dims = static_cast<unsigned char>(problem.dims),
+          .scales = problem.scales,
           .epilogue = epilogue_config_of(problem),
           .direct = {.history = problem.history}};
 }
 
 std::string signature_difference(const KernelConfig& config, const ConvProblem& problem) {
   static constexpr std::string_view kSigned[] = {"direction",
+                                                 "scales",
                                                  "x",
                                                  "w",
                                                  "y",
@@ -60,7 +62,7 @@ std::string signature_difference(const KernelConfig& config, const ConvProblem& 
   const KernelConfig wanted = config_for(problem, config.target);
   if (config.direction == wanted.direction && config.dims == wanted.dims && config.layout == wanted.layout &&
       config.x == wanted.x && config.w == wanted.w && config.y == wanted.y && config.acc == wanted.acc &&
-      config.epilogue == wanted.epilogue)
+      config.scales == wanted.scales && config.epilogue == wanted.epilogue)
     return {};
   std::string difference;
   for (const std::string_view path : kSigned) {

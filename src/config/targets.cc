@@ -33,7 +33,8 @@ constexpr MmaShape kSm100aMma[] = {
     {kTf32, {128, 16, 8}, 256, kTcgen05, kOwn},    {kE4m3, {128, 16, 32}, 256, kTcgen05, kOwn},
     {kE5m2, {128, 16, 32}, 256, kTcgen05, kOwn},   {kF16, {256, 32, 16}, 256, kTcgen05, kOwn},
     {kBf16, {256, 32, 16}, 256, kTcgen05, kOwn},   {kTf32, {256, 32, 8}, 256, kTcgen05, kOwn},
-    {kE4m3, {256, 32, 32}, 256, kTcgen05, kOwn},   {kE5m2, {256, 32, 32}, 256, kTcgen05, kOwn}};
+    {kE4m3, {256, 32, 32}, 256, kTcgen05, kOwn},   {kE5m2, {256, 32, 32}, 256, kTcgen05, kOwn},
+    {kE2m1, {128, 16, 32}, 256, kTcgen05, kOwn}};  // pairs of numbers
 
 // CDNA: fp32 has MFMA. tf32 is multiplied as fp32 by generic kernels, which is at least as accurate.
 constexpr MmaShape kGfx90aMma[] = {

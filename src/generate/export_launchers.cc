@@ -133,8 +133,8 @@ int main(int argc, char** argv) {
   check(wavetile_registry_add(registry, argv[1], WAVETILE_PRIORITY_NORMAL, NULL));
   for (i = 0; i < wavetile_exported_count; ++i) {
     const char* kernel = wavetile_exported_names[i];
-    void* on_host[WAVETILE_ROLE_AMAX + 1] = {NULL};
-    void* on_device[WAVETILE_ROLE_AMAX + 1] = {NULL};
+    void* on_host[WAVETILE_ROLE_W_SCALES + 1] = {NULL};
+    void* on_device[WAVETILE_ROLE_W_SCALES + 1] = {NULL};
     wavetile_tensors host, tensors;
     wavetile_verify_options exact;
     void* workspace = NULL;
@@ -144,7 +144,7 @@ int main(int argc, char** argv) {
     /* A kernel of another direction or type is no answer to this problem. */
     if (wavetile_exported_is_supported(kernel, registry, device, problem, &supported, NULL) != WAVETILE_OK) continue;
     if (!supported) continue;
-    for (role = 0; role <= WAVETILE_ROLE_AMAX; ++role) {
+    for (role = 0; role <= WAVETILE_ROLE_W_SCALES; ++role) {
       const size_t size = (size_t)wavetile_problem_tensor_bytes(problem, (wavetile_role)role);
       if (size == 0) continue;
       on_host[role] = malloc(size);
@@ -156,8 +156,10 @@ int main(int argc, char** argv) {
     host.residual = on_host[5], host.amax = on_host[6];
     tensors.x = on_device[0], tensors.w = on_device[1], tensors.y = on_device[2], tensors.scale = on_device[3];
     tensors.bias = on_device[4], tensors.residual = on_device[5], tensors.amax = on_device[6];
+    host.x_scales = on_host[WAVETILE_ROLE_X_SCALES], host.w_scales = on_host[WAVETILE_ROLE_W_SCALES];
+    tensors.x_scales = on_device[WAVETILE_ROLE_X_SCALES], tensors.w_scales = on_device[WAVETILE_ROLE_W_SCALES];
     check(wavetile_fill_tensors(problem, WAVETILE_FILL_EXACT, 1, &host));
-    for (role = 0; role <= WAVETILE_ROLE_AMAX; ++role) {
+    for (role = 0; role <= WAVETILE_ROLE_W_SCALES; ++role) {
       const size_t size = (size_t)wavetile_problem_tensor_bytes(problem, (wavetile_role)role);
       if (size) check(wavetile_device_copy_in(device, on_device[role], on_host[role], size));
     }
@@ -173,7 +175,7 @@ int main(int argc, char** argv) {
     exact.exhaustive = 1;
     check(wavetile_verify(problem, &host, &exact, NULL));
     printf("right: %s\n", kernel);
-    for (role = 0; role <= WAVETILE_ROLE_AMAX; ++role) {
+    for (role = 0; role <= WAVETILE_ROLE_W_SCALES; ++role) {
       free(on_host[role]);
       check(wavetile_device_free(device, on_device[role]));
     }

@@ -48,6 +48,7 @@ struct KernelKind {
   std::span<const Direction> directions = {};     // empty: every direction
   std::span<const std::string_view> fields = {};  // beside the signature, what its device code reads
   bool generic = false;                           // accepts every valid problem
+  bool scaled = false;                            // multiplies numbers that have scales of blocks
   MmaPath instruction = MmaPath::kFma;            // of the direct family: what it multiplies by
 
   // Appends configs for the signature, target and epilogue that `base` holds, best guess first. They need not be

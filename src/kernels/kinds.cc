@@ -25,8 +25,8 @@ const KernelKind* const kKinds[] = {WT_KERNEL_KINDS(WT_ADDRESS)};
 #undef WT_ADDRESS
 
 // What every kernel's device code reads.
-constexpr std::string_view kSignature[] = {"kind", "direction", "target", "x",          "w",       "y",
-                                           "acc",  "layout",    "dims",   "min_blocks", "epilogue"};
+constexpr std::string_view kSignature[] = {"kind", "direction", "target", "x",          "w",        "y",
+                                           "acc",  "layout",    "dims",   "min_blocks", "epilogue", "scales"};
 
 bool covers(std::string_view field, std::string_view path) {
   return path.starts_with(field) && (path.size() == field.size() || path[field.size()] == '.');
@@ -74,6 +74,7 @@ Kind kind_with(Pipeline pipeline, Target target, Direction direction) {
 void propose(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
   for (const KernelKind* kind : kernel_kinds()) {
     if (!kind->is_for(base.target) || !lists(kind->directions, base.direction)) continue;
+    if (base.scales != BlockScales::kNone && !kind->scaled) continue;
     KernelConfig own = base;
     own.kind = kind->id;
     if (std::ranges::find(kind->fields, std::string_view("direct.history")) == kind->fields.end()) {

@@ -7,7 +7,21 @@
 
 namespace wt {
 
+namespace {
+
+// Numbers that share a byte are one channel to copies of bytes.
+ConvProblem packed(ConvProblem problem) {
+  problem.c /= packed_in_byte(problem.x);
+  return problem;
+}
+
+}  // namespace
+
 const View& View::seen_by(const KernelConfig& config) const {
+  if (config.kind != Kind::kBasic && packed_in_byte(problem_.x) > 1) {
+    if (!packed_) packed_.reset(new View(packed(problem_), &asked_, rates_));
+    return *packed_;
+  }
   if (!tma_layout::sees_patches(config)) return *this;
   if (!is_patch_) is_patch_ = is_patch(problem_);
   if (!*is_patch_) return *this;

@@ -34,7 +34,7 @@ class View {
   const ConvProblem& asked() const { return asked_; }
 
   // As the kernel's device code computes it: kernels for patches see the easier problem that these are, where they are
-  // (problem/patch_view.h); others the view itself.
+  // (problem/patch_view.h), copies of bytes with several numbers see channels of bytes, and others the view itself.
   const View& seen_by(const KernelConfig& config) const;
   // The problem with so many groups as one (shared/merged_problem.h); the view itself of one.
   const View& merged(int groups) const;
@@ -63,6 +63,7 @@ class View {
   mutable std::vector<std::pair<int, std::unique_ptr<const View>>> merged_;
   mutable std::optional<bool> is_patch_;
   mutable std::unique_ptr<const View> patches_[2];  // as they lie, and packed
+  mutable std::unique_ptr<const View> packed_;      // bytes of several numbers as one channel each
 };
 
 }  // namespace wt

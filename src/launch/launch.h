@@ -41,9 +41,11 @@ enum class Tensor : uint8_t {
   kAux0,  // to kAux3: of the output's shape and type (problem/problem.h)
   kAux1,
   kAux2,
-  kAux3
+  kAux3,
+  kXScales,  // of blocks
+  kWScales
 };
-inline constexpr int kTensorCount = 15;
+inline constexpr int kTensorCount = 17;
 constexpr Tensor auxiliary_tensor(int i) { return static_cast<Tensor>(static_cast<int>(Tensor::kAux0) + i); }
 
 // A tensor map before its tensor's address is known. Dimensions innermost first, as the hardware counts them.

@@ -11,6 +11,9 @@ namespace wt {
 constexpr bool is_16_bit(DataType type) { return type == DataType::kBf16 || type == DataType::kF16; }
 constexpr bool is_fp8(DataType type) { return type == DataType::kE4m3 || type == DataType::kE5m2; }
 
+// What a scale of blocks may belong to.
+constexpr bool is_narrow(DataType type) { return is_fp8(type) || type == DataType::kE2m1; }
+
 constexpr int64_t pixels(const Spatial& size) { return size[0] * size[1] * size[2]; }
 
 }  // namespace wt

@@ -84,6 +84,11 @@ float to_float_odd(double value) {
 
 float e4m3_to_float(uint8_t bits) { return kE4m3Table[bits]; }
 float e5m2_to_float(uint8_t bits) { return kE5m2Table[bits]; }
+float e2m1_to_float(uint8_t bits) {
+  constexpr float kMagnitudes[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+  const float magnitude = kMagnitudes[bits & 7];
+  return bits & 8 ? -magnitude : magnitude;
+}
 
 uint16_t float_to_bf16(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
@@ -109,6 +114,22 @@ uint16_t float_to_fp16(float value) {
 uint8_t float_to_e4m3(float value) { return float_to_fp8<3, 7, 0x7e, 0x7f>(value); }
 uint8_t float_to_e5m2(float value) { return float_to_fp8<2, 15, 0x7b, 0x7f>(value); }
 
+uint8_t float_to_e2m1(float value) {
+  // The middles between neighbours; a tie goes to the even code.
+  constexpr float kMiddles[] = {0.25f, 0.75f, 1.25f, 1.75f, 2.5f, 3.5f, 5};
+  const float magnitude = std::fabs(value);
+  if (!(magnitude <= 5)) return static_cast<uint8_t>(std::signbit(value) ? 15 : 7);
+  uint8_t code = 0;
+  while (code < 7 && (magnitude > kMiddles[code] || (magnitude == kMiddles[code] && code % 2 == 1))) ++code;
+  return static_cast<uint8_t>(std::signbit(value) ? code | 8 : code);
+}
+
+float scale_to_float(BlockScales scales, uint8_t byte) {
+  if (scales == BlockScales::kNone) return 1;
+  if (scales == BlockScales::kNv) return e4m3_to_float(byte);
+  return byte == 255 ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0f, byte - 127);
+}
+
 float round_to_tf32(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   if ((bits & 0x7f800000) == 0x7f800000) return value;
@@ -128,6 +149,8 @@ float round_to(DataType type, float value) {
       return e4m3_to_float(float_to_e4m3(value));
     case DataType::kE5m2:
       return e5m2_to_float(float_to_e5m2(value));
+    case DataType::kE2m1:
+      return e2m1_to_float(float_to_e2m1(value));
   }
   return value;
 }
@@ -150,6 +173,8 @@ double epsilon_of(DataType type) {
       return 0x1p-3;
     case DataType::kE5m2:
       return 0x1p-2;
+    case DataType::kE2m1:
+      return 0x1p-1;
   }
   return 0;
 }
@@ -167,6 +192,8 @@ double largest_of(DataType type) {
       return 448;
     case DataType::kE5m2:
       return 57344;
+    case DataType::kE2m1:
+      return 6;
   }
   return 0;
 }
@@ -184,6 +211,8 @@ float load(DataType type, const void* array, int64_t index) {
       return e4m3_to_float(static_cast<const uint8_t*>(array)[index]);
     case DataType::kE5m2:
       return e5m2_to_float(static_cast<const uint8_t*>(array)[index]);
+    case DataType::kE2m1:
+      return e2m1_to_float(static_cast<uint8_t>(static_cast<const uint8_t*>(array)[index / 2] >> index % 2 * 4));
   }
   return 0;
 }
@@ -206,6 +235,12 @@ void store(DataType type, void* array, int64_t index, float value) {
     case DataType::kE5m2:
       static_cast<uint8_t*>(array)[index] = float_to_e5m2(value);
       return;
+    case DataType::kE2m1: {
+      uint8_t& pair = static_cast<uint8_t*>(array)[index / 2];
+      const int shift = static_cast<int>(index % 2) * 4;
+      pair = static_cast<uint8_t>((pair & (0xf0 >> shift)) | float_to_e2m1(value) << shift);
+      return;
+    }
   }
 }
 

@@ -27,12 +27,14 @@ inline float fp16_to_float(uint16_t bits) {
 }
 float e4m3_to_float(uint8_t bits);
 float e5m2_to_float(uint8_t bits);
+float e2m1_to_float(uint8_t bits);  // of the low half
 
 uint16_t float_to_bf16(float value);
 uint16_t float_to_fp16(float value);
 uint8_t float_to_e4m3(float value);
 uint8_t float_to_e5m2(float value);
-float round_to_tf32(float value);  // 10 bits of fraction; overflow becomes infinite
+uint8_t float_to_e2m1(float value);  // into the low half; saturates at 6, and NaN becomes 6 (there is none)
+float round_to_tf32(float value);    // 10 bits of fraction; overflow becomes infinite
 
 // `value` after a round trip through `type`; the identity for fp32 and tf32 (which is stored as fp32).
 float round_to(DataType type, float value);
@@ -40,7 +42,10 @@ float round_to(DataType type, float value);
 // The same from double with one rounding, so that a double reference is not rounded twice.
 float round_to(DataType type, double value);
 
-// Distance between 1 and the next number: 2^-23, 2^-10 (tf32, fp16), 2^-7, 2^-3, 2^-2.
+// A scale of blocks, exact.
+float scale_to_float(BlockScales scales, uint8_t byte);
+
+// Distance between 1 and the next number: 2^-23, 2^-10 (tf32, fp16), 2^-7, 2^-3, 2^-2, 2^-1 (e2m1).
 double epsilon_of(DataType type);
 double largest_of(DataType type);  // finite
 
@@ -49,6 +54,7 @@ float load(DataType type, const void* array, int64_t index);
 void store(DataType type, void* array, int64_t index, float value);
 
 // Whole arrays, vectorised where the machine can; the same results as one by one. No alignment is needed.
+// Numbers that share a byte start with a whole one.
 // The parallel forms spread the work over the machine's cores (base/parallel.h).
 void to_float(DataType type, const void* source, float* target, int64_t count);
 void from_float(DataType type, const float* source, void* target, int64_t count);

@@ -137,6 +137,9 @@ void to_float(DataType type, const void* source, float* target, int64_t count) {
     case DataType::kE5m2:
       for (int64_t i = 0; i < count; ++i) target[i] = e5m2_to_float(bytes[i]);
       return;
+    case DataType::kE2m1:
+      for (int64_t i = 0; i < count; ++i) target[i] = load(type, source, i);
+      return;
   }
 }
 
@@ -161,6 +164,9 @@ void from_float(DataType type, const float* source, void* target, int64_t count)
     case DataType::kE5m2:
       for (int64_t i = 0; i < count; ++i) bytes[i] = float_to_e5m2(source[i]);
       return;
+    case DataType::kE2m1:
+      for (int64_t i = 0; i < count; ++i) store(type, target, i, source[i]);
+      return;
   }
 }
 
@@ -169,7 +175,7 @@ void parallel_to_float(DataType type, const void* source, float* target, int64_t
   parallel_for((count + kChunk - 1) / kChunk,
                [&](int64_t chunk) {
                  const int64_t begin = chunk * kChunk;
-                 to_float(type, bytes + begin * size_of(type), target + begin, std::min(kChunk, count - begin));
+                 to_float(type, bytes + bytes_of(type, begin), target + begin, std::min(kChunk, count - begin));
                },
                threads);
 }
@@ -179,7 +185,7 @@ void parallel_from_float(DataType type, const float* source, void* target, int64
   parallel_for((count + kChunk - 1) / kChunk,
                [&](int64_t chunk) {
                  const int64_t begin = chunk * kChunk;
-                 from_float(type, source + begin, bytes + begin * size_of(type), std::min(kChunk, count - begin));
+                 from_float(type, source + begin, bytes + bytes_of(type, begin), std::min(kChunk, count - begin));
                },
                threads);
 }

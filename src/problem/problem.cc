@@ -136,9 +136,11 @@ namespace {
 
 constexpr std::pair<const char*, Direction> kDirections[] = {
     {"fwd", Direction::kForward}, {"bwd_data", Direction::kBackwardData}, {"bwd_weight", Direction::kBackwardWeight}};
-constexpr std::pair<const char*, DataType> kTypes[] = {{"fp32", DataType::kF32},  {"tf32", DataType::kTf32},
-                                                       {"fp16", DataType::kF16},  {"bf16", DataType::kBf16},
-                                                       {"e4m3", DataType::kE4m3}, {"e5m2", DataType::kE5m2}};
+constexpr std::pair<const char*, DataType> kTypes[] = {
+    {"fp32", DataType::kF32},  {"tf32", DataType::kTf32}, {"fp16", DataType::kF16}, {"bf16", DataType::kBf16},
+    {"e4m3", DataType::kE4m3}, {"e5m2", DataType::kE5m2}, {"e2m1", DataType::kE2m1}};
+constexpr std::pair<const char*, BlockScales> kBlockScales[] = {
+    {"none", BlockScales::kNone}, {"mx", BlockScales::kMx}, {"nv", BlockScales::kNv}};
 
 template <class Table, class Value>
 const char* name_in(const Table& table, Value value) {
@@ -160,9 +162,14 @@ std::optional<Value> value_in(const std::pair<const char*, Value> (&table)[kCoun
 
 const char* name_of(Direction direction) { return name_in(kDirections, direction); }
 const char* name_of(DataType type) { return name_in(kTypes, type); }
+const char* name_of(BlockScales scales) { return name_in(kBlockScales, scales); }
 const char* name_of(Activation activation) { return activation > kLastActivation ? "?" : facts_of(activation).name; }
 std::optional<Direction> direction_from(std::string_view name) { return value_in(kDirections, name); }
 std::optional<DataType> data_type_from(std::string_view name) { return value_in(kTypes, name); }
+std::optional<BlockScales> block_scales_from(std::string_view name) {
+  const std::optional<BlockScales> found = value_in(kBlockScales, name);
+  return found == BlockScales::kNone ? std::nullopt : found;
+}
 std::optional<Activation> activation_from(std::string_view name) {
   for (const ActivationFacts& facts : kActivations) {
     if (facts.activation != Activation::kNone && name == facts.name) return facts.activation;

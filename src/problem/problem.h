@@ -93,6 +93,9 @@ struct ConvProblem {
   // where the padding's zeros would. new_history: the last so many pixels of the two are given out for the next call.
   bool history = false;
   bool new_history = false;
+  // Of both inputs, forward and channels last: x_scales lie as n d h w c/block, w_scales as k d h w (c/g)/block. The
+  // scale of number i in memory is scale i / block.
+  BlockScales scales = BlockScales::kNone;
 
   int64_t c_per_group() const { return c / g; }
   int64_t k_per_group() const { return k / g; }
@@ -105,6 +108,9 @@ struct ConvProblem {
   int64_t output_channels() const;  // length of scale and bias: k, c, and k for dw
   int64_t history_length() const { return dilation[kMaxDims - 1] * (filter[kMaxDims - 1] - 1); }  // pixels
   int64_t history_elements() const { return n * c * history_length(); }
+  bool has_scales() const { return scales != BlockScales::kNone; }
+  int64_t x_scales() const { return has_scales() ? x_elements() / scale_block(scales) : 0; }
+  int64_t w_scales() const { return has_scales() ? w_elements() / scale_block(scales) : 0; }
   int64_t bias_gradient_channels() const;  // 0: none
   int64_t filter_taps() const;             // product of the filter's sizes
   int64_t terms() const;                   // most products that one output element sums (the K of tolerances)
@@ -157,13 +163,15 @@ void set_valid_padding(ConvProblem& problem);   // none
 void set_causal_padding(ConvProblem& problem);  // everything below the outermost used dimension, "same" elsewhere
 
 const char* name_of(Direction direction);          // fwd, bwd_data, bwd_weight
-const char* name_of(DataType type);                // fp32, tf32, fp16, bf16, e4m3, e5m2
+const char* name_of(DataType type);                // fp32, tf32, fp16, bf16, e4m3, e5m2, e2m1
+const char* name_of(BlockScales scales);           // none, mx, nv
 const char* name_of(Activation activation);        // none, relu, ..: activations.h
 const char* layout_name(Layout layout, int dims);  // NHWC, NCDHW, ...
 
 std::optional<Direction> direction_from(std::string_view name);
 std::optional<DataType> data_type_from(std::string_view name);
-std::optional<Activation> activation_from(std::string_view name);  // not "none"
+std::optional<BlockScales> block_scales_from(std::string_view name);  // not "none"
+std::optional<Activation> activation_from(std::string_view name);     // not "none"
 
 // All activations but none, for messages: "relu, leaky_relu, .. or gelu_tanh".
 std::string activation_names(std::string_view between = ", ", std::string_view last = " or ");

@@ -39,6 +39,21 @@ void draw_channels(Random& random, const RandomLimits& limits, ConvProblem& p) {
   p.k = p.g * (kind < 0.8 ? random.between(1, most / p.g) : random.between(1, std::min<int64_t>(2, most / p.g)));
 }
 
+// Channels of whole blocks.
+void draw_scales(Random& random, ConvProblem& p) {
+  using enum DataType;
+  p.direction = Direction::kForward;
+  p.layout = Layout::kChannelsLast;
+  p.scales = random.pick({BlockScales::kMx, BlockScales::kNv});
+  const bool pairs = p.scales == BlockScales::kNv || random.chance(0.3);
+  p.x = pairs ? kE2m1 : random.pick({kE4m3, kE5m2});
+  p.w = pairs ? kE2m1 : random.pick({kE4m3, kE5m2});
+  p.y = random.pick({kF32, kF16, kBf16});
+  p.g = random.between(1, 2);
+  p.c = p.g * scale_block(p.scales) * random.between(1, 5);
+  p.k = p.g * random.between(1, 24);
+}
+
 void draw_dimension(Random& random, const RandomLimits& limits, ConvProblem& p, int i) {
   p.in[i] = random.between(1, limits.max_in);
   p.filter[i] = random.chance(0.3) ? 1 : random.between(1, limits.max_filter);
@@ -74,6 +89,7 @@ ConvProblem random_problem(Random& random, const RandomLimits& limits) {
     draw_types(random, limits, p);
     p.n = limits.empty_batch && random.chance(0.05) ? 0 : random.between(1, std::max<int64_t>(1, limits.max_batch));
     draw_channels(random, limits, p);
+    if (limits.scaled && random.chance(0.1)) draw_scales(random, p);
     for (int i = kMaxDims - p.dims; i < kMaxDims; ++i) draw_dimension(random, limits, p, i);
     if (limits.epilogues && random.chance(0.5)) draw_epilogue(random, p.epilogue);
     if (validate(p).ok() && p.flops() / 2 <= static_cast<double>(limits.max_multiply_adds)) return p;

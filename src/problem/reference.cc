@@ -79,6 +79,8 @@ AddRun add_run_for(DataType first, DataType second) {
       return second == DataType::kE4m3 ? add_run<LoadE4m3, LoadE4m3> : add_run<LoadE4m3, LoadE5m2>;
     case DataType::kE5m2:
       return second == DataType::kE4m3 ? add_run<LoadE5m2, LoadE4m3> : add_run<LoadE5m2, LoadE5m2>;
+    case DataType::kE2m1:
+      return nullptr;  // has scales: add_scaled
   }
   return nullptr;
 }
@@ -163,11 +165,25 @@ class Reference {
         if (from[i] >= p_.in[i] || (from[i] < 0 && !p_.history)) return;
       }
       if (from[2] < 0) return add_history(at, group, tap, from[2], sum);
-      add_(first_, second_,
-           {x_.at(at.outer, group * p_.c_per_group(), from), w_.at(at.channel, 0, tap), x_.channel, w_.channel,
-            p_.c_per_group()},
-           sum);
+      const Run run{x_.at(at.outer, group * p_.c_per_group(), from), w_.at(at.channel, 0, tap), x_.channel, w_.channel,
+                    p_.c_per_group()};
+      p_.has_scales() ? add_scaled(run, sum) : add_(first_, second_, run, sum);
     });
+  }
+
+  // The run's numbers lie side by side, and so do the scales of their blocks.
+  void add_scaled(const Run& run, Sum& sum) const {
+    const int64_t block = scale_block(p_.scales);
+    for (int64_t i = 0; i < run.count; ++i) {
+      const int64_t a = run.first + i, b = run.second + i;
+      const auto a_scale = t_.x_scales.as<uint8_t>()[static_cast<size_t>(a / block)];
+      const auto b_scale = t_.w_scales.as<uint8_t>()[static_cast<size_t>(b / block)];
+      const double product = static_cast<double>(load(p_.x, first_, a)) * scale_to_float(p_.scales, a_scale) *
+                             (static_cast<double>(load(p_.w, second_, b)) * scale_to_float(p_.scales, b_scale));
+      sum.total += product;
+      sum.squares += product * product;
+    }
+    sum.terms += run.count;
   }
 
   // The pixel `before` zero: the history ends where x begins.

@@ -52,12 +52,19 @@ void fill_array(DataType type, void* array, int64_t count, const Values& values,
             values.fill == Fill::kExact ? exact_value(bits, values) : random_value(bits, values);
       }
     }
-    from_float(type, numbers.data(), bytes + begin * size_of(type), size);
+    from_float(type, numbers.data(), bytes + bytes_of(type, begin), size);
   });
 }
 
 // Up to here every integer is exact in the type.
 double largest_exact_integer(DataType type) { return 2 / epsilon_of(type); }
+
+// Scales of exact data are one number or another, both whole.
+constexpr int kExactScales[] = {1, 2};  // powers of two
+constexpr int kExactE4m3Scales[] = {1, 3};
+double exact_scale_square(BlockScales scales) {
+  return scales == BlockScales::kNone ? 1 : scales == BlockScales::kMx ? 2.5 : 5;
+}
 
 // Integers whose sums of `terms` products stay, by eight standard deviations, where the output's integers are exact;
 // the fp32 sum itself is exact in any order up to 2^24 terms.
@@ -66,10 +73,11 @@ Values exact_values(const ConvProblem& problem) {
   const double terms = static_cast<double>(std::max<int64_t>(1, problem.terms()));
   const double variance = limit * limit / 64;
   Values values{.fill = Fill::kExact, .largest = 3};
-  const double square = 14.0 / 3;  // the mean of 1, 4 and 9
+  const double scaled = exact_scale_square(problem.scales);
+  const double square = 14.0 / 3 * scaled;  // the mean of 1, 4 and 9
   if (terms * square * square <= variance) return values;
   values.largest = 1;
-  values.density = std::min(1.0, std::sqrt(variance / terms));
+  values.density = std::min(1.0, std::sqrt(variance / terms) / scaled);
   return values;
 }
 
@@ -77,9 +85,28 @@ Values exact_values(const ConvProblem& problem) {
 Values second_values(const ConvProblem& problem) {
   Values values{.fill = Fill::kRandom};
   values.deviation = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, problem.terms())));
+  // Scales make them so small: see fill_scales.
+  if (problem.has_scales()) return values.deviation = 1, values;
   // WHY: e4m3 has its denormals below 2^-6; most numbers must be normal to test more than them.
   if (problem.second_type() == DataType::kE4m3) values.deviation = std::max(values.deviation, 1.0 / 16);
   return values;
+}
+
+// Scales of about `deviation`, no two neighbours of which are alike for long.
+Buffer fill_scales(BlockScales scales, int64_t count, Fill fill, double deviation, uint64_t stream) {
+  Buffer buffer(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t bits = mix64(stream ^ static_cast<uint64_t>(i));
+    const bool mx = scales == BlockScales::kMx;
+    float value = 1;
+    if (fill == Fill::kExact) value = static_cast<float>((mx ? kExactScales : kExactE4m3Scales)[bits & 1]);
+    if (fill == Fill::kRandom)
+      value = static_cast<float>(deviation) * (0.5f + static_cast<float>(bits >> 40) * 0x1p-24f);
+    const int power = std::ilogb(value) + 127;
+    buffer.as<uint8_t>()[static_cast<size_t>(i)] =
+        mx ? static_cast<uint8_t>(std::clamp(power, 0, 254)) : float_to_e4m3(std::max(value, 0x1p-9f));
+  }
+  return buffer;
 }
 
 void fill_epilogue(const ConvProblem& problem, HostTensors& tensors, Fill fill, uint64_t seed) {
@@ -155,7 +182,7 @@ HostTensors make_tensors(const ConvProblem& problem, Fill fill, uint64_t seed) {
   const Values first_values = fill == Fill::kExact ? exact : fill == Fill::kRandom ? Values{.fill = fill} : zero;
   const Values others = fill == Fill::kExact ? exact : fill == Fill::kRandom ? second_values(problem) : zero;
   const auto elements = [](const Buffer& buffer, DataType type) {
-    return static_cast<int64_t>(buffer.size()) / size_of(type);
+    return static_cast<int64_t>(buffer.size()) / size_of(type) * packed_in_byte(type);
   };
   fill_array(problem.first_type(), first.data(), elements(first, problem.first_type()), first_values,
              mix64(mix64(seed) ^ uint64_t{1} << 56));
@@ -167,6 +194,12 @@ HostTensors make_tensors(const ConvProblem& problem, Fill fill, uint64_t seed) {
     tensors.history = Buffer(static_cast<size_t>(history_bytes(problem)));
     fill_array(problem.x, tensors.history.data(), problem.history_elements(), first_values,
                mix64(mix64(seed) ^ uint64_t{6} << 56));
+  }
+  if (problem.has_scales()) {
+    const double share = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, problem.terms())));
+    const auto stream = [&](uint64_t role) { return mix64(mix64(seed) ^ role << 56); };
+    tensors.x_scales = fill_scales(problem.scales, problem.x_scales(), fill, 1, stream(11));
+    tensors.w_scales = fill_scales(problem.scales, problem.w_scales(), fill, share, stream(12));
   }
   if (problem.new_history) tensors.new_history = Buffer(static_cast<size_t>(history_bytes(problem)));
   tensors.bias_gradient = Buffer(static_cast<size_t>(problem.bias_gradient_channels()) * sizeof(float));
@@ -207,8 +240,8 @@ bool is_poison(DataType type, const void* array, int64_t index) {
   return std::all_of(element, element + size_of(type), [](uint8_t byte) { return byte == 0xff; });
 }
 
-int64_t x_bytes(const ConvProblem& problem) { return problem.x_elements() * size_of(problem.x); }
-int64_t w_bytes(const ConvProblem& problem) { return problem.w_elements() * size_of(problem.w); }
+int64_t x_bytes(const ConvProblem& problem) { return bytes_of(problem.x, problem.x_elements()); }
+int64_t w_bytes(const ConvProblem& problem) { return bytes_of(problem.w, problem.w_elements()); }
 int64_t y_bytes(const ConvProblem& problem) { return problem.y_elements() * size_of(problem.y); }
 int64_t history_bytes(const ConvProblem& problem) { return problem.history_elements() * size_of(problem.x); }
 int64_t output_bytes(const ConvProblem& problem) { return problem.output_elements() * size_of(problem.output_type()); }

@@ -52,6 +52,7 @@ struct HostTensors {
   Buffer amax;
   Buffer bias_gradient;                   // fp32
   Buffer history, new_history;            // type and layout of x
+  Buffer x_scales, w_scales;              // a byte each
   std::array<Buffer, kMaxAuxiliary> aux;  // shape and type of the output
   std::shared_ptr<const UserCode> user;   // needed by the reference of a problem with the user's text; see user_code.h
 };

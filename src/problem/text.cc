@@ -96,6 +96,7 @@ std::string extra_text(const ConvProblem& problem) {
   if (problem.new_history) text += " new_history";
   if (problem.bias_gradient != BiasGradient::kNone) text += " bias_gradient";
   if (problem.bias_gradient == BiasGradient::kOfX) text += "=x";
+  if (problem.has_scales()) text += fmt::format(" scales={}", name_of(problem.scales));
   return text;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kExample = "fwd bf16 n16 c256 k256 i100x100 f3x3 p1";
 constexpr std::string_view kTransposed = "transposed";
-constexpr std::string_view kTypeNames = "fp32, tf32, fp16, bf16, e4m3 or e5m2";
+constexpr std::string_view kTypeNames = "fp32, tf32, fp16, bf16, e4m3, e5m2 or e2m1";
 
 struct LayoutName {
   std::string_view name;
@@ -102,7 +102,7 @@ Status TextParser::parse_word(size_t begin, size_t end) {
                            text, kTypeNames, kExample));
 }
 
-// Transposed convolution, bias gradient and history.
+// Transposed convolution, bias gradient, history and scales of blocks.
 Status TextParser::parse_extra(size_t begin, size_t end, bool& taken) {
   const std::string_view text = word(begin, end);
   taken = true;
@@ -124,6 +124,12 @@ Status TextParser::parse_extra(size_t begin, size_t end, bool& taken) {
   if (text == "bias_gradient" || text == "bias_gradient=x") {
     problem_.bias_gradient = text.ends_with('x') ? BiasGradient::kOfX : BiasGradient::kOfY;
     return once(saw_bias_gradient_, begin, "bias_gradient");
+  }
+  if (text.starts_with("scales=")) {
+    const auto scales = block_scales_from(text.substr(7));
+    if (!scales) return fault(begin + 7, fmt::format("unknown scales '{}'; expected mx or nv", text.substr(7)));
+    problem_.scales = *scales;
+    return once(saw_scales_, begin, "scales");
   }
   taken = false;
   return {};
@@ -324,6 +330,7 @@ Status TextParser::finish_transposed() {
   WT_TRY(spread(output_padding_, 'o', t.output_padding, nullptr));
   t.epilogue = problem_.epilogue;
   if (problem_.history || problem_.new_history) return fault(0, "a transposed convolution has no history");
+  if (problem_.has_scales()) return fault(0, "a transposed convolution has no scales of blocks");
   if (problem_.bias_gradient == BiasGradient::kOfX) {
     return fault(0, "a transposed convolution has one bias gradient, of its output's gradient; use bias_gradient");
   }

@@ -34,6 +34,8 @@ MatrixUnit matrix_unit(DataType input) {
     case DataType::kE4m3:
     case DataType::kE5m2:
       return {32, 1, 0x1p-13, 0};  // Hopper's fp8 sums keep about 13 bits of fraction
+    case DataType::kE2m1:
+      return {64, 1, 0x1p-13, 0};  // as fp8, of which nothing else is known
   }
   return {};
 }

@@ -7,7 +7,7 @@ namespace wt {
 
 namespace {
 
-double bytes(int64_t elements, DataType type) { return static_cast<double>(elements) * size_of(type); }
+double bytes(int64_t elements, DataType type) { return static_cast<double>(bytes_of(type, elements)); }
 
 }  // namespace
 
@@ -36,7 +36,8 @@ double work_without_padding(const ConvProblem& problem) {
 
 double tensor_bytes(const ConvProblem& problem) {
   return bytes(problem.x_elements(), problem.x) + bytes(problem.w_elements(), problem.w) +
-         bytes(problem.y_elements(), problem.y) + epilogue_bytes(problem);
+         bytes(problem.y_elements(), problem.y) + static_cast<double>(problem.x_scales() + problem.w_scales()) +
+         epilogue_bytes(problem);
 }
 
 }  // namespace wt

@@ -44,10 +44,13 @@ Status validate_choices(const ConvProblem& p) {
                                                     {"scale", p.epilogue.scale_type},
                                                     {"bias", p.epilogue.bias_type}};
   for (const auto& [name, type] : types) {
-    if (type > DataType::kE5m2) {
-      return bad_input("the type {} of {} does not exist; use fp32, tf32, fp16, bf16, e4m3 or e5m2",
+    if (type > DataType::kE2m1) {
+      return bad_input("the type {} of {} does not exist; use fp32, tf32, fp16, bf16, e4m3, e5m2 or e2m1",
                        static_cast<int>(type), name);
     }
+  }
+  if (p.scales > BlockScales::kNv) {
+    return bad_input("scales {} do not exist; use none, mx or nv", static_cast<int>(p.scales));
   }
   const std::pair<const char*, Activation> activations[] = {{"activation", p.epilogue.activation},
                                                             {"gradient", p.epilogue.gradient}};
@@ -69,6 +72,43 @@ Status validate_channel_type(const char* name, bool present, DataType type) {
   return {};
 }
 
+// Which numbers have scales, and what comes of them.
+Status validate_scaled_types(const ConvProblem& p) {
+  if (!p.has_scales()) {
+    for (const DataType type : {p.first_type(), p.second_type(), p.output_type()}) {
+      if (type != DataType::kE2m1) continue;
+      return bad_input("e2m1 numbers have a scale for each block; add scales=mx (of 32) or scales=nv (of 16)");
+    }
+    return {};
+  }
+  if (p.direction != Direction::kForward) {
+    return bad_input("scales={} are of fwd; {} would need them along other channels; widen the numbers first",
+                     name_of(p.scales), name_of(p.direction));
+  }
+  if (p.layout != Layout::kChannelsLast) {
+    return bad_input("scales={} belong to blocks of channels that lie side by side; use {}, not {}", name_of(p.scales),
+                     layout_name(Layout::kChannelsLast, p.dims), layout_name(p.layout, p.dims));
+  }
+  const bool pairs = p.x == DataType::kE2m1 && p.w == DataType::kE2m1;
+  const bool bytes = is_fp8(p.x) && is_fp8(p.w);
+  if (p.scales == BlockScales::kNv && !pairs) {
+    return bad_input("scales=nv belong to e2m1, not {} and {}; use e2m1 for both, or scales=mx", name_of(p.x),
+                     name_of(p.w));
+  }
+  if (!pairs && !bytes) {
+    return bad_input("scales=mx belong to e4m3 and e5m2, or to e2m1 for both inputs, not to {} and {}", name_of(p.x),
+                     name_of(p.w));
+  }
+  if (is_narrow(p.y)) {
+    return bad_input(
+        "output type {} with scales={}: outputs with scales are not made; use bf16, fp16 or fp32, as in "
+        "{}>bf16",
+        name_of(p.y), name_of(p.scales), name_of(p.x));
+  }
+  if (p.history) return bad_input("history has no scales, and x has scales={}; join history and x", name_of(p.scales));
+  return {};
+}
+
 Status validate_types(const ConvProblem& p) {
   if (p.acc != DataType::kF32) {
     return bad_input("acc={}: sums are kept in fp32 only; leave acc out or use acc=fp32", name_of(p.acc));
@@ -76,6 +116,7 @@ Status validate_types(const ConvProblem& p) {
   WT_TRY(validate_channel_type("scale", p.epilogue.scale, p.epilogue.scale_type));
   WT_TRY(validate_channel_type("bias", p.epilogue.bias, p.epilogue.bias_type));
   const DataType first = p.first_type(), second = p.second_type(), output = p.output_type();
+  WT_TRY(validate_scaled_types(p));
   if (first != second && !(is_fp8(first) && is_fp8(second))) {
     return bad_input("input types {} and {} cannot be multiplied; use the same type for both, or two fp8 types",
                      name_of(first), name_of(second));
@@ -106,6 +147,15 @@ Status validate_counts(const ConvProblem& p) {
                      p.k > std::numeric_limits<int64_t>::max() - p.g ? p.k / p.g * p.g : (p.k / p.g + 1) * p.g);
   }
   return {};
+}
+
+Status validate_blocks(const ConvProblem& p) {
+  const int block = scale_block(p.scales);
+  if (!p.has_scales() || p.c_per_group() % block == 0) return {};
+  return bad_input(
+      "c={}{} is no multiple of {}, of which scales={} have one each; pad the channels with zeros to {} a group", p.c,
+      p.g == 1 ? "" : fmt::format(" in {} groups, {} each,", p.g, p.c_per_group()), block, name_of(p.scales),
+      p.c_per_group() / block * block + block);
 }
 
 Status validate_unused(const ConvProblem& p, int i) {
@@ -306,6 +356,7 @@ Status validate(const ConvProblem& problem) {
   WT_TRY(validate_choices(problem));
   WT_TRY(validate_types(problem));
   WT_TRY(validate_counts(problem));
+  WT_TRY(validate_blocks(problem));
   const int first = kMaxDims - problem.dims;
   for (int i = 0; i < first; ++i) WT_TRY(validate_unused(problem, i));
   for (int i = first; i < kMaxDims; ++i) WT_TRY(validate_dimension(problem, i));

@@ -25,11 +25,25 @@ struct TypeRow {
 
 // tf32 is stored as fp32, so its output is fp32.
 constexpr TypeRow kTypes[] = {
-    {{kBf16, kBf16, kBf16}, true}, {{kF16, kF16, kF16}, true},     {{kTf32, kTf32, kF32}, true},
-    {{kF32, kF32, kF32}, true},    {{kE4m3, kE4m3, kBf16}, true},  {{kE5m2, kE5m2, kBf16}, false},
-    {{kBf16, kBf16, kF32}, false}, {{kF16, kF16, kF32}, false},    {{kE4m3, kE4m3, kF16}, false},
-    {{kE4m3, kE4m3, kF32}, false}, {{kE4m3, kE4m3, kE4m3}, false}, {{kE5m2, kE5m2, kF16}, false},
-    {{kE5m2, kE5m2, kF32}, false}, {{kE4m3, kE5m2, kBf16}, false}, {{kE5m2, kE4m3, kBf16}, false},
+    {{kBf16, kBf16, kBf16}, true},
+    {{kF16, kF16, kF16}, true},
+    {{kTf32, kTf32, kF32}, true},
+    {{kF32, kF32, kF32}, true},
+    {{kE4m3, kE4m3, kBf16}, true},
+    {{kE5m2, kE5m2, kBf16}, false},
+    {{kBf16, kBf16, kF32}, false},
+    {{kF16, kF16, kF32}, false},
+    {{kE4m3, kE4m3, kF16}, false},
+    {{kE4m3, kE4m3, kF32}, false},
+    {{kE4m3, kE4m3, kE4m3}, false},
+    {{kE5m2, kE5m2, kF16}, false},
+    {{kE5m2, kE5m2, kF32}, false},
+    {{kE4m3, kE5m2, kBf16}, false},
+    {{kE5m2, kE4m3, kBf16}, false},
+    {{kE4m3, kE4m3, kBf16, BlockScales::kMx}, false},
+    {{kE5m2, kE4m3, kF16, BlockScales::kMx}, false},
+    {{kE2m1, kE2m1, kF32, BlockScales::kMx}, false},
+    {{kE2m1, kE2m1, kBf16, BlockScales::kNv}, false},
 };
 
 // Beside the plain one. Their values are run-time arguments, so one of each kind of step and the usual chains suffice.
@@ -99,6 +113,10 @@ std::vector<KernelConfig> signatures(const RuleQuery& query) {
                               .layout = layout,
                               .dims = static_cast<unsigned char>(dims)};
           set_combination(config, types);
+          if (types.scales != BlockScales::kNone &&
+              (direction != Direction::kForward || layout != Layout::kChannelsLast))
+            continue;
+          config.scales = types.scales;
           list.push_back(config);
         }
       }

@@ -31,6 +31,7 @@ inline constexpr int kRuleSets = 6;
 // The types of a kernel, from its direction's point of view.
 struct TypeCombination {
   DataType a, b, out;  // inputs in the order of the problem's text (x before w before y), then the output
+  BlockScales scales = BlockScales::kNone;  // forward and channels last
   bool operator==(const TypeCombination&) const = default;
 };
 

@@ -113,7 +113,7 @@ Properties properties(const KernelConfig& config) {
   const GemmConfig& gemm = config.gemm;
   const EpilogueConfig& epilogue = config.epilogue;
   return {pack_all(config.direction),
-          pack_all(operand_a(config), operand_b(config), output_type(config)),
+          pack_all(operand_a(config), operand_b(config), output_type(config), config.scales),
           pack_all(config.layout, config.dims),
           pack_all(config.family(), gemm.pipeline, gemm.scheduler, gemm.loader_a, gemm.loader_b, gemm.staging,
                    config.kind, gemm.split_k),
@@ -136,7 +136,8 @@ std::vector<Pair> needed_pairs(const KernelConfig& config) {
     list.emplace_back(kDirection, i, values[kDirection], values[static_cast<size_t>(i)]);
   list.emplace_back(kTypes, kLayoutDims, values[kTypes], values[kLayoutDims]);
   if (values[kForm] != 0)
-    list.emplace_back(kTypes, kForm, pack_all(config.direction, operand_a(config), operand_b(config)), values[kForm]);
+    list.emplace_back(kTypes, kForm, pack_all(config.direction, operand_a(config), operand_b(config), config.scales),
+                      values[kForm]);
   return list;
 }
 

@@ -70,6 +70,15 @@ constexpr float to_float(E4m3Fnuz value) {
   return widen<4, 3>(value.bits, false) * 0.5f;
 }
 constexpr float to_float(float value) { return value; }
+// Number 0 or 1 of a pair.
+constexpr float to_float(E2m1Pair pair, int number) {
+  return widen<2, 1>(static_cast<u32>(pair.bits >> 4 * number & 15), false);
+}
+// A scale of blocks.
+constexpr float scale_to_float(BlockScales scales, u8 byte) {
+  if (scales == BlockScales::kNv) return to_float(E4m3{byte});
+  return byte == 255 ? float_of(0x7fc00000u) : byte == 0 ? float_of(0x400000u) : float_of(u32{byte} << 23);
+}
 
 // Four e4m3 numbers as FNUZ numbers of half their value, exactly: the bits stay, but for negative zeros, which become
 // zeros, and NaNs. Every finite e4m3 number has such a half.

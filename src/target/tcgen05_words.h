@@ -100,6 +100,11 @@ enum class ScaledKind : u8 {
   kMxf4,  // pairs of e2m1 in a byte, a power of two for 32 numbers
   kNvf4,  // pairs of e2m1 in a byte, an e4m3 without sign for 16 numbers
 };
+// What numbers of this type are multiplied by.
+constexpr ScaledKind scaled_kind(DataType type, BlockScales scales) {
+  if (type != DataType::kE2m1) return ScaledKind::kMxf8;
+  return scales == BlockScales::kNv ? ScaledKind::kNvf4 : ScaledKind::kMxf4;
+}
 // Scales of a row in one product, which is 32 bytes deep; each is a byte.
 constexpr int tensor_scales(ScaledKind kind) {
   return kind == ScaledKind::kMxf8 ? 1 : kind == ScaledKind::kMxf4 ? 2 : 4;

@@ -29,6 +29,10 @@ struct E4m3 {
 struct E5m2 {
   u8 bits;
 };
+// Two numbers of e2m1, the first in the low half.
+struct E2m1Pair {
+  u8 bits;
+};
 
 template <DataType kType>
 struct StorageOf;
@@ -55,6 +59,10 @@ struct StorageOf<DataType::kE4m3> {
 template <>
 struct StorageOf<DataType::kE5m2> {
   using Type = E5m2;
+};
+template <>
+struct StorageOf<DataType::kE2m1> {
+  using Type = E2m1Pair;
 };
 template <DataType kType>
 using Storage = typename StorageOf<kType>::Type;

@@ -74,9 +74,10 @@ bool fits(const ConvProblem& p) { return validate(p).ok() && p.flops() / 2 <= kM
 
 ConvProblem base_problem(Random& random) {
   while (true) {
-    ConvProblem p = random_problem(random, {.max_multiply_adds = int64_t{1} << 18, .epilogues = random.chance(0.6)});
-    if (random.chance(0.75)) round_channels(random, p);
-    if (random.chance(0.2)) {  // depthwise
+    ConvProblem p = random_problem(
+        random, {.max_multiply_adds = int64_t{1} << 18, .epilogues = random.chance(0.6), .scaled = true});
+    if (random.chance(0.75) && !p.has_scales()) round_channels(random, p);
+    if (random.chance(0.2) && !p.has_scales()) {  // depthwise
       p.g = p.c = p.k = random.pick<int64_t>({3, 8, 16, 32, 64, 72});
     }
     widen(random, p);

@@ -84,7 +84,8 @@ class ProblemText : public Subject {
   std::string name() const override { return "text"; }
   std::string generate(Random& random) const override {
     if (random.chance(0.1)) return random_bytes(random, 80);
-    const ConvProblem problem = random_problem(random, {.max_in = 4000, .max_multiply_adds = int64_t{1} << 60});
+    const ConvProblem problem =
+        random_problem(random, {.max_in = 4000, .max_multiply_adds = int64_t{1} << 60, .scaled = true});
     std::string text = random.chance(0.5) ? to_text(problem) : canonical_text(problem);
     if (random.chance(0.15)) text = random_gemm(random);
     return random.chance(0.1) ? text : mutate(random, std::move(text));
@@ -108,7 +109,7 @@ class CpuProblem : public Subject {
  public:
   std::string name() const override { return "problem"; }
   std::string generate(Random& random) const override {
-    return to_text(random_problem(random, {.max_multiply_adds = 1 << 15, .empty_batch = true}));
+    return to_text(random_problem(random, {.max_multiply_adds = 1 << 15, .empty_batch = true, .scaled = true}));
   }
   std::string run(const std::string& input) const override {
     const Result<ConvProblem> problem = parse_problem(input);

@@ -70,6 +70,24 @@ def test_types_of_scale_and_bias():
         assert (y == 2 + bias).all()
 
 
+@pytest.mark.parametrize("type, scales, block", [("e4m3", "mx", 32), ("e2m1", "nv", 16)])
+def test_numbers_with_scales_of_blocks(cpu, type, scales, block):
+    problem = wt.Problem.create("fwd", n=1, c=64, k=3, size=(5,), filter=1, type=type, y_type="fp32", scales=scales)
+    assert problem == wt.Problem(f"fwd {type}>fp32 n1 c64 k3 i5 scales={scales}")
+    one = 127 if scales == "mx" else 0x38
+    assert problem.tensors["x_scales"].shape == (1, 5, 64 // block)
+    assert problem.tensors["w_scales"].type == ("ue8m0" if scales == "mx" else "ue4m3")
+    rng = np.random.default_rng(1)
+    x, w = rng.integers(-3, 4, (1, 5, 64)).astype(np.float32), rng.integers(-3, 4, (3, 1, 64)).astype(np.float32)
+    x_scales, w_scales = np.full((1, 5, 64 // block), one, np.uint8), np.full((3, 1, 64 // block), one, np.uint8)
+    x_scales[:, :, 0] += 1 if scales == "mx" else 8  # of two
+    y = cpu.plan(problem)(x=wt.to_bits(x, type), w=wt.to_bits(w, type), x_scales=x_scales, w_scales=w_scales)
+    x[:, :, :block] *= 2
+    np.testing.assert_array_equal(y, x @ w[:, 0].T)
+    with pytest.raises(wt.BadInputError, match="not even"):
+        wt.to_bits(np.ones(3, np.float32), "e2m1")
+
+
 def test_asymmetric_and_named_paddings():
     pairs = wt.Problem.create(n=1, c=8, k=8, size=(9, 9), filter=3, padding=((0, 2), (1, 1)))
     assert (pairs.fields["pad_lower"][:2], pairs.fields["pad_upper"][:2]) == ([0, 1], [2, 1])

@@ -56,8 +56,13 @@ std::vector<Fact> problem_facts(const ConvProblem& problem) {
                        problem.w, w_bytes(problem))});
   facts.push_back({"", tensor_line("y", fmt::format("n{} k{} {}", problem.n, problem.k, sizes(problem.out(), dims)),
                                    problem.y, y_bytes(problem))});
+  if (problem.has_scales()) {
+    facts.push_back({"", fmt::format("scales of x and w  {} and {} bytes, one for {} channels each", problem.x_scales(),
+                                     problem.w_scales(), scale_block(problem.scales))});
+  }
   const double bytes = static_cast<double>(x_bytes(problem)) + static_cast<double>(w_bytes(problem)) +
-                       static_cast<double>(y_bytes(problem));
+                       static_cast<double>(y_bytes(problem)) +
+                       static_cast<double>(problem.x_scales() + problem.w_scales());
   std::string work = fmt::format("{}FLOP over {}", count_text(problem.flops()), bytes_text(bytes));
   if (bytes > 0) work += fmt::format(": {} FLOP per byte", rate_text(problem.flops() / bytes));
   facts.push_back({"work", work});

@@ -60,10 +60,11 @@ class ImagesPlan final : public Plan {
   TensorPointers moved(TensorPointers tensors, int64_t image) const {
     const auto move = [&](Tensor tensor, int64_t elements, DataType type) {
       if (tensors[tensor])
-        tensors[tensor] = static_cast<char*>(tensors[tensor]) + image * (elements / problem_.n) * size_of(type);
+        tensors[tensor] = static_cast<char*>(tensors[tensor]) + image * bytes_of(type, elements / problem_.n);
     };
     move(Tensor::kX, problem_.x_elements(), problem_.x);
     move(Tensor::kY, problem_.y_elements(), problem_.y);
+    move(Tensor::kXScales, problem_.x_scales(), DataType::kE4m3);  // a byte each
     move(Tensor::kResidual, problem_.output_elements(), problem_.output_type());
     for (int i = 0; i < problem_.epilogue.auxiliaries(); ++i)
       move(auxiliary_tensor(i), problem_.output_elements(), problem_.output_type());

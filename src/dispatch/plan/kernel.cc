@@ -20,8 +20,8 @@ constexpr size_t kMaxParams = 4096;
 
 const char* role_name(Tensor tensor) {
   constexpr std::array<const char*, kTensorCount> kNames = {
-      "x",       "w",           "y",         "scale", "bias", "residual", "amax", "bias_gradient",
-      "history", "new_history", "workspace", "aux0",  "aux1", "aux2",     "aux3"};
+      "x",           "w",         "y",    "scale", "bias", "residual", "amax",     "bias_gradient", "history",
+      "new_history", "workspace", "aux0", "aux1",  "aux2", "aux3",     "x_scales", "w_scales"};
   return kNames[static_cast<size_t>(tensor)];
 }
 

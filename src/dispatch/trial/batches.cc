@@ -50,6 +50,8 @@ class BatchTrial {
     add(Tensor::kResidual, pool_.residual, false, true);
     add(Tensor::kHistory, pool_.history, false, true);
     add(Tensor::kNewHistory, pool_.new_history, true, true);
+    add(Tensor::kXScales, pool_.x_scales, false, true);
+    add(Tensor::kWScales, pool_.w_scales, false, false);
     for (int i = 0; i < problem.epilogue.auxiliaries(); ++i) {
       add(auxiliary_tensor(i), pool_.aux[static_cast<size_t>(i)], i >= problem.epilogue.auxiliaries_read(), true);
     }

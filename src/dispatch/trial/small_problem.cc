@@ -32,6 +32,10 @@ std::string epilogue_of(const EpilogueConfig& epilogue) {
   return text;
 }
 
+std::string scales_of(const KernelConfig& config) {
+  return config.scales == BlockScales::kNone ? "" : fmt::format(" scales={}", text_of(config.scales));
+}
+
 // Layers of every shape that kernels ask for which need nothing particular.
 std::vector<std::string> usual_sizes(const KernelConfig& config) {
   if (config.family() == Family::kDirect) return small_groups(config);
@@ -61,8 +65,8 @@ std::optional<ConvProblem> small_problem_for(const KernelConfig& config) {
   const char* const layout =
       config.layout == Layout::kChannelsLast ? "" : std::array{"NCW", "NCHW", "NCDHW"}[config.dims - 1];
   for (const std::string& size : sizes) {
-    const auto problem = parse_problem(fmt::format("{} {} n1 {} {}{}", text_of(config.direction), types_of(config),
-                                                   size, layout, epilogue_of(config.epilogue)));
+    const auto problem = parse_problem(fmt::format("{} {} n1 {} {}{}{}", text_of(config.direction), types_of(config),
+                                                   size, layout, scales_of(config), epilogue_of(config.epilogue)));
     if (problem.ok() && accepts(config, *problem, {.deterministic = false})) return *problem;
   }
   return std::nullopt;

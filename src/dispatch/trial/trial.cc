@@ -120,8 +120,9 @@ Result<VerifyReport> verify_outputs(TrialTensors& tensors, const TrialOptions& o
   const ConvProblem& problem = tensors.problem();
   const ErrorModel model{.exact = options.exact};
   const bool large = problem.flops() / 2 > static_cast<double>(options.verify_work_limit);
-  // The device's reference knows no history, whose host's compares a sample, and no store.
-  if (large && !problem.history && problem.epilogue.store.empty() && is_gpu(tensors.device()->info().kind)) {
+  // The device's reference knows no history and no scales, where the host's compares a sample, and no store.
+  if (large && !problem.history && !problem.has_scales() && problem.epilogue.store.empty() &&
+      is_gpu(tensors.device()->info().kind)) {
     WT_TRY_ASSIGN(
         DeviceReference * right,
         tensors.device_reference({.model = model, .whole_limit = options.verify_whole_limit, .seed = options.seed}));
@@ -172,6 +173,8 @@ Result<std::unique_ptr<TrialTensors>> TrialTensors::make(std::shared_ptr<Device>
   WT_TRY(tensors->upload(Tensor::kBiasGradient, host.bias_gradient, true));
   WT_TRY(tensors->upload(Tensor::kHistory, host.history, false));
   WT_TRY(tensors->upload(Tensor::kNewHistory, host.new_history, true));
+  WT_TRY(tensors->upload(Tensor::kXScales, host.x_scales, false));
+  WT_TRY(tensors->upload(Tensor::kWScales, host.w_scales, false));
   for (int i = 0; i < problem.epilogue.auxiliaries(); ++i) {
     WT_TRY(tensors->upload(auxiliary_tensor(i), host.aux[static_cast<size_t>(i)],
                            i >= problem.epilogue.auxiliaries_read()));

@@ -25,6 +25,7 @@ KernelConfig signature_of(const KernelConfig& config) {
   signature.y = config.y;
   signature.layout = config.layout;
   signature.dims = config.dims;
+  signature.scales = config.scales;
   signature.epilogue = config.epilogue;
   return signature;
 }

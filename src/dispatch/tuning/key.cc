@@ -86,6 +86,7 @@ std::optional<ConvProblem> plain_layer(const ConvProblem& problem) {
                   : problem.direction == Direction::kBackwardData ? plain.x
                                                                   : plain.w;
   out = problem.direction == Direction::kForward ? problem.x : problem.y;
+  if (problem.has_scales()) out = DataType::kBf16;  // outputs have none
   return plain == problem ? std::nullopt : std::optional(plain);
 }
 

@@ -54,7 +54,8 @@ class Tuner {
     trial_.plan = options.plan;
     trial_.seed = options.seed;
     trial_.time = false;
-    const bool on_device = !report_.problem.history && report_.problem.epilogue.store.empty();
+    const bool on_device =
+        !report_.problem.history && !report_.problem.has_scales() && report_.problem.epilogue.store.empty();
     if (times() && on_device) trial_.verify_work_limit = kHostWork;
     if (options.quick) trial_.verify_whole_limit = kQuickWhole;
   }

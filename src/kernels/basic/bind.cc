@@ -71,6 +71,10 @@ Binding basic_kind::bind(const KernelConfig& config, const View& seen, const Dev
   launch.pointers.push_back({offsetof(GemmArguments, a), a, 0});
   launch.pointers.push_back({offsetof(GemmArguments, b), b, 0});
   launch.pointers.push_back({offsetof(GemmArguments, out), output_tensor(problem.direction), 0});
+  if (problem.has_scales()) {
+    launch.pointers.push_back({offsetof(GemmArguments, scales_a), Tensor::kXScales, 0});
+    launch.pointers.push_back({offsetof(GemmArguments, scales_b), Tensor::kWScales, 0});
+  }
   bind_epilogue(launch, problem, offsetof(GemmArguments, epilogue));
   binding.launches.push_back(std::move(launch));
   return binding;

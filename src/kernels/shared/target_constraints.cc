@@ -13,6 +13,7 @@
 #include "kernels/rows_weight/device/layout.h"
 #include "kernels/shared/constraint_rows.h"
 #include "kernels/tma/device/layout.h"
+#include "problem/measures.h"
 
 namespace wt {
 
@@ -34,6 +35,15 @@ std::string existing_kernels(const KernelConfig& config) {
   std::vector<std::string> names;
   for (const KernelKind* kind : kernel_kinds()) {
     if (kind->is_for(config.target)) names.emplace_back(text_of(kind->id));
+  }
+  return join(names);
+}
+
+// Those of them that multiply numbers with scales.
+std::string scaled_kernels(const KernelConfig& config) {
+  std::vector<std::string> names;
+  for (const KernelKind* kind : kernel_kinds()) {
+    if (kind->scaled && kind->is_for(config.target)) names.emplace_back(text_of(kind->id));
   }
   return join(names);
 }
@@ -142,6 +152,25 @@ constexpr Constraint kRows[] = {
 
     {"accumulation", "sums are kept in fp32", always, [](const Case& at) { return at.config.acc == DataType::kF32; },
      [](const Case& at) { return fmt::format("acc={} is not kept by any kernel; use fp32", text_of(at.config.acc)); }},
+
+    {"block-scales", "numbers with scales go to kernels that read these, and e2m1 has always some",
+     [](const Case& at) { return at.config.scales != BlockScales::kNone || at.config.x == DataType::kE2m1; },
+     [](const Case& at) {
+       const KernelConfig& config = at.config;
+       return config.scales != BlockScales::kNone && kind_of(config.kind).scaled &&
+              config.direction == Direction::kForward && config.layout == Layout::kChannelsLast &&
+              is_narrow(config.x) && is_narrow(config.w) && size_of(config.y) > 1 &&
+              (config.x == DataType::kE2m1) == (config.w == DataType::kE2m1) &&
+              (config.scales == BlockScales::kMx || config.x == DataType::kE2m1);
+     },
+     [](const Case& at) {
+       const KernelConfig& config = at.config;
+       return fmt::format(
+           "kind={} with scales={} direction={} layout={} types {} and {}: kinds {} multiply numbers with scales, "
+           "forward and channels last, mx of e4m3 and e5m2 or of e2m1, nv of e2m1, to outputs of 16 and 32 bits",
+           text_of(config.kind), text_of(config.scales), text_of(config.direction), text_of(config.layout),
+           text_of(config.x), text_of(config.w), scaled_kernels(config));
+     }},
 
     {"output-type", "tf32 is how inputs are multiplied, not a stored type", always,
      [](const Case& at) { return output_type(at.config) != DataType::kTf32; },

@@ -73,10 +73,37 @@ constexpr Constraint kTargetRows[] = {
      },
      [](const Case& at) {
        return fmt::format(
-           "tile.n={} double_buffer={} min_blocks={}: accumulators take {} columns of 512, and tile.n is a multiple of "
-           "64, or 16 or 32 more",
-           at.config.gemm.tile.n, at.config.gemm.double_buffer, at.config.min_blocks,
+           "tile.n={} double_buffer={} scales={} min_blocks={}: accumulators and scales take {} columns of 512, and "
+           "tile.n is a multiple of 64, or 16 or 32 more",
+           at.config.gemm.tile.n, at.config.gemm.double_buffer, text_of(at.config.scales), at.config.min_blocks,
            tcgen05_layout::tensor_columns(at.config));
+     }},
+
+    {"tcgen05-scales-pair", "numbers with scales are multiplied by one block",
+     [](const Case& at) { return tcgen05_layout::has_scales(at.config); }, [](const Case& at) { return !is_pair(at); },
+     [](const Case& at) {
+       return fmt::format(
+           "mma.m={} with scales={}: which block of a pair holds which scales of B, no source says plainly, so that "
+           "pairs wait for a probe on a GPU; use mma.m=128",
+           at.config.gemm.mma.m, text_of(at.config.scales));
+     }},
+
+    {"tcgen05-scales", "a stage of numbers with scales is one box of 128 bytes, of one region that is walked by im2col",
+     [](const Case& at) { return tcgen05_layout::has_scales(at.config); },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return gemm.swizzle_a == 128 && gemm.tile.k == 128 && gemm.loader_a == Loader::kTmaIm2col &&
+              gemm.groups_per_tile == 1 && !gemm.aligned_copy && gemm.specialization == Specialization::kDefault &&
+              tma_layout::regions(at.config) == 1;
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "scales={} with swizzle_a={} tile.k={} loader_a={} groups_per_tile={} aligned_copy={} specialization={} "
+           "staging={}: use 128, 128 (bytes), tma_im2col, 1, false, default, and tma_store or direct, which have one "
+           "region",
+           text_of(at.config.scales), gemm.swizzle_a, gemm.tile.k, text_of(gemm.loader_a), gemm.groups_per_tile,
+           gemm.aligned_copy, text_of(gemm.specialization), text_of(gemm.staging));
      }},
 
     {"tcgen05-pair", "of a pair each block loads whole rows of the swizzle, and changes no numbers", is_pair,

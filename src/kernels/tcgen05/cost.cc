@@ -23,8 +23,9 @@ namespace {
 // Of a block, beside its first data: the wait for the last sums and the blocks' farewell. A guess. Barriers, tensor
 // memory and the first answer come while the first data do.
 constexpr double kStartCycles = 400;
-constexpr double kTakenCycles = 60;  // of a tile that launch control hands out, beside the products; a guess
-constexpr double kStoredBytes = 32;  // per cycle, of a tile's output; a guess
+constexpr double kTakenCycles = 60;    // of a tile that launch control hands out, beside the products; a guess
+constexpr double kScaleCycles = 1000;  // of a stage's scales, on their way to shared memory; a guess
+constexpr double kStoredBytes = 32;    // per cycle, of a tile's output; a guess
 
 // Of one instruction: 32 bytes deep, 128 or 256 rows. Published: N = 64, 128, 256 take 63, 80, 141 cycles in one block
 // and 52, 70, 134 in a pair, none takes fewer than 52, and below N = 128 what is read from shared memory counts.
@@ -81,7 +82,9 @@ double stage_cycles(const KernelConfig& config, double blocks_at_work, const Vie
   // What copies write and products read. A pair's blocks read each their own half of both.
   const double shared = ((rows_a + rows_b) * (1 + steps * 32 / deep)) * deep / rates.shared;
   const double changing = tma_layout::three_products(config) ? 3 * (rows_a + rows_b) * deep / rates.shared : 0;
-  return std::max({products, fill, shared + changing});
+  // Four warps gather scales, each their own slots, by loads that wait for the L2.
+  const double scales = tcgen05_layout::has_scales(config) ? kScaleCycles / tcgen05_layout::scale_warps(config) : 0;
+  return std::max({products, fill, shared + changing, scales});
 }
 
 struct Times {

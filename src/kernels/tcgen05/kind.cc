@@ -37,6 +37,7 @@ std::vector<std::string> small_sizes(const KernelConfig& config) {
     return {fmt::format("{} {} f4 s4", channels, image), fmt::format("c6 k60 {} f4 s4", image)};
   }
   if (gemm.aligned_copy) return {fmt::format("c30 k33 {} f3 p1", image), fmt::format("c30 k34 {} f3 p1", image)};
+  if (tcgen05_layout::has_scales(config)) return {fmt::format("c160 k48 {} f3 p1", image)};
   if (gemm.swizzle_a == 32 && size_of(operand_a(config)) == 4) return {fmt::format("c8 k8 {} f3 p1", image)};
   return {};
 }
@@ -55,6 +56,7 @@ extern const KernelKind kTcgen05 = {.id = Kind::kTcgen05,
                                     .pipelines = kPipelines,
                                     .targets = kTargets,
                                     .fields = kReadFields,
+                                    .scaled = true,
                                     .propose = tcgen05_kind::propose,
                                     .target_rows = tcgen05_kind::target_rows,
                                     .problem_rows = tcgen05_kind::problem_rows,

@@ -10,6 +10,7 @@ namespace {
 using tma_proposals::kCommon, tma_proposals::kCore, tma_proposals::kSearch, tma_proposals::Offer;
 
 constexpr int64_t kSharedBytes = 227 * 1024;
+constexpr int kTensorColumns = 512;
 constexpr int kMostStages = 8, kLeastStages = 3;
 
 struct Shape {
@@ -51,6 +52,7 @@ bool propose_shape(const KernelConfig& base, const Shape& shape, int swizzle, Lo
   gemm.load_warps = static_cast<unsigned char>((tcgen05_layout::threads(config) - 128) / 32);
   gemm.persistent = !shape.takes_clusters;
   gemm.double_buffer = true;
+  if (tcgen05_layout::tensor_columns(config) > kTensorColumns) gemm.double_buffer = false;  // scales lie there, too
   gemm.loader_a = loader_a;
   gemm.loader_b = Loader::kTmaTiled;
   gemm.specialization =
@@ -79,8 +81,12 @@ void propose_sharing(const KernelConfig& base, Breadth breadth, Staging staging,
     }
   }
   for (const short n : {256, 128}) {
-    if (propose_shape(base, {n, false, true, kSearch}, 128, Loader::kTmaIm2col, staging, configs))
+    if (!propose_shape(base, {n, false, true, kSearch}, 128, Loader::kTmaIm2col, staging, configs)) continue;
+    if (configs.back().gemm.double_buffer) {
       configs.back().gemm.double_buffer = false;
+    } else {
+      configs.pop_back();  // has one as it is
+    }
   }
 }
 
@@ -179,10 +185,25 @@ void propose_gradient(const KernelConfig& base, Breadth breadth, std::vector<Ker
   }
 }
 
+// Numbers with scales: boxes of 128 bytes. Pairs are among them for who asks why there are none (constraints.cc).
+void propose_scaled(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
+  const Offer least = tma_proposals::wanted(base, breadth);
+  const Staging whole = is_16_bit(output_type(base)) ? Staging::kTmaStore : Staging::kDirect;
+  for (const Shape& shape : kShapes) {
+    if (shape.offer < least) continue;
+    propose_shape(base, shape, 128, Loader::kTmaIm2col, whole, configs);
+    if (breadth == Breadth::kFew || whole == Staging::kDirect) continue;
+    propose_shape(base, shape, 128, Loader::kTmaIm2col, Staging::kDirect, configs);
+  }
+  propose_sharing(base, breadth, whole, configs);
+  propose_splits(base, breadth, configs);
+}
+
 }  // namespace
 
 void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::vector<KernelConfig>& configs) {
   if (!tma_proposals::offers(base, breadth)) return;
+  if (tcgen05_layout::has_scales(base)) return propose_scaled(base, breadth, configs);
   if (base.direction == Direction::kBackwardWeight) return propose_gradient(base, breadth, configs);
   const Offer least = tma_proposals::wanted(base, breadth);
   const bool staged = is_16_bit(output_type(base));

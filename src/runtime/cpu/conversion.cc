@@ -35,7 +35,11 @@ int64_t Conversion::bytes(const ConvProblem& problem) const {
 
 Inputs Conversion::apply(const ConvProblem& problem, const Tensors& tensors, char* workspace, int threads) const {
   const auto take = [&](bool wanted, DataType type, Tensor tensor, int64_t elements) {
-    const Source source{type, at(tensors, tensor)};
+    Source source{type, at(tensors, tensor)};
+    if (problem.has_scales() && tensor != Tensor::kY) {
+      source.scales = problem.scales;
+      source.scale_bytes = at(tensors, tensor == Tensor::kX ? Tensor::kXScales : Tensor::kWScales);
+    }
     if (!wanted) return source;
     float* copy = reinterpret_cast<float*>(workspace);
     workspace += copy_bytes(elements);

@@ -299,6 +299,8 @@ Status CpuConvolution::execute(const Tensors& tensors, void* workspace) const {
   if (problem_.x_elements() > 0) WT_TRY(need(tensors, Tensor::kX, "x", problem_));
   WT_TRY(need(tensors, Tensor::kW, "w", problem_));
   if (problem_.y_elements() > 0) WT_TRY(need(tensors, Tensor::kY, "y", problem_));
+  if (problem_.x_scales() > 0) WT_TRY(need(tensors, Tensor::kXScales, "x_scales", problem_));
+  if (problem_.has_scales()) WT_TRY(need(tensors, Tensor::kWScales, "w_scales", problem_));
   if (problem_.epilogue.scale) WT_TRY(need(tensors, Tensor::kScale, "scale", problem_));
   if (problem_.epilogue.bias) WT_TRY(need(tensors, Tensor::kBias, "bias", problem_));
   if (problem_.epilogue.residual && problem_.output_elements() > 0)

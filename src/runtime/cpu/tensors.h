@@ -18,6 +18,8 @@ inline void* at(const Tensors& tensors, Tensor tensor) { return tensors[static_c
 struct Source {
   DataType type;
   const void* data;
+  const void* scale_bytes = nullptr;  // of blocks, where there are some
+  BlockScales scales = BlockScales::kNone;
 };
 
 inline const char* element(const void* data, DataType type, int64_t index) {

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/check.h"
 #include "runtime/sim/multiply.h"
 #include "target/number.h"
 
@@ -60,6 +61,8 @@ void with_type(DataType type, Work work) {
       return work.template operator()<DataType::kE4m3>();
     case DataType::kE5m2:
       return work.template operator()<DataType::kE5m2>();
+    case DataType::kE2m1:
+      WT_CHECK(false, "numbers of e2m1 have scales: tcgen05_scales.cc");
   }
 }
 

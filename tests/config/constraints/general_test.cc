@@ -31,6 +31,8 @@ const RowCase kTargetCases[] = {
      "gemm.block_swizzle=4 means nothing to kernel basic; leave it at 1"},
     {"dims-range", [](KernelConfig& c) { c.dims = 4; }, "dims=4 must be 1, 2 or 3"},
     {"accumulation", [](KernelConfig& c) { c.acc = DataType::kF16; }, "acc=fp16"},
+    {"block-scales", [](KernelConfig& c) { c.scales = BlockScales::kMx; },
+     "kind=basic with scales=mx direction=fwd layout=channels_last types bf16 and bf16: kinds basic multiply"},
     {"output-type", [](KernelConfig& c) { c.y = DataType::kTf32; }, "output type tf32"},
     {"min-blocks", [](KernelConfig& c) { c.min_blocks = 17; }, "min_blocks=17 with 128 threads per block"},
     {"tile-positive", [](KernelConfig& c) { c.gemm.tile.k = 0; }, "tile=64x64x0"},

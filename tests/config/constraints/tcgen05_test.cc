@@ -57,6 +57,16 @@ void parted(KernelConfig& c) {
   c.gemm.staging = Staging::kDirect;
 }
 
+// Numbers with scales.
+void scaled(KernelConfig& c) {
+  blackwell(c);
+  c.x = c.w = DataType::kE4m3;
+  c.scales = BlockScales::kMx;
+  c.gemm.tile.k = 128;
+  c.gemm.mma.k = 32;
+  c.gemm.load_warps = 8;
+}
+
 const RowCase kTargetCases[] = {
     {"tcgen05-roles",
      [](KernelConfig& c) {
@@ -96,7 +106,7 @@ const RowCase kTargetCases[] = {
        blackwell(c);
        set_columns(c, 240);
      },
-     "tile.n=240 double_buffer=true min_blocks=1: accumulators take 512 columns of 512"},
+     "tile.n=240 double_buffer=true scales=none min_blocks=1: accumulators and scales take 512 columns of 512"},
     {"tcgen05-columns",
      [](KernelConfig& c) {
        blackwell(c);
@@ -105,7 +115,27 @@ const RowCase kTargetCases[] = {
        c.gemm.staging = Staging::kDirect;
        c.min_blocks = 2;
      },
-     "tile.n=256 double_buffer=true min_blocks=2: accumulators take 512 columns of 512"},
+     "tile.n=256 double_buffer=true scales=none min_blocks=2: accumulators and scales take 512 columns of 512"},
+    {"tcgen05-columns",
+     [](KernelConfig& c) {
+       scaled(c);
+       set_columns(c, 256);
+       c.gemm.staging = Staging::kDirect;
+     },
+     "tile.n=256 double_buffer=true scales=mx min_blocks=1: accumulators and scales take 1024 columns of 512"},
+    {"tcgen05-scales-pair",
+     [](KernelConfig& c) {
+       scaled(c);
+       set_pair(c);
+     },
+     "mma.m=256 with scales=mx: which block of a pair holds which scales of B, no source says plainly"},
+    {"tcgen05-scales",
+     [](KernelConfig& c) {
+       scaled(c);
+       c.gemm.loader_a = Loader::kTmaTiled;
+       c.gemm.specialization = Specialization::kFilter1x1Stride1Pad0;
+     },
+     "scales=mx with swizzle_a=128 tile.k=128 loader_a=tma_tiled groups_per_tile=1"},
     {"tcgen05-pair",
      [](KernelConfig& c) {
        blackwell(c);

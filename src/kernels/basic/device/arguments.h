@@ -15,7 +15,8 @@ struct GemmArguments {
   const void* b;  // forward w, backward data w, backward weight x
   void* out;
   EpilogueArguments epilogue;
-  i64 m, n, k;  // GEMM sizes of one group
+  i64 m, n, k;                    // GEMM sizes of one group
+  const u8 *scales_a, *scales_b;  // of blocks, where there are some
 };
 
 }  // namespace wt

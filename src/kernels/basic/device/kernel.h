@@ -78,8 +78,8 @@ struct BasicGemm {
       fill(shared.ks_a, kTileK, [&](int i) { return Map::a_k(p, k0 + i); });
       fill(shared.ks_b, kTileK, [&](int i) { return Map::b_k(p, k0 + i); });
       device::sync_block();  // tables are written, and the last product has read the tiles
-      LoadA::copy(p, p.a, shared.rows_a, shared.ks_a, shared.a);
-      LoadB::copy(p, p.b, shared.rows_b, shared.ks_b, shared.b);
+      LoadA::copy(p, p.a, p.scales_a, shared.rows_a, shared.ks_a, shared.a);
+      LoadB::copy(p, p.b, p.scales_b, shared.rows_b, shared.ks_b, shared.b);
       device::sync_block();
       product.multiply(shared.a, shared.b);
     }

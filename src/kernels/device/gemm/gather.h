@@ -8,6 +8,7 @@
 
 #include "kernels/device/gemm/coordinates.h"
 #include "kernels/device/gemm/tile.h"
+#include "target/number.h"
 
 namespace wt {
 
@@ -39,10 +40,10 @@ struct GatherLoader {
   WT_DEVICE static int row_of(int index) { return kRowFastest ? index % kRows : index / kDepth; }
   WT_DEVICE static int k_of(int index) { return kRowFastest ? index / kRows : index % kDepth; }
 
-  // The operand's k-block into `tile`. A few loads are in flight at a time: more would only make the code longer, and
-  // this kernel is for what the others decline.
-  WT_DEVICE static void copy(const GemmArguments& p, const void* tensor, SharedAddress rows, SharedAddress ks,
-                             Tile tile) {
+  // The operand's k-block into `tile`; numbers with scales are multiplied by them on the way. A few loads are in flight
+  // at a time: more would only make the code longer, and this kernel is for what the others decline.
+  WT_DEVICE static void copy(const GemmArguments& p, const void* tensor, const u8* scales, SharedAddress rows,
+                             SharedAddress ks, Tile tile) {
     const auto* elements = static_cast<const Storage<kStored>*>(tensor);
     constexpr int kBatch = kPerThread % 4 == 0 ? 4 : kPerThread % 2 == 0 ? 2 : 1;
     WT_ROLLED for (int first = 0; first < kPerThread; first += kBatch) {
@@ -54,7 +55,11 @@ struct GatherLoader {
         i64 offset = row.offset + k.offset;
         bool valid = row.valid && k.valid;
         if constexpr (kGather) valid = valid && place(p, row, k, offset);
-        held[i] = valid ? to_operand<multiply_type(kConfig)>(device::load_global(elements + offset)) : Element{};
+        if constexpr (kConfig.scales != BlockScales::kNone) {
+          held[i] = valid ? device::from_float<Element>(scaled(elements, scales, offset)) : Element{};
+        } else {
+          held[i] = valid ? to_operand<multiply_type(kConfig)>(device::load_global(elements + offset)) : Element{};
+        }
       }
       WT_UNROLL for (int i = 0; i < kBatch; ++i) {
         const int index = device::thread_index() + (first + i) * kThreads;
@@ -64,6 +69,17 @@ struct GatherLoader {
   }
 
  private:
+  // The number at `offset` times its block's scale.
+  WT_DEVICE static float scaled(const Storage<kStored>* elements, const u8* scales, i64 offset) {
+    const float scale =
+        number::scale_to_float(kConfig.scales, device::load_global(scales + offset / scale_block(kConfig.scales)));
+    if constexpr (kStored == DataType::kE2m1) {
+      return number::to_float(device::load_global(elements + offset / 2), static_cast<int>(offset % 2)) * scale;
+    } else {
+      return device::to_float(device::load_global(elements + offset)) * scale;
+    }
+  }
+
   // Adds the position's share to the offset; false where it lies outside the image or between two strides.
   WT_DEVICE static bool place(const GemmArguments& p, const Coordinate& row, const Coordinate& k, i64& offset) {
     bool inside = true;

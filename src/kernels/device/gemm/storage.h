@@ -40,6 +40,8 @@ constexpr DataType output_type(const KernelConfig& config) {
 // wgmma and the four-wave kernels multiply fp8 as it is. Bulk copies bring fp32 whole, and
 // each number is multiplied as two tf32.
 constexpr DataType multiply_type(const KernelConfig& config) {
+  // A number times its scale has 6 bits at most.
+  if (config.kind == Kind::kBasic && config.scales != BlockScales::kNone) return DataType::kBf16;
   const bool bulk = config.kind >= Kind::kTma && config.kind <= Kind::kTcgen05;
   if (bulk && operand_a(config) == DataType::kF32) return DataType::kTf32;
   const bool as_stored = config.kind != Kind::kBasic && config.kind != Kind::kPortable;

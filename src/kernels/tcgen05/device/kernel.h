@@ -10,7 +10,9 @@
 // list of regions, as on Hopper (kernels/tma/device/arguments.h).
 #pragma once
 
+#include "kernels/tcgen05/device/arguments.h"
 #include "kernels/tcgen05/device/product.h"
+#include "kernels/tcgen05/device/scales.h"
 #include "kernels/tcgen05/device/schedule.h"
 #include "kernels/tcgen05/device/sink.h"
 #include "kernels/tcgen05/device/source.h"
@@ -21,8 +23,7 @@ namespace wt {
 
 template <KernelConfig kConfig>
 struct Tcgen05Gemm {
-  static constexpr int kRegions = tma_layout::regions(kConfig);
-  using Params = typename TmaArgumentsOf<kRegions, tma_layout::copies_residual(kConfig), false>::Type;
+  using Params = typename Tcgen05ArgumentsOf<kConfig>::Type;
   static constexpr int kThreads = tcgen05_layout::threads(kConfig);
   static constexpr int kMinBlocks = kConfig.min_blocks;
 
@@ -64,6 +65,8 @@ struct Tcgen05Gemm {
       }
     } else if (warp == tcgen05_layout::kResidualWarp) {
       load_residual(p, shared);
+    } else if constexpr (kScaled) {
+      bring_scales(p, shared);
     } else {
       part_numbers(p, shared);
     }
@@ -82,7 +85,7 @@ struct Tcgen05Gemm {
   using Cursor = typename Shared::SlotRing::Cursor;
   static constexpr int kBlocks = Shared::kBlocks, kTensorBarrier = 2;
   static constexpr int kBoxes = tma_layout::boxes(kConfig), kSteps = kConfig.gemm.swizzle_a / 32;
-  static constexpr bool kTakes = tcgen05_layout::takes_clusters(kConfig);
+  static constexpr bool kTakes = tcgen05_layout::takes_clusters(kConfig), kScaled = Shared::kScaled;
 
   WT_DEVICE static void load(const Params& p, const Shared& shared) {
     constexpr i32 kStages = kConfig.gemm.stages;
@@ -132,12 +135,22 @@ struct Tcgen05Gemm {
         for (i32 stage = 0; stage < range.count; ++stage) {
           const i32 steps = tma_layout::skips_steps(kConfig) ? boxes.next(p.depth_blocks) : kSteps;
           shared.ready().wait_full(slot);
+          if constexpr (kScaled) shared.changed.wait_full(slot);
           device::tensor_fence_after();
           if (device::elect()) {
-            WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
+            if constexpr (kScaled) {
+              static_assert(kBlocks == 1 && kBoxes == 1);
+              const u32 scales = tensor + static_cast<u32>(tcgen05_layout::sum_columns(kConfig));
+              TensorScales<kConfig>::copy(shared.scales(slot.slot), scales);
               for (int step = 0; step < steps; ++step)
-                TensorProduct<kConfig>::add(d, shared.a_box(slot.slot, box), shared.b_box(slot.slot, box), step,
-                                            stage > 0 || box > 0 || step > 0);
+                TensorScales<kConfig>::multiply(d, shared.a_box(slot.slot, 0), shared.b_box(slot.slot, 0), scales, step,
+                                                stage > 0 || step > 0);
+            } else {
+              WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
+                for (int step = 0; step < steps; ++step)
+                  TensorProduct<kConfig>::add(d, shared.a_box(slot.slot, box), shared.b_box(slot.slot, box), step,
+                                              stage > 0 || box > 0 || step > 0);
+              }
             }
             Shared::commit(shared.ring.empty(slot.slot), true);
             if (stage + 1 == range.count) Shared::commit(shared.summed(sum.slot), false);
@@ -176,6 +189,38 @@ struct Tcgen05Gemm {
         first = false;
         device::sync_warp();
         if (!Sink::past_edge(p, work)) to.skip(Sink::kChunks);
+      }
+    }
+  }
+
+  // Beside the copies: a slot's scales. A warp has always the same slots, of which it sees every phase: one that is not
+  // seen cannot be told from the next but one.
+  WT_DEVICE static void bring_scales(const Params& p, const Shared& shared) {
+    using Scales = TensorScales<kConfig>;
+    constexpr int kWarps = tcgen05_layout::scale_warps(kConfig);
+    const int warp = device::warp_index() - tcgen05_layout::kScaleWarp;
+    Cursor slot;
+    for (Walk walk(p); walk.more(); walk.next(shared)) {
+      const Work work = walk.work();
+      const TmaRegion& region = region_of(p, work.tile.m);
+      const StageRange range = Sink::stages(p, region, work);
+      if (range.count == 0) continue;
+      const typename Scales::Rows rows = Scales::rows_of(region, Sink::first_row(region, work));
+      const i32 column = static_cast<i32>(work.tile.n) * kConfig.gemm.tile.n;
+      TapCursor at(region.taps);
+      at.seek(region.taps, p.depth_blocks, range.first);
+      for (i32 stage = range.count; stage > 0; --stage) {
+        if (slot.slot % kWarps == warp) {
+          typename Scales::Held held;
+          Scales::gather(p, rows, at, at.box * p.box_channels, work.tile.group, column, held);
+          shared.ring.wait_empty(slot);
+          Scales::put(held, shared.scales(slot.slot));
+          device::fence_async_shared();  // copies into tensor memory read what these lanes wrote
+          device::sync_warp();
+          if (device::lane_index() == 0) device::mbarrier_arrive(shared.changed.full(slot.slot));
+        }
+        at.next(region.taps, p.depth_blocks);
+        slot.next();
       }
     }
   }

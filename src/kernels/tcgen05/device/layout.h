@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/tma/device/layout.h"
+#include "target/tcgen05_words.h"
 
 namespace wt::tcgen05_layout {
 
@@ -32,22 +33,42 @@ inline constexpr int kAnswers = 3;  // of launch control on their way
 
 // Sums in tensor memory: two tiles', so that one is stored while the next is multiplied, or one.
 constexpr int accumulators(const KernelConfig& config) { return config.gemm.double_buffer ? 2 : 1; }
+
+// Scales of blocks: those of a row in a stage, which is 128 bytes deep. They come to tensor memory four at a time of
+// 128 rows of A or columns of B, behind the sums.
+constexpr bool has_scales(const KernelConfig& config) { return config.scales != BlockScales::kNone; }
+constexpr int stage_scales(const KernelConfig& config) {
+  return has_scales(config) ? 4 * device::tensor_scales(device::scaled_kind(config.x, config.scales)) : 0;
+}
+constexpr int scale_row_blocks(const KernelConfig& config) { return (config.gemm.tile.n + kRows - 1) / kRows; }
+inline constexpr int kScaleCopyBytes = 4 * kRows;
+constexpr int scale_bytes(const KernelConfig& config) {
+  return stage_scales(config) / 4 * (1 + scale_row_blocks(config)) * kScaleCopyBytes;
+}
+constexpr int scale_columns(const KernelConfig& config) {
+  return stage_scales(config) * (1 + scale_row_blocks(config));
+}
+
+constexpr int sum_columns(const KernelConfig& config) { return accumulators(config) * config.gemm.tile.n; }
 constexpr int tensor_columns(const KernelConfig& config) {
   int power = 32;
-  while (power < accumulators(config) * config.gemm.tile.n) power *= 2;
+  while (power < sum_columns(config) + scale_columns(config)) power *= 2;
   return power;
 }
 
 // Warps: four store, each its quarter of the lanes; the others have a role each. Where tiles are changed between copies
-// and products, three more do that.
+// and products, three more do that, and where numbers have scales, four more bring these.
 inline constexpr int kStoreWarps = 4, kScheduleWarp = 4, kLoadWarp = 5, kMultiplyWarp = 6, kResidualWarp = 7,
-                     kChangeWarp = 8;
+                     kChangeWarp = 8, kScaleWarp = 8;
 constexpr int change_warps(const KernelConfig& config) { return tma_layout::changes_tiles(config) ? 3 : 0; }
-constexpr int threads(const KernelConfig& config) { return 32 * (kChangeWarp + change_warps(config)); }
+constexpr int scale_warps(const KernelConfig& config) { return has_scales(config) ? 4 : 0; }
+constexpr int threads(const KernelConfig& config) {
+  return 32 * (kChangeWarp + change_warps(config) + scale_warps(config));
+}
 constexpr bool copies_residual(const KernelConfig& config) { return tma_layout::copies_residual(config); }
 // Warps that read an answer of launch control, of one block.
 constexpr int answer_readers(const KernelConfig& config) {
-  return kStoreWarps + 2 + (copies_residual(config) ? 1 : 0) + change_warps(config);
+  return kStoreWarps + 2 + (copies_residual(config) ? 1 : 0) + change_warps(config) + scale_warps(config);
 }
 
 // A slot of the ring.
@@ -84,8 +105,9 @@ struct SharedLayout {
   int out;       // outputs on their way
   int exchange;  // rows of sums from the cluster's blocks, and their barriers (kernels/tma/device/exchange.h)
   int cluster;
+  int scales;          // of the slots
   int answers;         // of launch control
-  int ring, changed;   // barriers of the slots: full and empty; full where numbers are parted
+  int ring, changed;   // barriers of the slots: full and empty; full where numbers are parted, or have their scales
   int summed, taken;   // of each accumulator: its products are done, and its sums are read
   int answered, read;  // of each answer
   int begun, asked;    // the loads of a tile have begun, and the scheduler has asked for the next
@@ -104,9 +126,10 @@ constexpr SharedLayout shared_layout(const KernelConfig& config) {
   at.out = regions.take(out_buffers(config) * kChunkBytes);
   at.exchange = regions.take(tma_layout::exchange_bytes(exchanged(config)));
   at.cluster = regions.take(sums_in_cluster(config) ? 16 : 0);
+  at.scales = regions.take(slots * scale_bytes(config));
   at.answers = regions.take(16 * kAnswers);
   at.ring = regions.take(ring_bytes(slots));
-  at.changed = regions.take(tma_layout::changes_tiles(config) ? ring_bytes(slots) : 0);
+  at.changed = regions.take(tma_layout::changes_tiles(config) || has_scales(config) ? ring_bytes(slots) : 0);
   at.summed = regions.take(16);
   at.taken = regions.take(16);
   at.answered = regions.take(8 * kAnswers);

@@ -16,6 +16,7 @@ struct Tcgen05Shared {
   static constexpr int kClusterBlocks = tcgen05_layout::cluster_blocks(kConfig);
   static constexpr int kLow = kAt.low;                                         // from a tile to its low parts
   static constexpr bool kChanges = tcgen05_layout::change_warps(kConfig) > 0;  // between copies and products
+  static constexpr bool kScaled = tcgen05_layout::has_scales(kConfig);
   static constexpr bool kSums = tcgen05_layout::sums_in_cluster(kConfig);
   using SlotRing = Ring<kConfig.gemm.stages>;
   using SumCursor = RingCursor<tcgen05_layout::accumulators(kConfig)>;
@@ -35,6 +36,9 @@ struct Tcgen05Shared {
   }
   WT_DEVICE SharedAddress b_box(int slot, int box) const {
     return base + kAt.b + slot * tcgen05_layout::b_bytes(kConfig) + box * tcgen05_layout::b_box_bytes(kConfig);
+  }
+  WT_DEVICE SharedAddress scales(int slot) const {
+    return base + kAt.scales + slot * tcgen05_layout::scale_bytes(kConfig);
   }
   WT_DEVICE ClusterSum<tcgen05_layout::exchanged(kConfig)> sum() const {
     return {base + kAt.exchange, base + kAt.cluster};
@@ -64,6 +68,7 @@ struct Tcgen05Shared {
     if constexpr (kSums) sum().init();
     ring.init(1, kTiles);  // every tile's products give a slot back, as it may hold what another one loads
     if constexpr (kChanges) changed.init(tcgen05_layout::change_warps(kConfig), 1);
+    if constexpr (kScaled) changed.init(1, 1);  // one warp brings a slot's scales
     for (int i = 0; i < tcgen05_layout::accumulators(kConfig); ++i) {
       device::mbarrier_init(summed(i), 1);
       device::mbarrier_init(taken(i), tcgen05_layout::kStoreWarps * kBlocks);

@@ -20,6 +20,7 @@ enum class Type : int32_t {
   kBf16 = WAVETILE_BF16,
   kE4m3 = WAVETILE_E4M3,
   kE5m2 = WAVETILE_E5M2,
+  kInt8 = WAVETILE_INT8,
 };
 enum class Layout : int32_t { kChannelsLast = WAVETILE_CHANNELS_LAST, kChannelsFirst = WAVETILE_CHANNELS_FIRST };
 enum class Activation : int32_t {

@@ -92,6 +92,8 @@ bool holds(const dlpack::DataType& type, int32_t wanted) {
       return (type.code == dlpack::kFloat8E4m3fn || carrier) && type.bits == 8;
     case WAVETILE_E5M2:
       return (type.code == dlpack::kFloat8E5m2 || carrier) && type.bits == 8;
+    case WAVETILE_INT8:
+      return type.code == dlpack::kInt && type.bits == 8;
   }
   return false;
 }
@@ -109,6 +111,8 @@ const char* wanted_dtype(int32_t type) {
       return "float8_e4m3fn (or its bits as uint8)";
     case WAVETILE_E5M2:
       return "float8_e5m2 (or its bits as uint8)";
+    case WAVETILE_INT8:
+      return "int8";
   }
   return "?";
 }
@@ -128,8 +132,8 @@ bool dense_in_order(const TensorView& view, const int64_t* shape, const int* ord
 }  // namespace
 
 const char* type_name(int32_t type) {
-  constexpr const char* kNames[] = {"fp32", "tf32", "fp16", "bf16", "e4m3", "e5m2"};
-  return type >= 0 && type < 6 ? kNames[type] : "?";
+  constexpr const char* kNames[] = {"fp32", "tf32", "fp16", "bf16", "e4m3", "e5m2", "int8"};
+  return type >= 0 && type < 7 ? kNames[type] : "?";
 }
 
 TensorView::~TensorView() {

@@ -21,6 +21,7 @@ enum class DataType : unsigned char {
   kBf16,
   kE4m3,  // OCP fp8: no infinities, saturates at 448
   kE5m2,  // OCP fp8: infinities, saturates at 57344
+  kI8,    // signed integers, multiplied into int32; zero points and scales are the problem's
 };
 
 enum class Layout : unsigned char {
@@ -38,6 +39,7 @@ constexpr int size_of(DataType type) {
       return 2;
     case DataType::kE4m3:
     case DataType::kE5m2:
+    case DataType::kI8:
       return 1;
   }
   return 0;

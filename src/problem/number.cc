@@ -109,6 +109,11 @@ uint16_t float_to_fp16(float value) {
 uint8_t float_to_e4m3(float value) { return float_to_fp8<3, 7, 0x7e, 0x7f>(value); }
 uint8_t float_to_e5m2(float value) { return float_to_fp8<2, 15, 0x7b, 0x7f>(value); }
 
+int8_t float_to_int8(float value) {
+  if (std::isnan(value)) return 0;
+  return static_cast<int8_t>(std::nearbyint(std::fmin(std::fmax(value, -128.0f), 127.0f)));
+}
+
 float round_to_tf32(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   if ((bits & 0x7f800000) == 0x7f800000) return value;
@@ -128,6 +133,8 @@ float round_to(DataType type, float value) {
       return e4m3_to_float(float_to_e4m3(value));
     case DataType::kE5m2:
       return e5m2_to_float(float_to_e5m2(value));
+    case DataType::kI8:
+      return float_to_int8(value);
   }
   return value;
 }
@@ -150,6 +157,8 @@ double epsilon_of(DataType type) {
       return 0x1p-3;
     case DataType::kE5m2:
       return 0x1p-2;
+    case DataType::kI8:
+      return 0x1p-6;
   }
   return 0;
 }
@@ -167,6 +176,8 @@ double largest_of(DataType type) {
       return 448;
     case DataType::kE5m2:
       return 57344;
+    case DataType::kI8:
+      return 127;
   }
   return 0;
 }
@@ -184,6 +195,8 @@ float load(DataType type, const void* array, int64_t index) {
       return e4m3_to_float(static_cast<const uint8_t*>(array)[index]);
     case DataType::kE5m2:
       return e5m2_to_float(static_cast<const uint8_t*>(array)[index]);
+    case DataType::kI8:
+      return static_cast<const int8_t*>(array)[index];
   }
   return 0;
 }
@@ -205,6 +218,9 @@ void store(DataType type, void* array, int64_t index, float value) {
       return;
     case DataType::kE5m2:
       static_cast<uint8_t*>(array)[index] = float_to_e5m2(value);
+      return;
+    case DataType::kI8:
+      static_cast<int8_t*>(array)[index] = float_to_int8(value);
       return;
   }
 }

@@ -137,6 +137,9 @@ void to_float(DataType type, const void* source, float* target, int64_t count) {
     case DataType::kE5m2:
       for (int64_t i = 0; i < count; ++i) target[i] = e5m2_to_float(bytes[i]);
       return;
+    case DataType::kI8:
+      for (int64_t i = 0; i < count; ++i) target[i] = static_cast<const int8_t*>(source)[i];
+      return;
   }
 }
 
@@ -160,6 +163,9 @@ void from_float(DataType type, const float* source, void* target, int64_t count)
       return;
     case DataType::kE5m2:
       for (int64_t i = 0; i < count; ++i) bytes[i] = float_to_e5m2(source[i]);
+      return;
+    case DataType::kI8:
+      for (int64_t i = 0; i < count; ++i) static_cast<int8_t*>(target)[i] = float_to_int8(source[i]);
       return;
   }
 }

@@ -30,6 +30,8 @@ constexpr TypeRow kTypes[] = {
     {{kBf16, kBf16, kF32}, false}, {{kF16, kF16, kF32}, false},    {{kE4m3, kE4m3, kF16}, false},
     {{kE4m3, kE4m3, kF32}, false}, {{kE4m3, kE4m3, kE4m3}, false}, {{kE5m2, kE5m2, kF16}, false},
     {{kE5m2, kE5m2, kF32}, false}, {{kE4m3, kE5m2, kBf16}, false}, {{kE5m2, kE4m3, kBf16}, false},
+    {{kI8, kI8, kI8}, false},      {{kI8, kI8, kF32}, false},      {{kI8, kI8, kF16}, false},
+    {{kI8, kI8, kBf16}, false},
 };
 
 // Beside the plain one. Their values are run-time arguments, so one of each kind of step and the usual chains suffice.
@@ -90,6 +92,7 @@ std::vector<KernelConfig> signatures(const RuleQuery& query) {
     if (!wants(query.directions, direction)) continue;
     for (const TypeCombination& types : type_combinations(all_types)) {
       if (!wants(query.types, types.a) && !wants(query.types, types.b)) continue;
+      if (types.a == kI8 && direction != Direction::kForward) continue;  // has no backward passes
       for (const int dims : {1, 2, 3}) {
         if (!wants(query.dims, dims)) continue;
         for (const Layout layout : {Layout::kChannelsLast, Layout::kChannelsFirst}) {

@@ -16,6 +16,7 @@ TensorMapSpec::Element element_of(DataType type) {
       return TensorMapSpec::Element::kBf16;
     case DataType::kE4m3:
     case DataType::kE5m2:
+    case DataType::kI8:
       return TensorMapSpec::Element::kU8;
   }
   return TensorMapSpec::Element::kU8;

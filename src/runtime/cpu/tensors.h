@@ -14,10 +14,11 @@ using Tensors = std::array<void*, kTensorCount>;
 
 inline void* at(const Tensors& tensors, Tensor tensor) { return tensors[static_cast<size_t>(tensor)]; }
 
-// A tensor to read: its elements' type and its first element.
+// A tensor to read: its elements' type and its first element, and what is subtracted from each (int8's zero point).
 struct Source {
   DataType type;
   const void* data;
+  float zero = 0;
 };
 
 inline const char* element(const void* data, DataType type, int64_t index) {

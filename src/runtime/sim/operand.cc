@@ -60,6 +60,8 @@ void with_type(DataType type, Work work) {
       return work.template operator()<DataType::kE4m3>();
     case DataType::kE5m2:
       return work.template operator()<DataType::kE5m2>();
+    case DataType::kI8:
+      break;  // no simulated instruction reads it from shared memory
   }
 }
 

@@ -23,6 +23,7 @@ enum class Type : int32_t {
   kE2m1 = WAVETILE_E2M1,
   kUe8m0 = WAVETILE_UE8M0,
   kUe4m3 = WAVETILE_UE4M3,
+  kInt8 = WAVETILE_INT8,
 };
 enum class Scales : int32_t { kNone = WAVETILE_SCALES_NONE, kMx = WAVETILE_SCALES_MX, kNv = WAVETILE_SCALES_NV };
 enum class Layout : int32_t { kChannelsLast = WAVETILE_CHANNELS_LAST, kChannelsFirst = WAVETILE_CHANNELS_FIRST };

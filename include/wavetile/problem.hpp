@@ -77,6 +77,8 @@ struct ProblemFields {
   Type scale_type = Type::kF32;  // or kF16, kBf16
   Type bias_type = Type::kF32;
   Scales scales = Scales::kNone;  // of blocks of channels of x and w
+  int x_zero = 0;                 // zero points of int8 tensors
+  int y_zero = 0;
 };
 
 // A product of matrices, one or a batch; wavetile_gemm_desc explains it.
@@ -211,6 +213,8 @@ class Problem {
     desc.bias = fields.bias;
     desc.scale_type = static_cast<int32_t>(fields.scale_type);
     desc.bias_type = static_cast<int32_t>(fields.bias_type);
+    desc.x_zero = fields.x_zero;
+    desc.y_zero = fields.y_zero;
     desc.residual = fields.residual;
     desc.amax = fields.amax;
     desc.activation = static_cast<int32_t>(fields.activation);

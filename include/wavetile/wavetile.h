@@ -212,9 +212,10 @@ typedef enum wavetile_type WAVETILE_AN_INT {
   WAVETILE_E4M3 = 4, /* OCP fp8: no infinities, saturates at 448 */
   WAVETILE_E5M2 = 5, /* OCP fp8: infinities, saturates at 57344 */
   WAVETILE_E2M1 = 6, /* OCP fp4, with scales of blocks; two in a byte, the first in its low half */
+  WAVETILE_INT8 = 7, /* forward alone, summed in int32; zero points are the problem's, scales its scale tensor */
   /* Of scale tensors alone, a byte each: */
-  WAVETILE_UE8M0 = 7, /* 2^(byte - 127); 255 is NaN */
-  WAVETILE_UE4M3 = 8  /* e4m3 without sign */
+  WAVETILE_UE8M0 = 8, /* 2^(byte - 127); 255 is NaN */
+  WAVETILE_UE4M3 = 9  /* e4m3 without sign */
 } wavetile_type;
 
 /* Scales of blocks of numbers that lie along channels: of x and of w, forward and channels last. */
@@ -280,7 +281,7 @@ typedef struct wavetile_problem_desc {
   int32_t x_type;    /* wavetile_type of x and dx */
   int32_t w_type;    /* of w and dw */
   int32_t y_type;    /* of y and dy */
-  int32_t acc_type;  /* of the sums */
+  int32_t acc_type;  /* of the sums: fp32; those of int8 are int32 */
   int32_t padding;   /* wavetile_padding; wavetile_problem_get_desc always gives EXPLICIT */
   int64_t n;         /* batch; 0 is an empty problem */
   int64_t g;         /* groups */
@@ -323,6 +324,8 @@ typedef struct wavetile_problem_desc {
   int32_t bias_type;  /* of the bias tensor */
   int32_t scales;     /* wavetile_scales; channels of a group are a multiple of their block */
   int32_t reserved3;  /* 0 */
+  int32_t x_zero;     /* zero point of an int8 x, -128 to 127: q stands for q - x_zero, and padding is x_zero */
+  int32_t y_zero;     /* of an int8 y: it is rounded to nearest even, moved by y_zero and held within int8 */
 } wavetile_problem_desc;
 
 /* Sets struct_size and the defaults: forward, two dimensions, channels last, bf16, fp32 sums, all sizes 1, stride and

@@ -163,7 +163,7 @@ WT_FIELDS(wavetile_problem_desc, WT_FIELD(direction), WT_FIELD(dims), WT_FIELD(l
           WT_FIELD(bias_gradient), WT_FIELD(history), WT_FIELD(new_history), WT_FIELD(reserved), WT_FIELD(added),
           WT_FIELD(gradient), WT_FIELD(inputs), WT_FIELD(outputs), WT_FIELD(scalar_count), WT_FIELD(reserved2),
           WT_FIELD(betas), WT_FIELD(scalars), WT_FIELD(expression), WT_FIELD(store), WT_FIELD(scale_type),
-          WT_FIELD(bias_type), WT_FIELD(scales), WT_FIELD(reserved3))
+          WT_FIELD(bias_type), WT_FIELD(scales), WT_FIELD(reserved3), WT_FIELD(x_zero), WT_FIELD(y_zero))
 WT_FIELDS(wavetile_plan_options, WT_FIELD(deterministic), WT_FIELD(strict_nonfinite), WT_FIELD(tuning),
           WT_FIELD(reserved), WT_FIELD(workspace_limit), WT_FIELD(kernel), WT_FIELD(tuning_seconds), WT_FIELD(stream),
           WT_FIELD(fallback), WT_FIELD(reserved2), WT_FIELD(splits), WT_FIELD(reserved3), WT_FIELD(config),

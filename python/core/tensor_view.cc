@@ -96,6 +96,8 @@ bool holds(const dlpack::DataType& type, int32_t wanted) {
     case WAVETILE_UE8M0:
     case WAVETILE_UE4M3:
       return carrier && type.bits == 8;
+    case WAVETILE_INT8:
+      return type.code == dlpack::kInt && type.bits == 8;
   }
   return false;
 }
@@ -118,6 +120,8 @@ const char* wanted_dtype(int32_t type) {
     case WAVETILE_UE8M0:
     case WAVETILE_UE4M3:
       return "uint8, a scale each";
+    case WAVETILE_INT8:
+      return "int8";
   }
   return "?";
 }
@@ -137,8 +141,8 @@ bool dense_in_order(const TensorView& view, const int64_t* shape, const int* ord
 }  // namespace
 
 const char* type_name(int32_t type) {
-  constexpr const char* kNames[] = {"fp32", "tf32", "fp16", "bf16", "e4m3", "e5m2"};
-  return type >= 0 && type < 6 ? kNames[type] : "?";
+  constexpr const char* kNames[] = {"fp32", "tf32", "fp16", "bf16", "e4m3", "e5m2", "e2m1", "int8", "ue8m0", "ue4m3"};
+  return type >= 0 && type < 10 ? kNames[type] : "?";
 }
 
 TensorView::~TensorView() {

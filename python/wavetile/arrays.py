@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 # What numpy holds the types in; the bits of those that it lacks lie in unsigned integers.
 NUMPY_TYPES = {"fp32": np.dtype(np.float32), "tf32": np.dtype(np.float32), "fp16": np.dtype(np.float16),
                "bf16": np.dtype(np.uint16), "e4m3": np.dtype(np.uint8), "e5m2": np.dtype(np.uint8),
-               "e2m1": np.dtype(np.uint8), "ue8m0": np.dtype(np.uint8), "ue4m3": np.dtype(np.uint8)}
+               "e2m1": np.dtype(np.uint8), "int8": np.dtype(np.int8), "ue8m0": np.dtype(np.uint8), "ue4m3": np.dtype(np.uint8)}
 FRAMEWORK_TYPES = {"fp32": "float32", "tf32": "float32", "fp16": "float16", "bf16": "bfloat16", "e4m3": "float8_e4m3fn",
-                   "e5m2": "float8_e5m2", "e2m1": "uint8", "ue8m0": "uint8", "ue4m3": "uint8"}
+                   "e5m2": "float8_e5m2", "e2m1": "uint8", "int8": "int8", "ue8m0": "uint8", "ue4m3": "uint8"}
 
 
 def _packed(shape: tuple[int, ...], type: str) -> tuple[int, ...]:
@@ -35,7 +35,7 @@ def to_bits(values: Any, type: str) -> np.ndarray:
     source = np.ascontiguousarray(values, np.float32)
     number = names.number(names.TYPES, type, "type")
     target = np.empty(_packed(source.shape, type), NUMPY_TYPES[type])
-    _core.convert(number, source, target, False)
+    _core.convert(number, source, target.view(np.uint8) if target.dtype == np.int8 else target, False)
     return target
 
 

@@ -3,7 +3,7 @@
 from .errors import BadInputError
 
 DIRECTIONS = ("fwd", "bwd_data", "bwd_weight")
-TYPES = ("fp32", "tf32", "fp16", "bf16", "e4m3", "e5m2", "e2m1", "ue8m0", "ue4m3")
+TYPES = ("fp32", "tf32", "fp16", "bf16", "e4m3", "e5m2", "e2m1", "int8", "ue8m0", "ue4m3")
 LAYOUTS = ("channels_last", "channels_first")
 ACTIVATIONS = ("none", "relu", "leaky_relu", "clamp", "silu", "gelu", "sigmoid", "tanh", "hardswish", "hardsigmoid", "elu",
                "softplus", "mish", "gelu_tanh")

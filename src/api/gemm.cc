@@ -26,9 +26,9 @@ wavetile_gemm_desc default_gemm() {
 }
 
 Status read_type(const char* field, int32_t value, DataType& type) {
-  if (value < 0 || value > WAVETILE_E5M2) {
-    return bad_input("{}={} is no choice; use 0 (fp32), 1 (tf32), 2 (fp16), 3 (bf16), 4 (e4m3) or 5 (e5m2)", field,
-                     value);
+  if (value < 0 || value > WAVETILE_INT8) {
+    return bad_input("{}={} is no choice; use 0 (fp32), 1 (tf32), 2 (fp16), 3 (bf16), 4 (e4m3), 5 (e5m2) or 6 (int8)",
+                     field, value);
   }
   type = static_cast<DataType>(value);
   return {};
@@ -53,6 +53,8 @@ Result<GemmProblem> read_gemm(const wavetile_gemm_desc& caller, const wavetile_p
   if (epilogue) {
     ConvProblem around;
     WT_TRY(read_desc(*epilogue, false, around));
+    if (around.x_zero != 0 || around.y_zero != 0)
+      return bad_input("a product of matrices has no zero points; use a convolution with a filter of 1");
     gemm.epilogue = around.epilogue;
   }
   return gemm;

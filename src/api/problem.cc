@@ -21,7 +21,8 @@ constexpr size_t kTensorInfoFirstSize = offsetof(wavetile_tensor_info, bytes) + 
 static_assert(static_cast<int>(Direction::kBackwardWeight) == WAVETILE_BACKWARD_WEIGHT);
 static_assert(static_cast<int>(DataType::kTf32) == WAVETILE_TF32 && static_cast<int>(DataType::kF16) == WAVETILE_F16);
 static_assert(static_cast<int>(DataType::kBf16) == WAVETILE_BF16 && static_cast<int>(DataType::kE4m3) == WAVETILE_E4M3);
-static_assert(static_cast<int>(DataType::kE5m2) == WAVETILE_E5M2 && static_cast<int>(DataType::kE2m1) == WAVETILE_E2M1);
+static_assert(static_cast<int>(DataType::kE5m2) == WAVETILE_E5M2 &&
+              static_cast<int>(DataType::kE2m1) == WAVETILE_E2M1 && static_cast<int>(DataType::kI8) == WAVETILE_INT8);
 static_assert(static_cast<int>(BlockScales::kNv) == WAVETILE_SCALES_NV);
 static_assert(static_cast<int>(Layout::kChannelsFirst) == WAVETILE_CHANNELS_FIRST);
 static_assert(static_cast<int>(Activation::kLeakyRelu) == WAVETILE_ACTIVATION_LEAKY_RELU);
@@ -48,7 +49,7 @@ Status read_flag(const char* field, int32_t value, bool& out) {
   return {};
 }
 
-constexpr const char* kTypeChoices = "0 (fp32), 1 (tf32), 2 (fp16), 3 (bf16), 4 (e4m3), 5 (e5m2) or 6 (e2m1)";
+constexpr const char* kTypeChoices = "0 (fp32), 1 (tf32), 2 (fp16), 3 (bf16), 4 (e4m3), 5 (e5m2), 6 (e2m1) or 7 (int8)";
 constexpr const char* kChannelTypeChoices = "0 (fp32), 2 (fp16) or 3 (bf16)";
 
 // "0 (none), 1 (relu), .. or 13 (gelu_tanh)"
@@ -107,8 +108,8 @@ Status read_epilogue(const wavetile_problem_desc& desc, Epilogue& out) {
   out.beta = desc.beta;
   WT_TRY(read_flag("scale", desc.scale, out.scale));
   WT_TRY(read_flag("bias", desc.bias, out.bias));
-  WT_TRY(read_enum("scale_type", desc.scale_type, DataType::kE2m1, kChannelTypeChoices, out.scale_type));
-  WT_TRY(read_enum("bias_type", desc.bias_type, DataType::kE2m1, kChannelTypeChoices, out.bias_type));
+  WT_TRY(read_enum("scale_type", desc.scale_type, DataType::kI8, kChannelTypeChoices, out.scale_type));
+  WT_TRY(read_enum("bias_type", desc.bias_type, DataType::kI8, kChannelTypeChoices, out.bias_type));
   WT_TRY(read_flag("residual", desc.residual, out.residual));
   WT_TRY(read_flag("amax", desc.amax, out.amax));
   WT_TRY(read_enum("activation", desc.activation, kLastActivation, activation_choices().c_str(), out.activation));
@@ -146,10 +147,10 @@ Status read_desc(const wavetile_problem_desc& caller, bool transposed, ConvProbl
                    "0 (forward), 1 (backward data) or 2 (backward weight)", problem.direction));
   WT_TRY(read_enum("layout", desc.layout, Layout::kChannelsFirst, "0 (channels last) or 1 (channels first)",
                    problem.layout));
-  WT_TRY(read_enum("x_type", desc.x_type, DataType::kE2m1, kTypeChoices, problem.x));
-  WT_TRY(read_enum("w_type", desc.w_type, DataType::kE2m1, kTypeChoices, problem.w));
-  WT_TRY(read_enum("y_type", desc.y_type, DataType::kE2m1, kTypeChoices, problem.y));
-  WT_TRY(read_enum("acc_type", desc.acc_type, DataType::kE2m1, kTypeChoices, problem.acc));
+  WT_TRY(read_enum("x_type", desc.x_type, DataType::kI8, kTypeChoices, problem.x));
+  WT_TRY(read_enum("w_type", desc.w_type, DataType::kI8, kTypeChoices, problem.w));
+  WT_TRY(read_enum("y_type", desc.y_type, DataType::kI8, kTypeChoices, problem.y));
+  WT_TRY(read_enum("acc_type", desc.acc_type, DataType::kI8, kTypeChoices, problem.acc));
   problem.n = desc.n;
   problem.g = desc.g;
   problem.c = desc.c;
@@ -171,6 +172,8 @@ Status read_desc(const wavetile_problem_desc& caller, bool transposed, ConvProbl
   if (desc.reserved3 != 0) {
     return bad_input("wavetile_problem_desc.reserved3 is {}; call wavetile_problem_desc_init first", desc.reserved3);
   }
+  problem.x_zero = desc.x_zero;
+  problem.y_zero = desc.y_zero;
   if (desc.reserved != 0) {
     return bad_input("wavetile_problem_desc.reserved is {}; call wavetile_problem_desc_init first", desc.reserved);
   }
@@ -236,6 +239,8 @@ wavetile_problem_desc write_desc(const ConvProblem& problem) {
   desc.history = problem.history;
   desc.new_history = problem.new_history;
   desc.scales = static_cast<int32_t>(problem.scales);
+  desc.x_zero = problem.x_zero;
+  desc.y_zero = problem.y_zero;
   return desc;
 }
 

@@ -14,6 +14,8 @@ namespace {
 Result<TransposedConv> read_transposed(const wavetile_problem_desc& desc, const int64_t* output_padding) {
   ConvProblem own;
   WT_TRY(read_desc(desc, true, own));
+  if (own.x_zero != 0 || own.y_zero != 0)
+    return bad_input("a transposed convolution has no zero points: int8 is for forward");
   if (own.history || own.new_history) return bad_input("a transposed convolution has no history");
   if (own.has_scales()) return bad_input("a transposed convolution has no scales of blocks");
   if (own.bias_gradient == BiasGradient::kOfX) {

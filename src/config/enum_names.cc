@@ -9,8 +9,8 @@ namespace {
 
 constexpr EnumName kDirections[] = {
     {"fwd", "kForward"}, {"bwd_data", "kBackwardData"}, {"bwd_weight", "kBackwardWeight"}};
-constexpr EnumName kDataTypes[] = {{"fp32", "kF32"},  {"tf32", "kTf32"}, {"fp16", "kF16"}, {"bf16", "kBf16"},
-                                   {"e4m3", "kE4m3"}, {"e5m2", "kE5m2"}, {"e2m1", "kE2m1"}};
+constexpr EnumName kDataTypes[] = {{"fp32", "kF32"},  {"tf32", "kTf32"}, {"fp16", "kF16"},  {"bf16", "kBf16"},
+                                   {"e4m3", "kE4m3"}, {"e5m2", "kE5m2"}, {"e2m1", "kE2m1"}, {"int8", "kI8"}};
 constexpr EnumName kBlockScales[] = {{"none", "kNone"}, {"mx", "kMx"}, {"nv", "kNv"}};
 constexpr EnumName kLayouts[] = {{"channels_last", "kChannelsLast"}, {"channels_first", "kChannelsFirst"}};
 constexpr auto kActivationNames = [] {
@@ -73,7 +73,7 @@ template <class Enum, size_t kCount>
 constexpr bool reaches(const EnumName (&)[kCount], Enum last) {
   return kCount == static_cast<size_t>(last) + 1;
 }
-static_assert(reaches(kDirections, Direction::kBackwardWeight) && reaches(kDataTypes, DataType::kE2m1));
+static_assert(reaches(kDirections, Direction::kBackwardWeight) && reaches(kDataTypes, DataType::kI8));
 static_assert(reaches(kBlockScales, BlockScales::kNv));
 static_assert(reaches(kLayouts, Layout::kChannelsFirst));
 static_assert(reaches(kTargets, Target::kGfx12Generic) && reaches(kFamilies, Family::kDirect));

@@ -67,6 +67,7 @@ constexpr std::array kFields = {
     WT_FIELD(Place::kOptional, epilogue.store, "store"),
     WT_FIELD(Place::kOptional, epilogue.scale_type, "scale_"),
     WT_FIELD(Place::kOptional, epilogue.bias_type, "bias_"),
+    WT_FIELD(Place::kOptional, epilogue.x_zero, "xz"),
 
     WT_EXTENT(gemm.tile, "t"),
     WT_EXTENT(gemm.warps, "w"),

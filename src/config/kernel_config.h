@@ -227,9 +227,10 @@ struct EpilogueConfig {
   bool expression = false;                  // the user's text computes
   bool store = false;                       // the user's text writes, and the kernel does not
   DataType scale_type = DataType::kF32, bias_type = DataType::kF32;
+  bool x_zero = false;  // sums of int8 are corrected by x's zero point, of the taps inside the image
   constexpr int auxiliaries() const { return added + (gradient != Activation::kNone) + inputs; }  // that are read
   // Whether a step reads or writes at the element's own place, so that there must be such a place.
-  constexpr bool placed() const { return residual || auxiliaries() > 0 || expression || store; }
+  constexpr bool placed() const { return residual || auxiliaries() > 0 || expression || store || x_zero; }
   constexpr bool operator==(const EpilogueConfig&) const = default;
 };
 

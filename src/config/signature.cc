@@ -20,7 +20,8 @@ EpilogueConfig epilogue_config_of(const ConvProblem& problem) {
           .expression = !epilogue.expression.empty(),
           .store = !epilogue.store.empty(),
           .scale_type = epilogue.scale_type,
-          .bias_type = epilogue.bias_type};
+          .bias_type = epilogue.bias_type,
+          .x_zero = problem.x_zero != 0};
 }
 
 KernelConfig config_for(const ConvProblem& problem, Target target) {
@@ -58,7 +59,8 @@ std::string signature_difference(const KernelConfig& config, const ConvProblem& 
                                                  "epilogue.expression",
                                                  "epilogue.store",
                                                  "epilogue.scale_type",
-                                                 "epilogue.bias_type"};
+                                                 "epilogue.bias_type",
+                                                 "epilogue.x_zero"};
   const KernelConfig wanted = config_for(problem, config.target);
   if (config.direction == wanted.direction && config.dims == wanted.dims && config.layout == wanted.layout &&
       config.x == wanted.x && config.w == wanted.w && config.y == wanted.y && config.acc == wanted.acc &&

@@ -19,54 +19,61 @@ constexpr MmaShape fixed(DataType type, Extent3 shape, MmaPath path, bool portab
 // NVIDIA: fp8 reaches generic kernels widened to fp16, which is exact. fp32 has no matrix unit.
 constexpr MmaShape kSm80Mma[] = {
     fixed(kF16, {16, 8, 16}, kMmaSync, kPortable), fixed(kBf16, {16, 8, 16}, kMmaSync, kPortable),
-    fixed(kTf32, {16, 8, 8}, kMmaSync, kPortable), fixed(kF32, {16, 8, 8}, kFma, kPortable)};
+    fixed(kTf32, {16, 8, 8}, kMmaSync, kPortable), fixed(kF32, {16, 8, 8}, kFma, kPortable),
+    fixed(kI8, {16, 8, 32}, kMmaSync, kPortable)};
 constexpr MmaShape kSm90aMma[] = {
     fixed(kF16, {16, 8, 16}, kMmaSync, kPortable), fixed(kBf16, {16, 8, 16}, kMmaSync, kPortable),
     fixed(kTf32, {16, 8, 8}, kMmaSync, kPortable), fixed(kF32, {16, 8, 8}, kFma, kPortable),
-    {kF16, {64, 8, 16}, 256, kWgmma, kOwn},        {kBf16, {64, 8, 16}, 256, kWgmma, kOwn},
-    {kTf32, {64, 8, 8}, 256, kWgmma, kOwn},        {kE4m3, {64, 8, 32}, 256, kWgmma, kOwn},
-    {kE5m2, {64, 8, 32}, 256, kWgmma, kOwn}};
+    fixed(kI8, {16, 8, 32}, kMmaSync, kPortable),  {kF16, {64, 8, 16}, 256, kWgmma, kOwn},
+    {kBf16, {64, 8, 16}, 256, kWgmma, kOwn},       {kTf32, {64, 8, 8}, 256, kWgmma, kOwn},
+    {kE4m3, {64, 8, 32}, 256, kWgmma, kOwn},       {kE5m2, {64, 8, 32}, 256, kWgmma, kOwn}};
 constexpr MmaShape kSm100aMma[] = {
     fixed(kF16, {16, 8, 16}, kMmaSync, kPortable), fixed(kBf16, {16, 8, 16}, kMmaSync, kPortable),
     fixed(kTf32, {16, 8, 8}, kMmaSync, kPortable), fixed(kF32, {16, 8, 8}, kFma, kPortable),
-    {kF16, {128, 16, 16}, 256, kTcgen05, kOwn},    {kBf16, {128, 16, 16}, 256, kTcgen05, kOwn},
-    {kTf32, {128, 16, 8}, 256, kTcgen05, kOwn},    {kE4m3, {128, 16, 32}, 256, kTcgen05, kOwn},
-    {kE5m2, {128, 16, 32}, 256, kTcgen05, kOwn},   {kF16, {256, 32, 16}, 256, kTcgen05, kOwn},
-    {kBf16, {256, 32, 16}, 256, kTcgen05, kOwn},   {kTf32, {256, 32, 8}, 256, kTcgen05, kOwn},
-    {kE4m3, {256, 32, 32}, 256, kTcgen05, kOwn},   {kE5m2, {256, 32, 32}, 256, kTcgen05, kOwn},
-    {kE2m1, {128, 16, 32}, 256, kTcgen05, kOwn}};  // pairs of numbers
+    fixed(kI8, {16, 8, 32}, kMmaSync, kPortable),  {kF16, {128, 16, 16}, 256, kTcgen05, kOwn},
+    {kBf16, {128, 16, 16}, 256, kTcgen05, kOwn},   {kTf32, {128, 16, 8}, 256, kTcgen05, kOwn},
+    {kE4m3, {128, 16, 32}, 256, kTcgen05, kOwn},   {kE5m2, {128, 16, 32}, 256, kTcgen05, kOwn},
+    {kF16, {256, 32, 16}, 256, kTcgen05, kOwn},    {kBf16, {256, 32, 16}, 256, kTcgen05, kOwn},
+    {kTf32, {256, 32, 8}, 256, kTcgen05, kOwn},    {kE4m3, {256, 32, 32}, 256, kTcgen05, kOwn},
+    {kE5m2, {256, 32, 32}, 256, kTcgen05, kOwn},   {kE2m1, {128, 16, 32}, 256, kTcgen05, kOwn}};  // pairs of numbers
 
 // CDNA: fp32 has MFMA. tf32 is multiplied as fp32 by generic kernels, which is at least as accurate.
 constexpr MmaShape kGfx90aMma[] = {
     fixed(kF16, {16, 16, 16}, kMfma, kPortable),  fixed(kF16, {32, 32, 8}, kMfma, kPortable),
     fixed(kBf16, {16, 16, 16}, kMfma, kPortable), fixed(kBf16, {32, 32, 8}, kMfma, kPortable),
-    fixed(kF32, {16, 16, 4}, kMfma, kPortable),   fixed(kTf32, {16, 16, 4}, kMfma, kPortable)};
+    fixed(kF32, {16, 16, 4}, kMfma, kPortable),   fixed(kTf32, {16, 16, 4}, kMfma, kPortable),
+    fixed(kI8, {16, 16, 16}, kMfma, kPortable),   fixed(kI8, {32, 32, 8}, kMfma, kPortable)};
 constexpr MmaShape kGfx942Mma[] = {
     fixed(kF16, {16, 16, 16}, kMfma, kPortable),  fixed(kF16, {32, 32, 8}, kMfma, kPortable),
     fixed(kBf16, {16, 16, 16}, kMfma, kPortable), fixed(kBf16, {32, 32, 8}, kMfma, kPortable),
     fixed(kF32, {16, 16, 4}, kMfma, kPortable),   fixed(kTf32, {16, 16, 4}, kMfma, kPortable),
+    fixed(kI8, {16, 16, 32}, kMfma, kPortable),   fixed(kI8, {32, 32, 16}, kMfma, kPortable),
     fixed(kE4m3, {16, 16, 32}, kMfma, kOwn),      fixed(kE4m3, {32, 32, 16}, kMfma, kOwn)};  // FNUZ encodings
 constexpr MmaShape kGfx950Mma[] = {
     fixed(kF16, {16, 16, 16}, kMfma, kPortable),  fixed(kF16, {32, 32, 8}, kMfma, kPortable),
     fixed(kBf16, {16, 16, 16}, kMfma, kPortable), fixed(kBf16, {32, 32, 8}, kMfma, kPortable),
     fixed(kF32, {16, 16, 4}, kMfma, kPortable),   fixed(kTf32, {16, 16, 4}, kMfma, kPortable),
+    fixed(kI8, {16, 16, 32}, kMfma, kPortable),   fixed(kI8, {32, 32, 16}, kMfma, kPortable),
     fixed(kF16, {16, 16, 32}, kMfma, kOwn),       fixed(kF16, {32, 32, 16}, kMfma, kOwn),
     fixed(kBf16, {16, 16, 32}, kMfma, kOwn),      fixed(kBf16, {32, 32, 16}, kMfma, kOwn),
     fixed(kE4m3, {16, 16, 32}, kMfma, kOwn),      fixed(kE4m3, {32, 32, 16}, kMfma, kOwn),
     fixed(kE4m3, {16, 16, 128}, kMfma, kOwn),     fixed(kE4m3, {32, 32, 64}, kMfma, kOwn)};
 
-// RDNA: WMMA for 16-bit types; fp32 and tf32 by multiply-adds.
+// RDNA: WMMA for 16-bit types and int8; fp32 and tf32 by multiply-adds, and so int8 of gfx1250.
 constexpr MmaShape kGfx1100Mma[] = {
     fixed(kF16, {16, 16, 16}, kWmma, kPortable), fixed(kBf16, {16, 16, 16}, kWmma, kPortable),
-    fixed(kF32, {16, 16, 4}, kFma, kPortable), fixed(kTf32, {16, 16, 4}, kFma, kPortable)};
+    fixed(kF32, {16, 16, 4}, kFma, kPortable), fixed(kTf32, {16, 16, 4}, kFma, kPortable),
+    fixed(kI8, {16, 16, 16}, kWmma, kPortable)};
 constexpr MmaShape kGfx1201Mma[] = {
     fixed(kF16, {16, 16, 16}, kWmma, kPortable),  fixed(kBf16, {16, 16, 16}, kWmma, kPortable),
     fixed(kF32, {16, 16, 4}, kFma, kPortable),    fixed(kTf32, {16, 16, 4}, kFma, kPortable),
-    fixed(kE4m3, {16, 16, 16}, kWmma, kPortable), fixed(kE5m2, {16, 16, 16}, kWmma, kPortable)};
+    fixed(kE4m3, {16, 16, 16}, kWmma, kPortable), fixed(kE5m2, {16, 16, 16}, kWmma, kPortable),
+    fixed(kI8, {16, 16, 16}, kWmma, kPortable)};
 constexpr MmaShape kGfx1250Mma[] = {
     fixed(kF16, {16, 16, 32}, kWmma, kPortable), fixed(kBf16, {16, 16, 32}, kWmma, kPortable),
     fixed(kF32, {16, 16, 4}, kFma, kPortable),   fixed(kTf32, {16, 16, 4}, kFma, kPortable),
-    fixed(kE4m3, {16, 16, 64}, kWmma, kOwn),     fixed(kE5m2, {16, 16, 64}, kWmma, kOwn)};
+    fixed(kI8, {16, 16, 4}, kFma, kPortable),    fixed(kE4m3, {16, 16, 64}, kWmma, kOwn),
+    fixed(kE5m2, {16, 16, 64}, kWmma, kOwn)};
 
 // LLVM's manual of its AMD backend, "Generic processors". Their code objects have version 6.
 constexpr std::string_view kGfx11Architectures[] = {"gfx1100", "gfx1101", "gfx1102", "gfx1103",

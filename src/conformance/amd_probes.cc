@@ -66,6 +66,13 @@ void add_mfma(std::vector<Probe>& list, Target target) {
   products.add<Mfma32x32x8<Bf16>>(DataType::kBf16, "kBf16", 32, 32, 8);
   products.add<Mfma16x16x16<Bf16>>(DataType::kBf16, "kBf16", 16, 16, 16);
   products.add<Mfma16x16x4>(DataType::kF32, "kF32", 16, 16, 4);
+  if (target == Target::kGfx90a) {
+    products.add<Mfma32x32x8<I8>>(DataType::kI8, "kI8", 32, 32, 8);
+    products.add<Mfma16x16x16<I8>>(DataType::kI8, "kI8", 16, 16, 16);
+  } else {
+    products.add<Mfma32x32x16<I8>>(DataType::kI8, "kI8", 32, 32, 16);
+    products.add<Mfma16x16x32<I8>>(DataType::kI8, "kI8", 16, 16, 32);
+  }
   if (target == Target::kGfx942) {
     products.add<Mfma32x32x16<E4m3Fnuz>>(DataType::kE4m3, "kE4m3", 32, 32, 16);
     products.add<Mfma16x16x32<E4m3Fnuz>>(DataType::kE4m3, "kE4m3", 16, 16, 32);
@@ -90,9 +97,11 @@ void add_wmma(std::vector<Probe>& list, Target target) {
   } else if (target == Target::kGfx1100) {
     products.add<Wmma16x16x16Rdna3<F16>>(DataType::kF16, "kF16", 16, 16, 16);
     products.add<Wmma16x16x16Rdna3<Bf16>>(DataType::kBf16, "kBf16", 16, 16, 16);
+    products.add<Wmma16x16x16Rdna3<I8>>(DataType::kI8, "kI8", 16, 16, 16);
   } else {
     products.add<Wmma16x16x16Rdna4<F16>>(DataType::kF16, "kF16", 16, 16, 16);
     products.add<Wmma16x16x16Rdna4<Bf16>>(DataType::kBf16, "kBf16", 16, 16, 16);
+    products.add<Wmma16x16x16Rdna4<I8>>(DataType::kI8, "kI8", 16, 16, 16);
     products.add<Wmma16x16x16Rdna4<E4m3>>(DataType::kE4m3, "kE4m3", 16, 16, 16);
     products.add<Wmma16x16x16Rdna4<E5m2>>(DataType::kE5m2, "kE5m2", 16, 16, 16);
   }

@@ -60,6 +60,13 @@ Probe mma_probe(const std::string& entry, DataType type, const std::string& kern
       store(type, probe.input.data() + at, 0, number);
     }
   };
+  const auto put_sum = [](Bytes& to, float sum) {
+    if constexpr (std::is_same_v<Operand<Layout>, I8>) {
+      append(to, static_cast<int32_t>(sum));
+    } else {
+      append(to, sum);
+    }
+  };
   for (int lane = 0; lane < lanes; ++lane) {
     for (int e = 0; e < Layout::kA; ++e) put(a[Layout::a_row(lane, e) * k + Layout::a_k(lane, e)]);
   }
@@ -67,14 +74,14 @@ Probe mma_probe(const std::string& entry, DataType type, const std::string& kern
     for (int e = 0; e < Layout::kB; ++e) put(b[Layout::b_col(lane, e) * k + Layout::b_k(lane, e)]);
   }
   for (int lane = 0; lane < lanes; ++lane) {
-    for (int e = 0; e < Layout::kC; ++e) append(probe.input, c[Layout::c_row(lane, e) * n + Layout::c_col(lane, e)]);
+    for (int e = 0; e < Layout::kC; ++e) put_sum(probe.input, c[Layout::c_row(lane, e) * n + Layout::c_col(lane, e)]);
   }
   for (int lane = 0; lane < lanes; ++lane) {
     for (int e = 0; e < Layout::kC; ++e) {
       const int row = Layout::c_row(lane, e), column = Layout::c_col(lane, e);
       float sum = c[row * n + column];
       for (int i = 0; i < k; ++i) sum = std::fma(a[row * k + i], b[column * k + i], sum);
-      append(probe.expected, sum);
+      put_sum(probe.expected, sum);
     }
   }
   probe.output = Bytes(probe.expected.size(), 0);

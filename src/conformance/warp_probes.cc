@@ -217,6 +217,8 @@ void add_warp_probes(std::vector<Probe>& list) {
                                           8, 8, false));
   list.push_back(
       mma_probe<FmaLayout>("fp32_16x8x8", DataType::kF32, "Multiply<wt::DataType::kF32, 16, 8, 8>", 16, 8, 8, true));
+  list.push_back(mma_probe<MmaSync16x8x32<I8>>("int8_16x8x32", DataType::kI8, "Multiply<wt::DataType::kI8, 16, 8, 32>",
+                                               16, 8, 32, false));
   list.push_back(tf32_values());
   add_matrix_probes(list);
   add_exchange(list);

@@ -22,6 +22,7 @@ enum class DataType : unsigned char {
   kE4m3,  // OCP fp8: no infinities, saturates at 448
   kE5m2,  // OCP fp8: infinities, saturates at 57344
   kE2m1,  // OCP fp4: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives; two in a byte, the first in its low half
+  kI8,    // signed integers, multiplied into int32; zero points and scales are the problem's
 };
 
 // Numbers that lie along channels have a scale for each so many of them, a byte in a tensor of its own.
@@ -49,6 +50,7 @@ constexpr int size_of(DataType type) {
     case DataType::kE4m3:
     case DataType::kE5m2:
     case DataType::kE2m1:
+    case DataType::kI8:
       return 1;
   }
   return 0;

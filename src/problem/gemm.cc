@@ -113,6 +113,7 @@ std::optional<GemmProblem> to_gemm(const ConvProblem& p) {
   if (p.dims != 1 || p.n != 1 || p.filter != kOnes || p.stride != kOnes || p.dilation != kOnes ||
       p.pad_lower != kZeros || p.pad_upper != kZeros)
     return std::nullopt;
+  if (p.x_zero != 0 || p.y_zero != 0) return std::nullopt;
   if (p.history || p.new_history || p.has_scales() || p.bias_gradient != BiasGradient::kNone) return std::nullopt;
   const bool stacked = p.layout == Layout::kChannelsFirst;
   if (stacked && p.g == 1) return std::nullopt;  // one product lies in channels-last tensors

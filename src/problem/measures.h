@@ -14,6 +14,9 @@ constexpr bool is_fp8(DataType type) { return type == DataType::kE4m3 || type ==
 // What a scale of blocks may belong to.
 constexpr bool is_narrow(DataType type) { return is_fp8(type) || type == DataType::kE2m1; }
 
+// The most that a sum of int8 products, or that of its correction by x's zero point, grows by with each product.
+constexpr int64_t largest_int8_product(int x_zero) { return (128 + (x_zero < 0 ? -x_zero : x_zero)) * int64_t{128}; }
+
 constexpr int64_t pixels(const Spatial& size) { return size[0] * size[1] * size[2]; }
 
 }  // namespace wt

@@ -130,6 +130,11 @@ float scale_to_float(BlockScales scales, uint8_t byte) {
   return byte == 255 ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0f, byte - 127);
 }
 
+int8_t float_to_int8(float value) {
+  if (std::isnan(value)) return 0;
+  return static_cast<int8_t>(std::nearbyint(std::fmin(std::fmax(value, -128.0f), 127.0f)));
+}
+
 float round_to_tf32(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   if ((bits & 0x7f800000) == 0x7f800000) return value;
@@ -151,6 +156,8 @@ float round_to(DataType type, float value) {
       return e5m2_to_float(float_to_e5m2(value));
     case DataType::kE2m1:
       return e2m1_to_float(float_to_e2m1(value));
+    case DataType::kI8:
+      return float_to_int8(value);
   }
   return value;
 }
@@ -175,6 +182,8 @@ double epsilon_of(DataType type) {
       return 0x1p-2;
     case DataType::kE2m1:
       return 0x1p-1;
+    case DataType::kI8:
+      return 0x1p-6;
   }
   return 0;
 }
@@ -194,6 +203,8 @@ double largest_of(DataType type) {
       return 57344;
     case DataType::kE2m1:
       return 6;
+    case DataType::kI8:
+      return 127;
   }
   return 0;
 }
@@ -213,6 +224,8 @@ float load(DataType type, const void* array, int64_t index) {
       return e5m2_to_float(static_cast<const uint8_t*>(array)[index]);
     case DataType::kE2m1:
       return e2m1_to_float(static_cast<uint8_t>(static_cast<const uint8_t*>(array)[index / 2] >> index % 2 * 4));
+    case DataType::kI8:
+      return static_cast<const int8_t*>(array)[index];
   }
   return 0;
 }
@@ -241,6 +254,9 @@ void store(DataType type, void* array, int64_t index, float value) {
       pair = static_cast<uint8_t>((pair & (0xf0 >> shift)) | float_to_e2m1(value) << shift);
       return;
     }
+    case DataType::kI8:
+      static_cast<int8_t*>(array)[index] = float_to_int8(value);
+      return;
   }
 }
 

@@ -3,7 +3,8 @@
 //
 // To float: exact, for every bit pattern. From float: rounded to nearest, ties to even, denormals kept. Beyond the
 // largest finite value fp16 and bf16 become infinite (IEEE 754); e4m3 and e5m2 saturate to 448 and 57344, infinities
-// too. NaN stays NaN with its sign. tf32 is stored as fp32, bit for bit: rounding it is the multiplication's business.
+// too. int8 saturates at -128 and 127, and NaN becomes 0; elsewhere NaN stays NaN with its sign. tf32 is stored as
+// fp32, bit for bit: rounding it is the multiplication's business.
 #pragma once
 
 #include <bit>
@@ -34,7 +35,8 @@ uint16_t float_to_fp16(float value);
 uint8_t float_to_e4m3(float value);
 uint8_t float_to_e5m2(float value);
 uint8_t float_to_e2m1(float value);  // into the low half; saturates at 6, and NaN becomes 6 (there is none)
-float round_to_tf32(float value);    // 10 bits of fraction; overflow becomes infinite
+int8_t float_to_int8(float value);
+float round_to_tf32(float value);  // 10 bits of fraction; overflow becomes infinite
 
 // `value` after a round trip through `type`; the identity for fp32 and tf32 (which is stored as fp32).
 float round_to(DataType type, float value);
@@ -45,7 +47,8 @@ float round_to(DataType type, double value);
 // A scale of blocks, exact.
 float scale_to_float(BlockScales scales, uint8_t byte);
 
-// Distance between 1 and the next number: 2^-23, 2^-10 (tf32, fp16), 2^-7, 2^-3, 2^-2, 2^-1 (e2m1).
+// Distance between 1 and the next number: 2^-23, 2^-10 (tf32, fp16), 2^-7, 2^-3, 2^-2, 2^-1 (e2m1); of int8 what makes
+// 2 / epsilon the end of its integers, 2^-6.
 double epsilon_of(DataType type);
 double largest_of(DataType type);  // finite
 

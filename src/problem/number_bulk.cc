@@ -140,6 +140,9 @@ void to_float(DataType type, const void* source, float* target, int64_t count) {
     case DataType::kE2m1:
       for (int64_t i = 0; i < count; ++i) target[i] = load(type, source, i);
       return;
+    case DataType::kI8:
+      for (int64_t i = 0; i < count; ++i) target[i] = static_cast<const int8_t*>(source)[i];
+      return;
   }
 }
 
@@ -166,6 +169,9 @@ void from_float(DataType type, const float* source, void* target, int64_t count)
       return;
     case DataType::kE2m1:
       for (int64_t i = 0; i < count; ++i) store(type, target, i, source[i]);
+      return;
+    case DataType::kI8:
+      for (int64_t i = 0; i < count; ++i) static_cast<int8_t*>(target)[i] = float_to_int8(source[i]);
       return;
   }
 }

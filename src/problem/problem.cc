@@ -99,6 +99,7 @@ ConvProblem with_direction(const ConvProblem& problem, Direction direction) {
   turned.epilogue = {};
   turned.bias_gradient = BiasGradient::kNone;
   turned.history = turned.new_history = false;
+  turned.x_zero = turned.y_zero = 0;
   switch (direction) {
     case Direction::kForward:
       turned.x = first, turned.w = second, turned.y = output;
@@ -137,8 +138,8 @@ namespace {
 constexpr std::pair<const char*, Direction> kDirections[] = {
     {"fwd", Direction::kForward}, {"bwd_data", Direction::kBackwardData}, {"bwd_weight", Direction::kBackwardWeight}};
 constexpr std::pair<const char*, DataType> kTypes[] = {
-    {"fp32", DataType::kF32},  {"tf32", DataType::kTf32}, {"fp16", DataType::kF16}, {"bf16", DataType::kBf16},
-    {"e4m3", DataType::kE4m3}, {"e5m2", DataType::kE5m2}, {"e2m1", DataType::kE2m1}};
+    {"fp32", DataType::kF32},  {"tf32", DataType::kTf32}, {"fp16", DataType::kF16},  {"bf16", DataType::kBf16},
+    {"e4m3", DataType::kE4m3}, {"e5m2", DataType::kE5m2}, {"e2m1", DataType::kE2m1}, {"int8", DataType::kI8}};
 constexpr std::pair<const char*, BlockScales> kBlockScales[] = {
     {"none", BlockScales::kNone}, {"mx", BlockScales::kMx}, {"nv", BlockScales::kNv}};
 

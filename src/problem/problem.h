@@ -96,6 +96,10 @@ struct ConvProblem {
   // Of both inputs, forward and channels last: x_scales lie as n d h w c/block, w_scales as k d h w (c/g)/block. The
   // scale of number i in memory is scale i / block.
   BlockScales scales = BlockScales::kNone;
+  // Zero points of int8 tensors: x holds q for q - x_zero, padding counts as x_zero, and y is rounded to nearest even,
+  // then shifted by y_zero and held within int8.
+  int x_zero = 0;
+  int y_zero = 0;
 
   int64_t c_per_group() const { return c / g; }
   int64_t k_per_group() const { return k / g; }
@@ -163,7 +167,7 @@ void set_valid_padding(ConvProblem& problem);   // none
 void set_causal_padding(ConvProblem& problem);  // everything below the outermost used dimension, "same" elsewhere
 
 const char* name_of(Direction direction);          // fwd, bwd_data, bwd_weight
-const char* name_of(DataType type);                // fp32, tf32, fp16, bf16, e4m3, e5m2, e2m1
+const char* name_of(DataType type);                // fp32, tf32, fp16, bf16, e4m3, e5m2, e2m1, int8
 const char* name_of(BlockScales scales);           // none, mx, nv
 const char* name_of(Activation activation);        // none, relu, ..: activations.h
 const char* layout_name(Layout layout, int dims);  // NHWC, NCDHW, ...

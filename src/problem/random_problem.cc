@@ -16,16 +16,24 @@ T pick_or(Random& random, const std::vector<T>& some, std::initializer_list<T> a
 
 void draw_types(Random& random, const RandomLimits& limits, ConvProblem& p) {
   using enum DataType;
-  const DataType first = pick_or(random, limits.types, {kF32, kTf32, kF16, kBf16, kE4m3, kE5m2});
+  DataType first = pick_or(random, limits.types, {kF32, kTf32, kF16, kBf16, kE4m3, kE5m2, kI8});
+  const bool forward = limits.directions.empty() || std::ranges::count(limits.directions, Direction::kForward) > 0;
+  if (first == kI8 && !forward && limits.types.empty()) first = kF32;  // int8 has no backward passes
   DataType second = first;
   DataType output = first == kTf32 ? kF32 : first;
   if (limits.mixed_types && is_fp8(first) && random.chance(0.3)) second = first == kE4m3 ? kE5m2 : kE4m3;
   if (limits.mixed_types && (first != second || random.chance(0.3))) {
     output = random.pick({kF32, kF16, kBf16});
+    if (first == kI8) output = random.pick({kI8, kF32, kF16, kBf16});
     if (is_fp8(first) && random.chance(0.3)) output = random.pick({kE4m3, kE5m2});
   }
   p.direction = Direction::kForward;
   p.x = first, p.w = second, p.y = output;
+  if (first == kI8) {
+    if (random.chance(0.5)) p.x_zero = static_cast<int>(random.between(-128, 127));
+    if (output == kI8 && random.chance(0.5)) p.y_zero = static_cast<int>(random.between(-128, 127));
+    return;  // has no backward passes
+  }
   p = with_direction(p, pick_or(random, limits.directions,
                                 {Direction::kForward, Direction::kBackwardData, Direction::kBackwardWeight}));
 }

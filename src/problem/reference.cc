@@ -24,6 +24,7 @@ struct Run {
   int64_t first = 0, second = 0;            // where each operand starts, in elements
   int64_t first_step = 0, second_step = 0;  // to the next product
   int64_t count = 0;
+  double zero = 0;  // is subtracted from every first factor
 };
 
 struct LoadF32 {
@@ -41,6 +42,9 @@ struct LoadE4m3 {
 struct LoadE5m2 {
   static double at(const void* p, int64_t i) { return e5m2_to_float(static_cast<const uint8_t*>(p)[i]); }
 };
+struct LoadI8 {
+  static double at(const void* p, int64_t i) { return static_cast<const int8_t*>(p)[i]; }
+};
 
 template <class First, class Second>
 void add_run(const void* first, const void* second, const Run& run, Sum& sum) {
@@ -49,13 +53,13 @@ void add_run(const void* first, const void* second, const Run& run, Sum& sum) {
   int64_t a = run.first, b = run.second, i = 0;
   for (; i + 4 <= run.count; i += 4) {
     for (int lane = 0; lane < 4; ++lane, a += run.first_step, b += run.second_step) {
-      const double product = First::at(first, a) * Second::at(second, b);
+      const double product = (First::at(first, a) - run.zero) * Second::at(second, b);
       total[lane] += product;
       squares[lane] += product * product;
     }
   }
   for (; i < run.count; ++i, a += run.first_step, b += run.second_step) {
-    const double product = First::at(first, a) * Second::at(second, b);
+    const double product = (First::at(first, a) - run.zero) * Second::at(second, b);
     total[0] += product;
     squares[0] += product * product;
   }
@@ -81,6 +85,8 @@ AddRun add_run_for(DataType first, DataType second) {
       return second == DataType::kE4m3 ? add_run<LoadE5m2, LoadE4m3> : add_run<LoadE5m2, LoadE5m2>;
     case DataType::kE2m1:
       return nullptr;  // has scales: add_scaled
+    case DataType::kI8:
+      return add_run<LoadI8, LoadI8>;
   }
   return nullptr;
 }
@@ -155,7 +161,7 @@ class Reference {
   }
 
  private:
-  // y[n, k, p] = sum over r, c of x[n, c, p * stride + r * dilation - pad] * w[k, c, r]
+  // y[n, k, p] = sum over r, c of (x[n, c, p * stride + r * dilation - pad] - x_zero) * w[k, c, r]
   void forward(const Position& at, Sum& sum) const {
     const int64_t group = at.channel / p_.k_per_group();
     each_tap([&](const Spatial& tap) {
@@ -165,8 +171,12 @@ class Reference {
         if (from[i] >= p_.in[i] || (from[i] < 0 && !p_.history)) return;
       }
       if (from[2] < 0) return add_history(at, group, tap, from[2], sum);
-      const Run run{x_.at(at.outer, group * p_.c_per_group(), from), w_.at(at.channel, 0, tap), x_.channel, w_.channel,
-                    p_.c_per_group()};
+      const Run run{x_.at(at.outer, group * p_.c_per_group(), from),
+                    w_.at(at.channel, 0, tap),
+                    x_.channel,
+                    w_.channel,
+                    p_.c_per_group(),
+                    static_cast<double>(p_.x_zero)};
       p_.has_scales() ? add_scaled(run, sum) : add_(first_, second_, run, sum);
     });
   }
@@ -258,7 +268,7 @@ class Reference {
       WT_CHECK(inputs.code, "the reference of {} needs its text compiled", to_text(p_));
     }
     ReferenceElement element =
-        finish_element(e, {.dot = sum.total, .square_sum = sum.squares, .terms = sum.terms}, inputs);
+        finish_element(p_, {.dot = sum.total, .square_sum = sum.squares, .terms = sum.terms}, inputs);
     element.index = index;
     return element;
   }

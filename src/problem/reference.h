@@ -36,7 +36,7 @@ ReferenceElement reference_element(const ConvProblem& problem, const HostTensors
 
 // The same from sums made elsewhere (dispatch/trial/gpu_verify.h): dot, square_sum and terms of `sums` are read, the
 // rest is filled in.
-ReferenceElement finish_element(const Epilogue& epilogue, const ReferenceElement& sums, const EpilogueInputs& inputs);
+ReferenceElement finish_element(const ConvProblem& problem, const ReferenceElement& sums, const EpilogueInputs& inputs);
 
 // Computes the whole output into output_of(tensors), rounded once, and amax where the problem has it.
 void reference(const ConvProblem& problem, HostTensors& tensors, int threads = 0);

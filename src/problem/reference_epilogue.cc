@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // problem/reference_epilogue.cc - the steps after the sum, in double: activations, their derivatives, the user's f.
+// Those of int8 are in fp32, step by step.
 #include <cmath>
 
 #include "problem/reference.h"
@@ -99,7 +100,36 @@ double activation_derivative(const Epilogue& epilogue, double at) {
   return 1;
 }
 
-ReferenceElement finish_element(const Epilogue& epilogue, const ReferenceElement& sums, const EpilogueInputs& inputs) {
+namespace {
+
+float as_float(double value) { return static_cast<float>(value); }
+
+// int8 has its steps in fp32, each rounded, so that the result is the same to the bit wherever it is computed. Products
+// and sums of two floats in double round to float as if at once: a double has more than twice a float's bits.
+ReferenceElement finish_int8(const ConvProblem& problem, const ReferenceElement& sums, const EpilogueInputs& inputs) {
+  const Epilogue& e = problem.epilogue;
+  const auto product = [](double a, double b) { return as_float(a * b); };
+  ReferenceElement element = sums;
+  element.inputs = inputs;
+  float value = product(e.alpha, as_float(sums.dot));
+  if (e.scale) value = product(value, inputs.scale);
+  if (e.bias) value = as_float(static_cast<double>(value) + inputs.bias);
+  if (e.residual) value = std::fma(e.beta, inputs.residual, value);
+  for (size_t i = 0; i < static_cast<size_t>(e.added); ++i) value = std::fma(e.betas[i], inputs.aux[i], value);
+  element.gain = 0;  // the sum has no error
+  element.before = value;
+  element.magnitude = std::fabs(element.before);
+  element.activated = as_float(activate(e, element.before));
+  element.value = problem.y == DataType::kI8 ? std::nearbyint(element.activated) + problem.y_zero : element.activated;
+  return element;
+}
+
+}  // namespace
+
+ReferenceElement finish_element(const ConvProblem& problem, const ReferenceElement& sums,
+                                const EpilogueInputs& inputs) {
+  if (problem.first_type() == DataType::kI8) return finish_int8(problem, sums, inputs);
+  const Epilogue& epilogue = problem.epilogue;
   ReferenceElement element = sums;
   element.inputs = inputs;
   const double factor = static_cast<double>(epilogue.alpha) * (epilogue.scale ? inputs.scale : 1.0f);

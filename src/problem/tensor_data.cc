@@ -81,9 +81,26 @@ Values exact_values(const ConvProblem& problem) {
   return values;
 }
 
+// int8 fills its range where the sum is scaled by channel or the output holds it; else its sums fill the output's.
+constexpr double kInt8Deviation = 60;
+double int8_deviation(const ConvProblem& problem) {
+  const DataType output = problem.output_type();
+  if (problem.epilogue.scale || output == DataType::kF32 || output == DataType::kBf16) return kInt8Deviation;
+  const double wanted = output == DataType::kI8 ? 40 : 2000, alpha = std::fmax(std::fabs(problem.epilogue.alpha), 1e-6);
+  const double product = wanted / alpha / std::sqrt(static_cast<double>(std::max<int64_t>(1, problem.terms())));
+  return std::clamp(std::sqrt(product), 0.5, kInt8Deviation);
+}
+// What a channel's scale makes of random sums: int8 of about 40, or numbers of about one.
+double int8_scale(const ConvProblem& problem) {
+  const double sum =
+      kInt8Deviation * kInt8Deviation * std::sqrt(static_cast<double>(std::max<int64_t>(1, problem.terms())));
+  return (problem.output_type() == DataType::kI8 ? 40 : 1) / sum;
+}
+
 // The second operand is scaled so that a sum of `terms` products is about one.
 Values second_values(const ConvProblem& problem) {
   Values values{.fill = Fill::kRandom};
+  if (problem.first_type() == DataType::kI8) return {.fill = Fill::kRandom, .deviation = int8_deviation(problem)};
   values.deviation = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, problem.terms())));
   // Scales make them so small: see fill_scales.
   if (problem.has_scales()) return values.deviation = 1, values;
@@ -114,13 +131,14 @@ void fill_epilogue(const ConvProblem& problem, HostTensors& tensors, Fill fill, 
   const Epilogue& epilogue = problem.epilogue;
   const int64_t channels = problem.output_channels();
   const Values small{.fill = fill, .largest = largest_exact_integer(problem.output_type()) < 32 ? 1 : 4};
+  const double unit = problem.first_type() == DataType::kI8 && fill == Fill::kRandom ? int8_scale(problem) : 1;
   if (epilogue.scale) {
     tensors.scale = Buffer(static_cast<size_t>(channels * size_of(epilogue.scale_type)));
     for (int64_t i = 0; i < channels; ++i) {
       const uint64_t bits = mix64(stream(3) ^ static_cast<uint64_t>(i));
       const float sign = bits & 1 ? -1.0f : 1.0f;
       const float real = 0.5f + static_cast<float>(bits >> 40) * 0x1p-24f;
-      const float size = fill == Fill::kExact ? (bits & 6 ? 1.0f : 2.0f) : real;
+      const float size = fill == Fill::kExact ? (bits & 6 ? 1.0f : 2.0f) : static_cast<float>(unit * real);
       store(epilogue.scale_type, tensors.scale.data(), i, sign * size);
     }
   }
@@ -179,7 +197,9 @@ HostTensors make_tensors(const ConvProblem& problem, Fill fill, uint64_t seed) {
   Buffer& second = problem.direction == Direction::kBackwardWeight ? tensors.y : tensors.w;
   const Values exact = exact_values(problem);
   const Values zero{.fill = Fill::kZero};
-  const Values first_values = fill == Fill::kExact ? exact : fill == Fill::kRandom ? Values{.fill = fill} : zero;
+  const Values real{.fill = Fill::kRandom,
+                    .deviation = problem.first_type() == DataType::kI8 ? int8_deviation(problem) : 1};
+  const Values first_values = fill == Fill::kExact ? exact : fill == Fill::kRandom ? real : zero;
   const Values others = fill == Fill::kExact ? exact : fill == Fill::kRandom ? second_values(problem) : zero;
   const auto elements = [](const Buffer& buffer, DataType type) {
     return static_cast<int64_t>(buffer.size()) / size_of(type) * packed_in_byte(type);

@@ -75,7 +75,8 @@ bool epilogue_is_exact(const ConvProblem& problem);
 Buffer& output_of(const ConvProblem& problem, HostTensors& tensors);
 const Buffer& output_of(const ConvProblem& problem, const HostTensors& tensors);
 
-// Every byte 0xff: a NaN in each of our types that no conversion here produces from a number.
+// Every byte 0xff: a NaN in each of our types that no conversion here produces from a number; -1 of int8, which has no
+// such value.
 void poison(Buffer& buffer);
 bool is_poison(DataType type, const void* array, int64_t index);
 

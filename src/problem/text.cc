@@ -94,6 +94,8 @@ std::string extra_text(const ConvProblem& problem) {
   std::string text;
   if (problem.history) text += " history";
   if (problem.new_history) text += " new_history";
+  if (problem.x_zero != 0) text += fmt::format(" x_zero={}", problem.x_zero);
+  if (problem.y_zero != 0) text += fmt::format(" y_zero={}", problem.y_zero);
   if (problem.bias_gradient != BiasGradient::kNone) text += " bias_gradient";
   if (problem.bias_gradient == BiasGradient::kOfX) text += "=x";
   if (problem.has_scales()) text += fmt::format(" scales={}", name_of(problem.scales));

@@ -54,7 +54,7 @@ Status TextParser::finish_gemm() {
     if (sizes->given()) return fault(sizes->column, "a product of matrices has no pixels; it is said by m, n, k and b");
   }
   if (saw_g_ || saw_c_ || layout_dims_ != 0 || saw_pad_ || transposed_ || problem_.history || problem_.new_history ||
-      saw_bias_gradient_ || problem_.has_scales()) {
+      saw_bias_gradient_ || problem_.has_scales() || saw_x_zero_ || saw_y_zero_) {
     return fault(gemm_column_ - 1,
                  fmt::format("a gemm has types, m, n, k, b, a form (nt, nn, tn), interleaved and +steps, as in '{}'; "
                              "leave the words of convolutions out",

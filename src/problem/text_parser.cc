@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kExample = "fwd bf16 n16 c256 k256 i100x100 f3x3 p1";
 constexpr std::string_view kTransposed = "transposed";
-constexpr std::string_view kTypeNames = "fp32, tf32, fp16, bf16, e4m3, e5m2 or e2m1";
+constexpr std::string_view kTypeNames = "fp32, tf32, fp16, bf16, e4m3, e5m2, e2m1 or int8";
 
 struct LayoutName {
   std::string_view name;
@@ -102,7 +102,7 @@ Status TextParser::parse_word(size_t begin, size_t end) {
                            text, kTypeNames, kExample));
 }
 
-// Transposed convolution, bias gradient, history and scales of blocks.
+// Transposed convolution, bias gradient, history, scales of blocks and zero points.
 Status TextParser::parse_extra(size_t begin, size_t end, bool& taken) {
   const std::string_view text = word(begin, end);
   taken = true;
@@ -131,7 +131,22 @@ Status TextParser::parse_extra(size_t begin, size_t end, bool& taken) {
     problem_.scales = *scales;
     return once(saw_scales_, begin, "scales");
   }
+  if (text.starts_with("x_zero=") || text.starts_with("y_zero=")) return parse_zero(begin, end);
   taken = false;
+  return {};
+}
+
+Status TextParser::parse_zero(size_t begin, size_t end) {
+  const bool of_x = text_[begin] == 'x';
+  WT_TRY(once(of_x ? saw_x_zero_ : saw_y_zero_, begin, of_x ? "x_zero" : "y_zero"));
+  size_t at = begin + std::string_view("x_zero=").size();
+  int64_t zero = 0;
+  WT_TRY(parse_number(at, end, zero));
+  if (at != end || zero < -128 || zero > 127) {
+    return fault(begin,
+                 fmt::format("'{}' is no zero point; expected a whole number from -128 to 127", word(begin, end)));
+  }
+  (of_x ? problem_.x_zero : problem_.y_zero) = static_cast<int>(zero);
   return {};
 }
 
@@ -331,6 +346,7 @@ Status TextParser::finish_transposed() {
   t.epilogue = problem_.epilogue;
   if (problem_.history || problem_.new_history) return fault(0, "a transposed convolution has no history");
   if (problem_.has_scales()) return fault(0, "a transposed convolution has no scales of blocks");
+  if (saw_x_zero_ || saw_y_zero_) return fault(0, "a transposed convolution has no zero points: int8 is for fwd");
   if (problem_.bias_gradient == BiasGradient::kOfX) {
     return fault(0, "a transposed convolution has one bias gradient, of its output's gradient; use bias_gradient");
   }

@@ -48,6 +48,7 @@ class TextParser {
   Status parse_quoted(size_t& at, size_t end, std::string& content) const;
   Status once(bool& seen, size_t offset, std::string_view what);
   Status parse_extra(size_t begin, size_t end, bool& taken);
+  Status parse_zero(size_t begin, size_t end);
   Status spread(const Sizes& sizes, char letter, Spatial& lower, Spatial* upper) const;
   Status finish();
   Status finish_padding();
@@ -69,7 +70,7 @@ class TextParser {
   int layout_dims_ = 0;  // of the layout's name; 0: none was given
   int last_step_ = -1;   // of the epilogue
   bool any_word_ = false, saw_version_ = false, saw_direction_ = false, saw_types_ = false, saw_acc_ = false;
-  bool transposed_ = false, saw_bias_gradient_ = false, saw_scales_ = false;
+  bool transposed_ = false, saw_bias_gradient_ = false, saw_scales_ = false, saw_x_zero_ = false, saw_y_zero_ = false;
   bool gemm_ = false, saw_form_ = false, saw_m_ = false, saw_batch_ = false;
   size_t gemm_column_ = 0;  // of the first word that only a product of matrices has
   GemmProblem product_;     // its own words: form, m, batch, interleaved

@@ -36,6 +36,8 @@ MatrixUnit matrix_unit(DataType input) {
       return {32, 1, 0x1p-13, 0};  // Hopper's fp8 sums keep about 13 bits of fraction
     case DataType::kE2m1:
       return {64, 1, 0x1p-13, 0};  // as fp8, of which nothing else is known
+    case DataType::kI8:
+      return {1, 0, 0, 0};  // int32 sums are exact
   }
   return {};
 }
@@ -86,10 +88,23 @@ double expression_bound(const Epilogue& e, const ReferenceElement& element, doub
   return moved + 0x1p-20 * largest;
 }
 
+// Every step is the same to the bit but an activation that is an approximation. Rounded to int8, its error moves the
+// result to a neighbour or not at all.
+double int8_bound(const ConvProblem& problem, const ReferenceElement& element) {
+  const Epilogue& e = problem.epilogue;
+  if (facts_of(e.activation).error == 0 || e.activation == Activation::kLeakyRelu) return 0;
+  ReferenceElement real = element;
+  real.value = element.activated;
+  const double error = own_error(e, real) + kUnit * std::fabs(element.activated);
+  if (problem.y != DataType::kI8) return error;
+  const double low = std::nearbyint(element.activated - error), high = std::nearbyint(element.activated + error);
+  return std::max(std::nearbyint(element.activated) - low, high - std::nearbyint(element.activated));
+}
+
 }  // namespace
 
 double sum_bound(const ConvProblem& problem, const ReferenceElement& element, const ErrorModel& model) {
-  if (model.exact) return 0;
+  if (model.exact || problem.first_type() == DataType::kI8) return 0;
   const MatrixUnit matrix = matrix_unit(problem.first_type());
   const double splits = std::max(1, model.splits);
   const double terms = std::max(1.0, static_cast<double>(element.terms) / splits);
@@ -105,6 +120,7 @@ double sum_bound(const ConvProblem& problem, const ReferenceElement& element, co
 }
 
 double error_bound(const ConvProblem& problem, const ReferenceElement& element, const ErrorModel& model) {
+  if (problem.first_type() == DataType::kI8) return int8_bound(problem, element);
   if (model.exact && epilogue_is_exact(problem)) return 0;
   const Epilogue& e = problem.epilogue;
   const bool steps = e.alpha != 1 || e.scale || e.bias || e.residual || e.added > 0;

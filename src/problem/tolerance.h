@@ -4,7 +4,7 @@
 // A result passes when it lies in [round(v - e), round(v + e)], where v is the reference's value before rounding, e the
 // bound below and round() that of the output's type. So the output's own rounding, overflow and saturation are exact,
 // and e holds only what fp32 arithmetic in another order, tf32 and the matrix units' accumulators may add. Exact data
-// has e = 0.
+// has e = 0, and so has int8, but for activations that are approximations.
 #pragma once
 
 #include "problem/reference.h"

@@ -44,8 +44,8 @@ Status validate_choices(const ConvProblem& p) {
                                                     {"scale", p.epilogue.scale_type},
                                                     {"bias", p.epilogue.bias_type}};
   for (const auto& [name, type] : types) {
-    if (type > DataType::kE2m1) {
-      return bad_input("the type {} of {} does not exist; use fp32, tf32, fp16, bf16, e4m3, e5m2 or e2m1",
+    if (type > DataType::kI8) {
+      return bad_input("the type {} of {} does not exist; use fp32, tf32, fp16, bf16, e4m3, e5m2, e2m1 or int8",
                        static_cast<int>(type), name);
     }
   }
@@ -111,7 +111,9 @@ Status validate_scaled_types(const ConvProblem& p) {
 
 Status validate_types(const ConvProblem& p) {
   if (p.acc != DataType::kF32) {
-    return bad_input("acc={}: sums are kept in fp32 only; leave acc out or use acc=fp32", name_of(p.acc));
+    return bad_input(
+        "acc={}: sums are kept in fp32, those of int8 in int32, and nothing else; leave acc out or use acc=fp32",
+        name_of(p.acc));
   }
   WT_TRY(validate_channel_type("scale", p.epilogue.scale, p.epilogue.scale_type));
   WT_TRY(validate_channel_type("bias", p.epilogue.bias, p.epilogue.bias_type));
@@ -127,6 +129,48 @@ Status validate_types(const ConvProblem& p) {
   if (is_fp8(output) && !is_fp8(first)) {
     return bad_input("output type {} needs fp8 inputs, not {}; use fp16, bf16 or fp32 as the output", name_of(output),
                      name_of(first));
+  }
+  if (output == DataType::kI8 && first != DataType::kI8) {
+    return bad_input("output type int8 needs int8 inputs, not {}; use fp16, bf16 or fp32 as the output",
+                     name_of(first));
+  }
+  return {};
+}
+
+// What int8 leaves out, and zero points, which only int8 has.
+Status validate_int8(const ConvProblem& p) {
+  const std::pair<const char*, std::pair<int, DataType>> zeros[] = {{"x", {p.x_zero, p.x}}, {"y", {p.y_zero, p.y}}};
+  for (const auto& [name, zero] : zeros) {
+    if (zero.first != 0 && zero.second != DataType::kI8) {
+      return bad_input("{0}_zero={1}, but {0} is {2}: zero points belong to int8 tensors; leave it at 0", name,
+                       zero.first, name_of(zero.second));
+    }
+    if (zero.first < -128 || zero.first > 127) {
+      return bad_input("{}_zero={} is no int8 number; use -128 to 127", name, zero.first);
+    }
+  }
+  if (p.first_type() != DataType::kI8) return {};
+  if (p.direction != Direction::kForward) {
+    return bad_input("int8 is for fwd; {} of quantized tensors is that of their real values: use fp16, bf16 or fp32",
+                     name_of(p.direction));
+  }
+  if (p.history) return bad_input("history of int8 is not offered; join history and x, and use padding 0");
+  const Epilogue& e = p.epilogue;
+  if (e.has_saved()) return bad_input("grad_{} belongs to backward passes, which int8 has not", name_of(e.gradient));
+  if (e.has_text()) {
+    return bad_input(
+        "f and store of int8 are not offered: their arithmetic would not be the same on every target; "
+        "store fp32 and use a kernel of your own");
+  }
+  if (e.amax && p.y == DataType::kI8) {
+    return bad_input("amax of an int8 output is bounded by its type; take it of an fp32 output to choose scales");
+  }
+  const int64_t most = std::numeric_limits<int32_t>::max() / largest_int8_product(p.x_zero);
+  if (p.terms() > most) {
+    return bad_input(
+        "{} int8 products an output with x_zero={} may leave int32; there may be {}: divide the input "
+        "channels and add the parts as fp32",
+        p.terms(), p.x_zero, most);
   }
   return {};
 }
@@ -363,6 +407,7 @@ Status validate(const ConvProblem& problem) {
   WT_TRY(validate_sizes(problem));
   WT_TRY(validate_bias_gradient(problem));
   WT_TRY(validate_history(problem));
+  WT_TRY(validate_int8(problem));
   return validate_epilogue(problem.epilogue, problem.direction);
 }
 

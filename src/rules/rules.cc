@@ -44,6 +44,10 @@ constexpr TypeRow kTypes[] = {
     {{kE5m2, kE4m3, kF16, BlockScales::kMx}, false},
     {{kE2m1, kE2m1, kF32, BlockScales::kMx}, false},
     {{kE2m1, kE2m1, kBf16, BlockScales::kNv}, false},
+    {{kI8, kI8, kI8}, false},
+    {{kI8, kI8, kF32}, false},
+    {{kI8, kI8, kF16}, false},
+    {{kI8, kI8, kBf16}, false},
 };
 
 // Beside the plain one. Their values are run-time arguments, so one of each kind of step and the usual chains suffice.
@@ -104,6 +108,7 @@ std::vector<KernelConfig> signatures(const RuleQuery& query) {
     if (!wants(query.directions, direction)) continue;
     for (const TypeCombination& types : type_combinations(all_types)) {
       if (!wants(query.types, types.a) && !wants(query.types, types.b)) continue;
+      if (types.a == kI8 && direction != Direction::kForward) continue;  // has no backward passes
       for (const int dims : {1, 2, 3}) {
         if (!wants(query.dims, dims)) continue;
         for (const Layout layout : {Layout::kChannelsLast, Layout::kChannelsFirst}) {

@@ -25,6 +25,19 @@ struct MmaSync16x8x16 {
   static constexpr int c_col(int lane, int e) { return lane % 4 * 2 + (e & 1); }
 };
 
+// NVIDIA mma.sync m16n8k32, int8. PTX manual, "Matrix Fragments for mma.m16n8k32".
+template <class Byte>
+struct MmaSync16x8x32 {
+  using Operand = Byte;
+  static constexpr int kA = 16, kB = 8, kC = 4, kRun = 4;
+  static constexpr int a_row(int lane, int e) { return lane / 4 + 8 * ((e >> 2) & 1); }
+  static constexpr int a_k(int lane, int e) { return lane % 4 * 4 + (e & 3) + 16 * (e >> 3); }
+  static constexpr int b_col(int lane, int) { return lane / 4; }
+  static constexpr int b_k(int lane, int e) { return lane % 4 * 4 + (e & 3) + 16 * (e >> 2); }
+  static constexpr int c_row(int lane, int e) { return lane / 4 + 8 * (e >> 1); }
+  static constexpr int c_col(int lane, int e) { return lane % 4 * 2 + (e & 1); }
+};
+
 // NVIDIA mma.sync m16n8k8, tf32 (operands already rounded). PTX manual, "Matrix Fragments for mma.m16n8k8".
 struct MmaSync16x8x8 {
   using Operand = float;

@@ -69,6 +69,7 @@ constexpr float to_float(E4m3Fnuz value) {
   if (value.bits == 0x80) return float_of(0x7fc00000u);
   return widen<4, 3>(value.bits, false) * 0.5f;
 }
+constexpr float to_float(I8 value) { return static_cast<float>(static_cast<signed char>(value.bits)); }
 constexpr float to_float(float value) { return value; }
 // Number 0 or 1 of a pair.
 constexpr float to_float(E2m1Pair pair, int number) {
@@ -139,6 +140,18 @@ struct From<E5m2> {
     if (magnitude >= 0x47600000u) return {static_cast<u8>(sign | 0x7bu)};  // 57344 and above saturate
     return {static_cast<u8>(sign | narrow_magnitude<5, 2>(magnitude))};
   }
+};
+
+// The nearest integer, halves to even, moved by `zero` and held within int8. NaN becomes what 0 does.
+constexpr I8 quantized(float value, i32 zero) {
+  // WHY: adding 1.5 * 2^23 leaves the nearest integer in the lowest bits; beyond 1000 everything is held anyway.
+  const float held = value < -1000 ? -1000 : value > 1000 ? 1000 : value == value ? value : 0;
+  const i32 moved = static_cast<i32>(bits_of(held + 12582912.0f) - bits_of(12582912.0f)) + zero;
+  return {static_cast<u8>(moved < -128 ? -128 : moved > 127 ? 127 : moved)};
+}
+template <>
+struct From<I8> {
+  static constexpr I8 rounded(float value) { return quantized(value, 0); }
 };
 
 // fp32 rounded to tf32's 10 mantissa bits, to nearest, ties away from zero, as cvt.rna.tf32 does.

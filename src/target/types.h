@@ -33,6 +33,9 @@ struct E5m2 {
 struct E2m1Pair {
   u8 bits;
 };
+struct I8 {
+  u8 bits;  // two's complement
+};
 
 template <DataType kType>
 struct StorageOf;
@@ -64,6 +67,10 @@ template <>
 struct StorageOf<DataType::kE2m1> {
   using Type = E2m1Pair;
 };
+template <>
+struct StorageOf<DataType::kI8> {
+  using Type = I8;
+};
 template <DataType kType>
 using Storage = typename StorageOf<kType>::Type;
 
@@ -72,6 +79,18 @@ template <class A, class B>
 inline constexpr bool kSame = false;
 template <class A>
 inline constexpr bool kSame<A, A> = true;
+
+// What products of these operands are summed in.
+template <class Operand>
+struct SumOf {
+  using Type = float;
+};
+template <>
+struct SumOf<I8> {
+  using Type = i32;
+};
+template <class Operand>
+using Sum = typename SumOf<Operand>::Type;
 
 // Shared memory is named by its address in the block's shared window, never by pointer, so that the simulator sees
 // the numbers that swizzles and descriptors work on.

@@ -23,17 +23,17 @@ namespace wt::matrix {
 // Every cell of every simulated target, with each kind of kernel, instead of what CI has time for.
 inline bool all_cells() { return std::getenv("WAVETILE_TEST_ALL_CELLS") != nullptr; }
 
-inline const char* const kInputs[] = {"fp32",      "tf32",      "fp16",      "bf16",
-                                      "e4m3*e4m3", "e4m3*e5m2", "e5m2*e4m3", "e5m2*e5m2"};
-inline const char* const kOutputs[] = {"fp32", "tf32", "fp16", "bf16", "e4m3", "e5m2"};
+inline const char* const kInputs[] = {"fp32",      "tf32",      "fp16",      "bf16",     "e4m3*e4m3",
+                                      "e4m3*e5m2", "e5m2*e4m3", "e5m2*e5m2", "int8*int8"};
+inline const char* const kOutputs[] = {"fp32", "tf32", "fp16", "bf16", "e4m3", "e5m2", "int8"};
 
-// Every pair of input and output types that validates.
-inline std::vector<std::string> type_pairs() {
+// Every pair of input and output types that validates in the direction.
+inline std::vector<std::string> type_pairs(Direction direction) {
   std::vector<std::string> pairs;
   for (const std::string in : kInputs) {
     for (const std::string out : kOutputs) {
       const std::string types = in + ">" + out;
-      if (parse_problem("fwd " + types + " n1 c8 k8 i4 f1").ok()) pairs.push_back(types);
+      if (parse_problem(std::string(name_of(direction)) + " " + types + " n1 c8 k8 i4 f1").ok()) pairs.push_back(types);
     }
   }
   return pairs;

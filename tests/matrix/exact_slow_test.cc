@@ -21,7 +21,7 @@ TEST_P(Matrix, EveryCellIsExact) {
   std::vector<Run> runs;
   std::vector<KernelConfig> kernels;
   std::set<std::string> names;
-  for (const std::string& types : type_pairs()) {
+  for (const std::string& types : type_pairs(direction)) {
     for (const Shape& shape : kShapes) {
       const ConvProblem problem = problem_of_cell(direction, types, shape, dims);
       const std::vector<KernelConfig> serving = kernels_of(problem, target);

@@ -35,8 +35,8 @@ const TextFault kTextFaults[] = {
     {"fwd bf16 c8 k8 i8x8 p1 psame", 24, "the padding p was given already; keep one of them"},
     {"fwd bf16 c8 k8 i8x8 NHWC NHWC", 26, "the layout was given already; keep one of them"},
     {"fwd bf16 acc=fp32 acc=fp32 c8 k8 i8x8", 19, "acc was given already; keep one of them"},
-    {"fwd bf16*int8>bf16 c8 k8 i8x8", 10, "unknown type 'int8'; expected fp32, tf32, fp16, bf16, e4m3 or e5m2"},
-    {"fwd bf16>fp64 c8 k8 i8x8", 10, "unknown type 'fp64'; expected fp32, tf32, fp16, bf16, e4m3 or e5m2"},
+    {"fwd bf16*int4>bf16 c8 k8 i8x8", 10, "unknown type 'int4'; expected fp32, tf32, fp16, bf16, e4m3, e5m2 or int8"},
+    {"fwd bf16>fp64 c8 k8 i8x8", 10, "unknown type 'fp64'; expected fp32, tf32, fp16, bf16, e4m3, e5m2 or int8"},
     {"fwd e4m3*e5m2 c8 k8 i8x8", 14, "expected '>' and the output type after two input types, as in 'e4m3*e5m2>bf16'"},
     {"fwd bf16>fp32>fp32 c8 k8 i8x8", 14, "expected a space after the output type"},
     {"fwd bf16 acc=int c8 k8 i8x8", 14, "unknown accumulation type 'int'; expected fp32"},
@@ -53,7 +53,7 @@ const TextFault kTextFaults[] = {
     {"fwd bf16 c8 k8 i8x8 f3:3", 23, "':' belongs to padding (p1:2); f takes plain sizes"},
     {"fwd bf16 c8 k8 i8x8 NHCW", 21, "unknown layout 'NHCW'; expected NWC, NHWC, NDHWC (channels last), NCW, NCHW or"},
     {"fwd bf16 c8 k8 i8x8 NCW", 21, "this layout has 1 spatial dimension where i has 2; use NCHW"},
-    {"fwd n1 c8 k8 i8x8", 18, "expected a type: fp32, tf32, fp16, bf16, e4m3 or e5m2"},
+    {"fwd n1 c8 k8 i8x8", 18, "expected a type: fp32, tf32, fp16, bf16, e4m3, e5m2 or int8"},
     {"fwd bf16 k8 i8x8", 17, "expected c, the number of input channels over all groups"},
     {"fwd bf16 c8 i8x8", 17, "expected k, the number of output channels over all groups"},
     {"fwd bf16 c8 k8 f3x3", 20, "expected i, the input size, as in i100x100"},
@@ -77,6 +77,9 @@ const TextFault kTextFaults[] = {
     {"fwd bf16 c8 k8 i8x8 +aux=5+f=\"acc\"", 26, "expected 1 to 4 tensors"},
     {"fwd bf16 c8 k8 i8x8 +add=1:1:1:1:1", 34, "there are at most 4 numbers here"},
     {"fwd bf16 c8 k8 i8x8 +grad_relu+grad_relu", 32, "'grad_relu' is a second activation after 'relu'"},
+    {"fwd int8 c8 k8 i8x8 x_zero=128", 21, "'x_zero=128' is no zero point; expected a whole number from -128 to 127"},
+    {"fwd int8 c8 k8 i8x8 y_zero=1.5", 21, "'y_zero=1.5' is no zero point"},
+    {"fwd int8 c8 k8 i8x8 x_zero=1 x_zero=2", 30, "x_zero was given already; keep one of them"},
     {"fwd bf16 c8 k8 i8x8 +bias,relu", 26, "expected '+' and the next step, a space or the end"},
 };
 
@@ -102,6 +105,7 @@ TEST(Faults, TabsAndNewlinesKeepTheCaretInPlace) {
 }
 
 ConvProblem valid() { return *parse_problem("fwd bf16 n2 c8 k8 g2 i9x9 f3x3 p1"); }
+void make_int8(ConvProblem& p) { p = *parse_problem("fwd int8 n2 c8 k8 i9x9 f3x3 p1"); }
 
 struct ProblemFault {
   std::function<void(ConvProblem&)> spoil;
@@ -145,19 +149,19 @@ const ProblemFault kProblemFaults[] = {
     {[](ConvProblem& p) { p.layout = static_cast<Layout>(7); },
      "layout 7 does not exist; use channels-last or channels-first"},
     {[](ConvProblem& p) { p.w = static_cast<DataType>(77); },
-     "the type 77 of w does not exist; use fp32, tf32, fp16, bf16, e4m3 or e5m2"},
+     "the type 77 of w does not exist; use fp32, tf32, fp16, bf16, e4m3, e5m2 or int8"},
     {[](ConvProblem& p) { p.epilogue.activation = static_cast<Activation>(99); },
      "activation 99 does not exist; use none, " + activation_names()},
     {[](ConvProblem& p) { p.epilogue.gradient = static_cast<Activation>(99); },
      "gradient 99 does not exist; use none, " + activation_names()},
     {[](ConvProblem& p) { p.epilogue.bias_type = static_cast<DataType>(77); },
-     "the type 77 of bias does not exist; use fp32, tf32, fp16, bf16, e4m3 or e5m2"},
+     "the type 77 of bias does not exist; use fp32, tf32, fp16, bf16, e4m3, e5m2 or int8"},
     {[](ConvProblem& p) { p.epilogue.scale = true, p.epilogue.scale_type = DataType::kE4m3; },
      "scale=e4m3: a value for each channel is fp32, fp16 or bf16; use one of them"},
     {[](ConvProblem& p) { p.epilogue.bias_type = DataType::kBf16; },
      "bias_type is bf16, but there is no bias; set bias, or leave its type at fp32"},
     {[](ConvProblem& p) { p.acc = DataType::kF16; },
-     "acc=fp16: sums are kept in fp32 only; leave acc out or use acc=fp32"},
+     "acc=fp16: sums are kept in fp32, those of int8 in int32, and nothing else; leave acc out or use acc=fp32"},
     {[](ConvProblem& p) { p.w = DataType::kF16; },
      "input types bf16 and fp16 cannot be multiplied; use the same type for both, or two fp8 types"},
     {[](ConvProblem& p) { p.y = DataType::kTf32; },
@@ -225,6 +229,55 @@ const ProblemFault kProblemFaults[] = {
      "clamp lower bound 7 is above its upper bound 6; swap them"},
     {[](ConvProblem& p) { p.epilogue.high = 1; },
      "bounds 0:1 without clamp have no effect; use clamp or leave them at 0:6"},
+    {[](ConvProblem& p) { p.y = DataType::kI8; },
+     "output type int8 needs int8 inputs, not bf16; use fp16, bf16 or fp32 as the output"},
+    {[](ConvProblem& p) { p.x_zero = 3; },
+     "x_zero=3, but x is bf16: zero points belong to int8 tensors; leave it at 0"},
+    {[](ConvProblem& p) {
+       make_int8(p);
+       p.y = DataType::kF32, p.y_zero = 3;
+     },
+     "y_zero=3, but y is fp32: zero points belong to int8 tensors; leave it at 0"},
+    {[](ConvProblem& p) {
+       make_int8(p);
+       p.x_zero = 128;
+     },
+     "x_zero=128 is no int8 number; use -128 to 127"},
+    {[](ConvProblem& p) {
+       make_int8(p);
+       p = with_direction(p, Direction::kBackwardData);
+     },
+     "int8 is for fwd; bwd_data of quantized tensors is that of their real values: use fp16, bf16 or fp32"},
+    {[](ConvProblem& p) {
+       make_int8(p);
+       p.epilogue.gradient = Activation::kRelu;
+     },
+     "grad_relu belongs to backward passes, which int8 has not"},
+    {[](ConvProblem& p) {
+       make_int8(p);
+       p.epilogue.expression = "acc * 2";
+     },
+     "f and store of int8 are not offered: their arithmetic would not be the same on every target; store fp32 and use "
+     "a "
+     "kernel of your own"},
+    {[](ConvProblem& p) {
+       make_int8(p);
+       p.epilogue.amax = true;
+     },
+     "amax of an int8 output is bounded by its type; take it of an fp32 output to choose scales"},
+    {[](ConvProblem& p) {
+       make_int8(p);
+       p.c = 1 << 17, p.filter = {1, 1, 1}, p.x_zero = -128;
+     },
+     "131072 int8 products an output with x_zero=-128 may leave int32; there may be 65535: divide the input channels "
+     "and "
+     "add the parts as fp32"},
+    {[](ConvProblem& p) {
+       make_int8(p);
+       p.dims = 1, p.in = {1, 1, 8}, p.filter = {1, 1, 3}, p.stride = p.dilation = {1, 1, 1};
+       p.pad_lower = {0, 0, 2}, p.pad_upper = {0, 0, 0}, p.history = true;
+     },
+     "history of int8 is not offered; join history and x, and use padding 0"},
 };
 
 TEST(Faults, ProblemsSayTheValuesAndTheRemedy) {

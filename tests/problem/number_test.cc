@@ -179,7 +179,7 @@ TEST(Number, BulkEqualsOneByOne) {
   }
   for (uint32_t bits = 0; bits < 65536; ++bits) floats.push_back(fp16_to_float(static_cast<uint16_t>(bits)));
   const int64_t count = static_cast<int64_t>(floats.size());
-  for (int t = 0; t <= static_cast<int>(DataType::kE5m2); ++t) {
+  for (int t = 0; t <= static_cast<int>(DataType::kI8); ++t) {
     const DataType type = static_cast<DataType>(t);
     const size_t size = static_cast<size_t>(size_of(type));
     std::vector<uint8_t> bulk(floats.size() * size), parallel(bulk), single(bulk);

@@ -389,3 +389,18 @@ def test_bench_declares_the_same_structs():
             assert (theirs[field].offset, theirs[field].size) == (offset, size), (name, field)
         last = layouts[name][-1]
         assert ctypes.sizeof(struct) == last[1] + last[2]
+
+
+def test_int8_with_zero_points_and_scales(cpu):
+    rng = np.random.default_rng(5)
+    x, w = rng.integers(-128, 128, (2, 7, 5, 6), np.int8), rng.integers(-128, 128, (4, 3, 3, 6), np.int8)
+    scale, bias = np.float32([0.001, 0.002, 0.01, -0.001]), np.float32([3, -4.5, 0, 100])
+    problem = wt.Problem.create(n=2, c=6, k=4, size=(7, 5), filter=3, padding=1, type="int8", x_zero=-7, y_zero=11,
+                                scale=True, bias=True)
+    assert problem == wt.Problem("fwd int8 n2 c6 k4 i7x5 f3x3 p1 x_zero=-7 y_zero=11 +scale+bias")
+    y = cpu.plan(problem)(x=x, w=w, scale=scale, bias=bias)
+    assert y.dtype == np.int8
+    sums = convolve(x.astype(np.float64) + 7, w, (1, 1), ((1, 1), (1, 1)), (1, 1), 1).astype(np.float32)
+    np.testing.assert_array_equal(y, np.clip(np.rint(sums * scale + bias) + 11, -128, 127).astype(np.int8))
+    with pytest.raises(wt.BadInputError, match="int8"):
+        cpu.plan(problem)(x=x.view(np.uint8), w=w, scale=scale, bias=bias)

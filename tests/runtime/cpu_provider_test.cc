@@ -87,6 +87,25 @@ TEST_P(CpuPaths, EveryType) {
         }
 }
 
+// To the bit, by GEMM and by depthwise loops; sums longer than fp32 holds are among them.
+TEST_P(CpuPaths, Int8IsExact) {
+  for (const char* text : {"fwd int8 n2 c17 k19 i9x7 f3x3 s2 p1 x_zero=-77 y_zero=31 +scale+bias+residual+relu",
+                           "fwd int8 n2 c17 k19 i9x7 f3x3 s2 p1 NCHW x_zero=-77 y_zero=31 +scale+bias+residual+relu",
+                           "fwd int8*int8>fp32 n1 c1200 k16 i2x2 f1x1 x_zero=-128 +scale+bias",
+                           "fwd int8 n1 c12 k12 g12 i9x8 f5x3 p2 x_zero=100 y_zero=-3 +scale",
+                           "fwd int8*int8>bf16 n1 c12 k12 g12 i9x8 f5x3 p2 NCHW x_zero=100 +leaky_relu=0.3",
+                           "fwd int8*int8>fp16 n1 c36 k24 g2 i5x4x6 f2x3x1 p1x1x0 d2x1x1 x_zero=127 +alpha=0.003"}) {
+    const auto problem = parse_problem(text);
+    ASSERT_TRUE(problem.ok()) << problem.status().message();
+    if (GetParam().options.path == CpuPath::kOnednn) {
+      EXPECT_NE(prepare_cpu(*problem, GetParam().options).status().message().find("oneDNN is not asked for int8"),
+                std::string::npos);
+      continue;
+    }
+    for (const Fill fill : {Fill::kExact, Fill::kRandom}) run_and_verify(*problem, GetParam().options, fill);
+  }
+}
+
 TEST_P(CpuPaths, OutputTypeOfItsOwn) {
   for (const Direction direction : kDirections) {
     ConvProblem problem = small_problem(direction, Layout::kChannelsLast);

@@ -14,6 +14,7 @@ struct BuiltinRow {
 
 inline std::vector<BuiltinRow> cuda_builtin_rows() {
   return {
+      {"arithmetic.h", "multiply(float a, float b)", "__fmul_rn(a, b)"},
       {"arithmetic.h", "multiply_add(float a, float b, float c)", "__fmaf_rn(a, b, c)"},
       {"arithmetic.h", "square_root(float value)", "__fsqrt_rn(value)"},
       {"arithmetic.h", "permute_bytes(u32 a, u32 b, u32 selector)", "__byte_perm(a, b, selector)"},
@@ -44,8 +45,8 @@ inline BuiltinRow matrix_row(const std::string& type, const std::string& shape, 
   const std::string packed = "packed<" + operand + ">";
   return {"mma.h",
           "Mma<DataType::" + type + ", " + shape +
-              ">::multiply(float (&c)[kC], const Operand (&a)[kA], const Operand (&b)[kB]) under " + condition,
-          "__builtin_amdgcn_" + builtin + "(" + packed + "(a), " + packed + "(b), packed<Simd<float, kC>>(c)" +
+              ">::multiply(Sum<Operand> (&c)[kC], const Operand (&a)[kA], const Operand (&b)[kB]) under " + condition,
+          "__builtin_amdgcn_" + builtin + "(" + packed + "(a), " + packed + "(b), packed<Simd<Sum<Operand>, kC>>(c)" +
               (builtin.starts_with("mfma") ? ", 0, 0, 0)" : ")")};
 }
 
@@ -59,15 +60,28 @@ inline BuiltinRow scaled_row(const std::string& shape, const std::string& condit
 // wmma of gfx1250: sign of A, A, sign of B, B, sign of C, C, reuse of A, reuse of B.
 inline BuiltinRow signed_row(const std::string& type, const std::string& operand, const std::string& ending) {
   BuiltinRow row = matrix_row(type, "16, 16, 32", operand, "wmma_f32_16x16x32_" + ending, "defined(__gfx1250__)");
+  row.wrapper.replace(row.wrapper.find("Sum<Operand>"), std::string("Sum<Operand>").size(), "float");
   const std::string packed = "packed<" + operand + ">";
   row.calls = "__builtin_amdgcn_wmma_f32_16x16x32_" + ending + "(0, " + packed + "(a), 0, " + packed +
               "(b), 0, packed<Simd<float, kC>>(c), 0, 0)";
   return row;
 }
 
+// wmma of int8: whether A has a sign, A, whether B has one, B, C, whether sums are held within int32.
+inline BuiltinRow integer_row(const std::string& operand, const std::string& ending, const std::string& condition) {
+  const std::string packed = "packed<" + operand + ">";
+  return {"mma.h",
+          "Mma<DataType::kI8, 16, 16, 16>::multiply(i32 (&c)[kC], const Operand (&a)[kA], const Operand (&b)[kB]) "
+          "under " +
+              condition,
+          "__builtin_amdgcn_wmma_i32_16x16x16_iu8_w32" + ending + "(true, " + packed + "(a), true, " + packed +
+              "(b), packed<Simd<i32, kC>>(c), false)"};
+}
+
 inline std::vector<BuiltinRow> amd_matrix_rows() {
   const std::string cdna = "defined(__gfx90a__) || defined(__gfx942__) || defined(__gfx950__)";
   const std::string mi300 = cdna + " and defined(__gfx942__)", mi350 = cdna + " and defined(__gfx950__)";
+  const std::string mi200 = cdna + " and defined(__gfx90a__)", mi300_on = cdna + " and not defined(__gfx90a__)";
   const std::string rdna3 = "defined(__GFX11__)", rdna4 = "not defined(__gfx1250__)";
   // Elements of A that a lane holds: m * k / lanes; RDNA3's two halves of a wave hold the same rows, hence twice as
   // many.
@@ -77,6 +91,10 @@ inline std::vector<BuiltinRow> amd_matrix_rows() {
       // _1k: bf16 with four elements per lane, as gfx90a has them; without it gfx908's, with two.
       matrix_row("kBf16", "32, 32, 8", "Simd<short, 4>", "mfma_f32_32x32x8bf16_1k", cdna),
       matrix_row("kBf16", "16, 16, 16", "Simd<short, 4>", "mfma_f32_16x16x16bf16_1k", cdna),
+      matrix_row("kI8", "32, 32, 8", "int", "mfma_i32_32x32x8i8", mi200),
+      matrix_row("kI8", "16, 16, 16", "int", "mfma_i32_16x16x16i8", mi200),
+      matrix_row("kI8", "32, 32, 16", "long", "mfma_i32_32x32x16_i8", mi300_on),
+      matrix_row("kI8", "16, 16, 32", "long", "mfma_i32_16x16x32_i8", mi300_on),
       matrix_row("kE4m3", "32, 32, 16", "long", "mfma_f32_32x32x16_fp8_fp8", mi300),
       matrix_row("kE4m3", "16, 16, 32", "long", "mfma_f32_16x16x32_fp8_fp8", mi300),
       matrix_row("kE4m3", "32, 32, 16", "long", "mfma_f32_32x32x16_fp8_fp8", mi350),
@@ -94,8 +112,10 @@ inline std::vector<BuiltinRow> amd_matrix_rows() {
        "__builtin_amdgcn_mfma_f32_16x16x4f32(a[0], b[0], packed<Simd<float, kC>>(c), 0, 0, 0)"},
       matrix_row("kF16", "16, 16, 16", "Simd<_Float16, 16>", "wmma_f32_16x16x16_f16_w32", rdna3),
       matrix_row("kBf16", "16, 16, 16", "Simd<short, 16>", "wmma_f32_16x16x16_bf16_w32", rdna3),
+      integer_row("Simd<int, 4>", "", rdna3),
       signed_row("kF16", "Simd<_Float16, 16>", "f16"),
       signed_row("kBf16", "Simd<__bf16, 16>", "bf16"),
+      integer_row("Simd<int, 2>", "_gfx12", rdna4),
       matrix_row("kE4m3", "16, 16, 16", "Simd<int, 2>", "wmma_f32_16x16x16_fp8_fp8_w32_gfx12", rdna4),
       matrix_row("kE5m2", "16, 16, 16", "Simd<int, 2>", "wmma_f32_16x16x16_bf8_bf8_w32_gfx12", rdna4),
       matrix_row("kF16", "16, 16, 16", "Simd<_Float16, 8>", "wmma_f32_16x16x16_f16_w32_gfx12", rdna4),

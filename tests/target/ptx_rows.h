@@ -151,7 +151,7 @@ inline FileRows memory_rows() {
 }
 
 // mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype d, a, b, c: of 16-bit types a register of A or B holds two
-// neighbours along k, the lower first; of tf32 one number.
+// neighbours along k, the lower first; of int8 four; of tf32 one number.
 inline FileRows mma_rows() {
   FileRows all{"mma.h", {}};
   const auto numbered = [](const std::string& before, int first, int count, const std::string& after) {
@@ -175,6 +175,20 @@ inline FileRows mma_rows() {
                             pairs("a", 4) + ", " + pairs("b", 2) + ", " + sums + ";",
                         kPlaced});
   }
+  const auto fours = [](const std::string& name, int registers) {
+    std::string list;
+    for (int i = 0; i < 4 * registers; i += 4) {
+      list += i ? ", <r four(" : "<r four(";
+      for (int j = i; j < i + 4; ++j) list += (j > i ? ", " : "") + name + "[" + std::to_string(j) + "]";
+      list += ")>";
+    }
+    return "{" + list + "}";
+  };
+  const std::string integers = "{" + numbered("<+r c[", 0, 4, "]>") + "}";
+  all.rows.push_back({"Mma<DataType::kI8, 16, 8, 32>::multiply(i32 (&c)[4], const I8 (&a)[16], const I8 (&b)[8])",
+                      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 " + integers + ", " + fours("a", 4) + ", " +
+                          fours("b", 2) + ", " + integers + ";",
+                      kPlaced});
   all.rows.push_back(
       {"Mma<DataType::kTf32, 16, 8, 8>::multiply(float (&c)[4], const float (&a)[4], const float (&b)[2])",
        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 " + sums + ", {" +

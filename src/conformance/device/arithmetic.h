@@ -21,14 +21,14 @@ struct Multiply {
     const int lane = lane_index();
     const auto* in_a = reinterpret_cast<const Operand*>(p.in);
     const Operand* in_b = in_a + kWarpSize * Instruction::kA;
-    const auto* in_c = reinterpret_cast<const float*>(in_b + kWarpSize * Instruction::kB);
+    const auto* in_c = reinterpret_cast<const Sum<Operand>*>(in_b + kWarpSize * Instruction::kB);
     Operand a[Instruction::kA], b[Instruction::kB];
-    float c[Instruction::kC];
+    Sum<Operand> c[Instruction::kC];
     WT_UNROLL for (int e = 0; e < Instruction::kA; ++e) a[e] = load_global(in_a + lane * Instruction::kA + e);
     WT_UNROLL for (int e = 0; e < Instruction::kB; ++e) b[e] = load_global(in_b + lane * Instruction::kB + e);
     WT_UNROLL for (int e = 0; e < Instruction::kC; ++e) c[e] = load_global(in_c + lane * Instruction::kC + e);
     Instruction::multiply(c, a, b);
-    auto* out = reinterpret_cast<float*>(p.out) + lane * Instruction::kC;
+    auto* out = reinterpret_cast<Sum<Operand>*>(p.out) + lane * Instruction::kC;
     WT_UNROLL for (int e = 0; e < Instruction::kC; ++e) store_global(out + e, c[e]);
   }
 };

@@ -138,18 +138,17 @@ class TransposedPlan final : public Plan {
     arguments.rows = m.output ? m.positions : m.channels;
     arguments.pitch = arguments.rows;
     arguments.columns = m.output ? m.channels : m.positions;
-    arguments.tiles_rows = ceil_div(arguments.rows, kTransposeEdge);
-    arguments.tiles_columns = ceil_div(arguments.columns, kTransposeEdge);
+    arguments.tiles_rows = ceil_div(arguments.rows, transpose_edge(m.bytes));
+    arguments.tiles_columns = ceil_div(arguments.columns, transpose_edge(m.bytes));
     arguments.tiles = m.batch * arguments.tiles_rows * arguments.tiles_columns;
     return arguments;
   }
 
   LaunchShape shape_of(const Matrices& m) const {
     const int64_t most = int64_t{device_->info().multiprocessors} * 8;
-    const int word = m.bytes < 4 ? 4 / m.bytes : 1;
     return {.grid = {static_cast<uint32_t>(std::min<int64_t>(arguments_of(m).tiles, most)), 1, 1},
             .threads = kTransposeThreads,
-            .shared_bytes = static_cast<uint32_t>(kTransposeEdge * (kTransposeEdge + word) * m.bytes)};
+            .shared_bytes = static_cast<uint32_t>(transpose_shared_bytes(m.bytes))};
   }
 
   Status transpose(const Step& step, const void* from, void* to, Stream stream) const {

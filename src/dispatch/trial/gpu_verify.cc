@@ -159,6 +159,7 @@ class Implementation final : public DeviceReference {
     params.second = tensors[weight ? Tensor::kY : Tensor::kW];
     params.sums = sums_.as<naive::Sums>();
     params.channels_last = p_.layout == Layout::kChannelsLast;
+    params.zero = p_.x_zero;
     std::vector<naive::Sums> host;
     for (int64_t begin = 0; begin < count_;) {
       // Few elements with long sums are split into parts, so that all of the GPU works; parts are added in order here.
@@ -223,7 +224,7 @@ class Implementation final : public DeviceReference {
     inputs.aux = kept.aux;
     inputs.code = user_.get();
     if (user_) inputs.at = output_coord(p_, index_of(i));
-    return finish_element(p_.epilogue, {.dot = kept.dot, .square_sum = kept.square_sum, .terms = kept.terms}, inputs);
+    return finish_element(p_, {.dot = kept.dot, .square_sum = kept.square_sum, .terms = kept.terms}, inputs);
   }
 
   // The channel whose scale and bias element `index` takes.

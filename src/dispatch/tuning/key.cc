@@ -43,7 +43,11 @@ Result<KernelCode> find_code(const DeviceInfo& device, const KernelConfig& confi
 
 std::string key_text(const ConvProblem& problem, const PlanOptions& options) {
   const EpilogueConfig epilogue = epilogue_config_of(problem);
-  std::string text = canonical_text(problem);
+  // Which zero points they are does not matter to a kernel, only whether x has one.
+  ConvProblem kept = problem;
+  kept.x_zero = problem.x_zero != 0;
+  kept.y_zero = 0;
+  std::string text = canonical_text(kept);
   text += fmt::format("{}{:x} det={:d} strict={:d} ws=", kRequests, epilogue.user_hash, options.deterministic,
                       options.strict_nonfinite);
   text += options.workspace_limit ? fmt::format("{}", *options.workspace_limit) : "any";
@@ -82,6 +86,7 @@ Result<KernelCode> code_to_load(const DeviceInfo& device, const KernelConfig& co
 std::optional<ConvProblem> plain_layer(const ConvProblem& problem) {
   ConvProblem plain = problem;
   plain.epilogue = {};
+  plain.x_zero = plain.y_zero = 0;
   DataType& out = problem.direction == Direction::kForward        ? plain.y
                   : problem.direction == Direction::kBackwardData ? plain.x
                                                                   : plain.w;

@@ -10,6 +10,7 @@
 #include "config/fields.h"
 #include "config/targets.h"
 #include "kernels/basic/device/arguments.h"
+#include "kernels/beside/filter_sums.h"
 #include "kernels/resources.h"
 #include "kernels/shared/conv_arguments.h"
 #include "problem/measures.h"
@@ -50,7 +51,7 @@ GemmArguments gemm_arguments(const ConvProblem& problem) {
 }  // namespace
 
 // The generic kernel: one launch, a block per tile.
-Binding basic_kind::bind(const KernelConfig& config, const View& seen, const DeviceInfo&, int) {
+Binding basic_kind::bind(const KernelConfig& config, const View& seen, const DeviceInfo& device, int) {
   const ConvProblem& problem = seen.problem();
   const GemmArguments arguments = gemm_arguments(problem);
   const GemmConfig& gemm = config.gemm;
@@ -77,7 +78,7 @@ Binding basic_kind::bind(const KernelConfig& config, const View& seen, const Dev
   }
   bind_epilogue(launch, problem, offsetof(GemmArguments, epilogue));
   binding.launches.push_back(std::move(launch));
-  return binding;
+  return with_filter_sums(config, problem, device, std::move(binding));
 }
 
 }  // namespace wt

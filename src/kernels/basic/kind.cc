@@ -2,6 +2,7 @@
 // kernels/basic/kind.cc - the generic implicit GEMM: any valid problem.
 #include "kernels/basic/kind.h"
 
+#include "kernels/beside/filter_sums.h"
 #include "kernels/device/gemm/storage.h"
 
 namespace wt::kinds {
@@ -11,6 +12,12 @@ constexpr Pipeline kPipelines[] = {Pipeline::kBasicV1};
 constexpr std::string_view kReadFields[] = {"gemm.tile", "gemm.warps", "gemm.mma", "gemm.pipeline"};
 
 int64_t shared_bytes(const KernelConfig& config) { return wt::shared_bytes(config); }
+
+std::vector<LaunchEntry> entries(const KernelConfig& config) {
+  std::vector<LaunchEntry> list;
+  add_filter_sums_entry(config, list);
+  return list;
+}
 
 }  // namespace
 
@@ -24,6 +31,7 @@ extern const KernelKind kBasic = {.id = Kind::kBasic,
                                   .propose = basic_kind::propose,
                                   .shared_bytes = shared_bytes,
                                   .predict = basic_kind::predict,
-                                  .bind = basic_kind::bind};
+                                  .bind = basic_kind::bind,
+                                  .entries = entries};
 
 }  // namespace wt::kinds

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "config/fields.h"
+#include "kernels/beside/filter_sums.h"
 #include "kernels/depthwise_gather/device/tile_shape.h"
 #include "kernels/depthwise_gather/kind.h"
 #include "kernels/device/direct/limits.h"
@@ -163,7 +164,7 @@ Binding depthwise_gather_kind::bind(const KernelConfig& config, const View& seen
   // A one-dimensional problem stays along w, whose pixels a thread takes together.
   if (problem.direction == Direction::kBackwardWeight) return bind_weight(config, problem, device);
   if (config.direct.prefetch > 1) return bind_tile(config, problem);
-  return bind_data(config, problem, problem);
+  return with_filter_sums(config, problem, device, bind_data(config, problem, problem));
 }
 
 }  // namespace wt

@@ -58,6 +58,13 @@ constexpr Constraint kProblemRows[] = {
                           at.target.shared_per_block);
      }},
 
+    {"direct-int8", "sums of int8 are exact in fp32", [](const Case& at) { return at.config.x == DataType::kI8; },
+     [](const Case& at) { return at.problem->filter_taps() <= kInt8Taps; },
+     [](const Case& at) {
+       return fmt::format("filter={} has {} taps; sums of int8 in fp32 are exact up to {}; use another kind",
+                          text(*at.problem, at.problem->filter), at.problem->filter_taps(), kInt8Taps);
+     }},
+
     {"direct-filter", "a row of the filter fits the shared memory of a block",
      [](const Case& at) { return at.config.direction != Direction::kBackwardWeight; },
      [](const Case& at) {

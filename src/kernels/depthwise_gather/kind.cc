@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/depthwise_gather/kind.cc - depthwise of any filter, stride, dilation, multiplier and layout.
 #include "kernels/depthwise_gather/kind.h"
+
 #include "kernels/beside/device/split_sum_arguments.h"
+#include "kernels/beside/filter_sums.h"
 
 namespace wt::kinds {
 namespace {
@@ -15,8 +17,10 @@ constexpr std::string_view kReadFields[] = {
     "direct.vector_in", "direct.vector_out", "direct.block_size", "direct.prefetch",  "direct.history"};
 
 std::vector<LaunchEntry> entries(const KernelConfig& config) {
-  if (config.direction != Direction::kBackwardWeight) return {};
-  return {{kSumSuffix, "wt::DirectSum"}};
+  std::vector<LaunchEntry> list;
+  if (config.direction == Direction::kBackwardWeight) list.push_back({kSumSuffix, "wt::DirectSum"});
+  add_filter_sums_entry(config, list);
+  return list;
 }
 
 }  // namespace

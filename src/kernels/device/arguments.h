@@ -25,6 +25,20 @@ struct TensorStrides {
   i64 spatial[3];
 };
 
+// What sums of int8 are corrected by: x's zero point times the sum of the filter over the taps inside the image, for
+// each class of pixels with the same taps. Of each dimension: classes of pixels before `low`, which the padding below
+// reaches, one of those from there to `high`, and those behind.
+struct Correction {
+  const i32* table;  // (classes of d, of h, of w, output channels)
+  i32 low[3], high[3], classes[3];
+  i32 x_zero;
+};
+
+constexpr i32 correction_class(const Correction& correction, int dimension, i32 pixel) {
+  const i32 low = correction.low[dimension], behind = pixel - correction.high[dimension];
+  return (pixel < low ? pixel : low) + (behind > 0 ? behind : 0);
+}
+
 // See problem/problem.h for the order of the steps. Absent tensors are null.
 struct EpilogueArguments {
   float alpha, beta, slope, low, high;
@@ -36,7 +50,9 @@ struct EpilogueArguments {
   void* aux[user::kMaxInputs];
   float betas[user::kMaxInputs];  // of the added ones
   float scalars[user::kMaxNumbers];
-  user::OutputShape shape;  // read by the user's text alone
+  user::OutputShape shape;  // read by the user's text, and where x of int8 has a zero point
+  Correction correction;    // read where x of int8 has a zero point
+  i32 y_zero;               // of an int8 output
 };
 
 }  // namespace wt

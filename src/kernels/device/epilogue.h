@@ -3,8 +3,9 @@
 //
 //   accumulator -> alpha -> scale, bias -> residual, added -> activation or gradient -> f -> amax -> output type
 //
-// The steps that exist are compile-time (EpilogueConfig); their values are run-time arguments. Order:
-// problem/problem.h.
+// An int32 accumulator is that of int8: corrected by x's zero point it becomes fp32, and each step is rounded by
+// itself, so that every target computes the same bits. The steps that exist are compile-time (EpilogueConfig); their
+// values are run-time arguments. Order: problem/problem.h.
 #pragma once
 
 #include "kernels/device/activation.h"
@@ -27,19 +28,23 @@ struct Epilogue {
   }
 
   // `offset` is the element's place in the output and in the residual; `channel` indexes scale and bias.
-  WT_DEVICE Element apply(const EpilogueArguments& p, float accumulator, i64 offset, i64 channel) {
+  template <class Accumulator>
+  WT_DEVICE Element apply(const EpilogueArguments& p, Accumulator accumulator, i64 offset, i64 channel) {
     float residual = 0;
     if constexpr (kSteps.residual)
       residual = device::to_float(device::load_global(static_cast<const Element*>(p.residual) + offset));
-    return apply(p, accumulator, scale_of(p, channel), bias_of(p, channel), residual, offset);
+    return apply(p, corrected(p, accumulator, offset, channel), scale_of(p, channel), bias_of(p, channel), residual,
+                 offset);
   }
 
-  // The same with scale, bias and residual already loaded; what no step reads is ignored, as is `offset` where no step
-  // is placed.
-  WT_DEVICE Element apply(const EpilogueArguments& p, float accumulator, float scale, float bias, float residual,
+  // The same with scale, bias and residual already loaded, and the accumulator corrected; what no step reads is
+  // ignored, as is `offset` where no step is placed.
+  template <class Accumulator>
+  WT_DEVICE Element apply(const EpilogueArguments& p, Accumulator accumulator, float scale, float bias, float residual,
                           i64 offset) {
-    float value = p.alpha * accumulator;
-    if constexpr (kSteps.scale) value *= scale;
+    constexpr bool kInteger = kSame<Accumulator, i32>;
+    float value = product<kInteger>(p.alpha, static_cast<float>(accumulator));
+    if constexpr (kSteps.scale) value = product<kInteger>(value, scale);
     if constexpr (kSteps.bias) value += bias;
     if constexpr (kSteps.residual) value = device::multiply_add(p.beta, residual, value);
     WT_UNROLL for (int i = 0; i < kSteps.added; ++i) {
@@ -61,9 +66,31 @@ struct Epilogue {
           p.aux[kSteps.auxiliaries() + i];
       UserFunctions<kSteps.user_hash>::store(value, user::coord_of(p.shape, offset), to);
       return Element{};
+    } else if constexpr (kOut == DataType::kI8) {
+      return number::quantized(value, p.y_zero);
     } else {
       return device::from_float<Element>(value);
     }
+  }
+
+  // An int8 sum without x's zero point: of the padding too, which counts as that and adds nothing.
+  template <class Accumulator>
+  WT_DEVICE static Accumulator corrected(const EpilogueArguments& p, Accumulator sum, i64 offset, i64 channel) {
+    if constexpr (kSteps.x_zero) {
+      return sum - device::load_global(corrections_at(p, offset) + channel);
+    } else {
+      return sum;
+    }
+  }
+  // Those of all channels for the pixel of `offset`.
+  WT_DEVICE static const i32* corrections_at(const EpilogueArguments& p, i64 offset) {
+    const Correction& c = p.correction;
+    // WHY asked first: filters that no padding reaches have one class, and divisions take long.
+    if (c.classes[0] * c.classes[1] * c.classes[2] == 1) return c.table;
+    const user::Coord at = user::coord_of(p.shape, offset);
+    const i32 place = (correction_class(c, 0, at.d) * c.classes[1] + correction_class(c, 1, at.h)) * c.classes[2] +
+                      correction_class(c, 2, at.w);
+    return c.table + static_cast<i64>(place) * p.shape.channels;
   }
 
   // Neighbours of a row; `offset` is a multiple of their count, so that one load has their residuals. The first one's
@@ -101,6 +128,12 @@ struct Epilogue {
   template <DataType kType>
   WT_DEVICE static float channel_value(const void* values, i64 channel) {
     return device::to_float(device::load_global(static_cast<const Storage<kType>*>(values) + channel));
+  }
+
+  template <bool kRounded>
+  WT_DEVICE static float product(float a, float b) {
+    if constexpr (kRounded) return device::multiply(a, b);
+    return a * b;
   }
 
   static constexpr int kFirstInput = kSteps.added + (kSteps.gradient != Activation::kNone);

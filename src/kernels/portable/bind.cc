@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "config/fields.h"
 #include "kernels/beside/device/split_sum_arguments.h"
+#include "kernels/beside/filter_sums.h"
 #include "kernels/beside/merge_groups.h"
 #include "kernels/beside/split_sum.h"
 #include "kernels/portable/device/layout.h"
@@ -227,8 +228,9 @@ Binding bind_portable(const KernelConfig& config, const View& seen, const Device
     binding.parts = part_bytes == 0 ? 1 : binding.workspace_bytes / part_bytes;
     binding.launches.push_back(split_sum_launch(config, problem, device, static_cast<int>(binding.parts)));
   }
-  return !weight && config.gemm.groups_per_tile > 1 ? with_merged_filter(config, problem, device, std::move(binding))
-                                                    : binding;
+  if (!weight && config.gemm.groups_per_tile > 1)
+    return with_merged_filter(config, problem, device, std::move(binding));
+  return with_filter_sums(config, problem, device, std::move(binding));
 }
 
 Binding portable_kind::bind(const KernelConfig& config, const View& seen, const DeviceInfo& device, int splits) {

@@ -89,7 +89,7 @@ bool waves_share(const Case& at) {
 
 bool takes_pairs(const Case& at) {
   const GemmConfig& gemm = at.config.gemm;
-  const bool matrices = at.target.vendor == Vendor::kNvidia && element_bytes(at.config) == 2;
+  const bool matrices = at.target.vendor == Vendor::kNvidia && element_bytes(at.config) <= 2;
   return !matrices || gemm.tile.n / (gemm.warps.n * gemm.mma.n) % 2 == 0;
 }
 
@@ -98,7 +98,7 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) { return operand_a(at.config) == operand_b(at.config) && is_multiplied(at.config); },
      [](const Case& at) {
        return fmt::format(
-           "operands {} and {}: pipeline {} multiplies fp16, bf16, fp32 or tf32, both alike, and forward on "
+           "operands {} and {}: pipeline {} multiplies fp16, bf16, fp32 or tf32, both alike, and forward int8 and on "
            "gfx1201 fp8; use basic_v1",
            text_of(operand_a(at.config)), text_of(operand_b(at.config)), text_of(at.config.gemm.pipeline));
      }},
@@ -195,6 +195,14 @@ constexpr Constraint kTargetRows[] = {
        return fmt::format("stream_k={} with staging={} and direction={}; use staging=shared, for bwd_weight",
                           text_of(at.config.gemm.stream_k), text_of(at.config.gemm.staging),
                           text_of(at.config.direction));
+     }},
+
+    {"portable-merge-zero", "merged groups and x's zero point each take the workspace for their filter",
+     [](const Case& at) { return at.config.epilogue.x_zero; },
+     [](const Case& at) { return at.config.gemm.groups_per_tile == 1; },
+     [](const Case& at) {
+       return fmt::format("groups_per_tile={} with a zero point of x; use groups_per_tile=1",
+                          at.config.gemm.groups_per_tile);
      }},
 
     {"portable-explicit", "an explicit GEMM is the weight gradient of a filter of one tap", nullptr,

@@ -4,6 +4,7 @@
 
 #include "kernels/beside/device/merge_groups_arguments.h"
 #include "kernels/beside/device/split_sum_arguments.h"
+#include "kernels/beside/filter_sums.h"
 #include "kernels/portable/device/layout.h"
 
 namespace wt::kinds {
@@ -51,6 +52,7 @@ std::vector<LaunchEntry> entries(const KernelConfig& config) {
   std::vector<LaunchEntry> list;
   if (const std::string_view sum = sum_class(config); !sum.empty()) list.push_back({kSumSuffix, std::string(sum)});
   if (config.gemm.groups_per_tile > 1) list.push_back({kMergeSuffix, "wt::MergeGroups"});
+  add_filter_sums_entry(config, list);
   return list;
 }
 

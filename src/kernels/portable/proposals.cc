@@ -192,9 +192,10 @@ bool is_worth_it(const KernelConfig& base, const Recipe& recipe) {
 }
 
 bool is_offered(const KernelConfig& base) {
-  const bool fp8 = multiplies_fp8(base.target) && base.direction == Direction::kForward;
+  const bool forward = base.direction == Direction::kForward;
+  const bool bytes = forward && (multiplies_fp8(base.target) || operand_a(base) == DataType::kI8);
   return base.layout == Layout::kChannelsLast && operand_a(base) == operand_b(base) &&
-         size_of(operand_a(base)) >= (fp8 ? 1 : 2);
+         size_of(operand_a(base)) >= (bytes ? 1 : 2);
 }
 
 void propose_recipes(const KernelConfig& base, const TargetInfo& target, Breadth breadth,

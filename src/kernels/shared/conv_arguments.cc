@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "base/check.h"
+#include "base/integers.h"
 #include "launch/binding.h"
 #include "problem/user_code.h"
 
@@ -63,6 +64,24 @@ TensorStrides tensor_strides(const ConvProblem& problem, Tensor tensor) {
   }
 }
 
+Correction correction_of(const ConvProblem& problem) {
+  Correction correction{};
+  const Spatial out = problem.out();
+  for (size_t i = 0; i < kMaxDims; ++i) {
+    const int64_t stride = problem.stride[i], reach = problem.dilation[i] * (problem.filter[i] - 1);
+    const int64_t low = std::min(out[i], ceil_div(problem.pad_lower[i], stride));
+    // The last pixel whose taps all lie before the image's end.
+    const int64_t room = problem.in[i] + problem.pad_lower[i] - 1 - reach;
+    const int64_t last = room < 0 ? -1 : std::min(out[i] - 1, room / stride);
+    const int64_t high = std::max(last, low - 1);
+    correction.low[i] = static_cast<i32>(low);
+    correction.high[i] = static_cast<i32>(high);
+    correction.classes[i] = static_cast<i32>(low + 1 + std::max<int64_t>(0, out[i] - 1 - high));
+  }
+  correction.x_zero = problem.x_zero;
+  return correction;
+}
+
 EpilogueArguments epilogue_arguments(const Epilogue& epilogue) {
   EpilogueArguments arguments{};
   arguments.alpha = epilogue.alpha;
@@ -77,7 +96,9 @@ EpilogueArguments epilogue_arguments(const Epilogue& epilogue) {
 
 EpilogueArguments epilogue_arguments(const ConvProblem& problem, int merged) {
   EpilogueArguments arguments = epilogue_arguments(problem.epilogue);
-  if (problem.epilogue.has_text()) arguments.shape = output_shape(problem);
+  if (problem.epilogue.has_text() || problem.x_zero != 0) arguments.shape = output_shape(problem);
+  if (problem.x_zero != 0) arguments.correction = correction_of(problem);
+  arguments.y_zero = problem.y_zero;
   arguments.shape.group_channels /= merged;
   return arguments;
 }
@@ -93,6 +114,9 @@ void bind_epilogue(Launch& launch, const ConvProblem& problem, uint32_t at) {
   if (problem.epilogue.amax) launch.zeros.push_back({Tensor::kAmax, 0, sizeof(float)});
   for (int i = 0; i < problem.epilogue.auxiliaries(); ++i)
     pointer(true, offsetof(EpilogueArguments, aux) + sizeof(void*) * static_cast<size_t>(i), auxiliary_tensor(i));
+  // The kernel puts its filter's sums there: kernels/beside/filter_sums.h.
+  pointer(problem.x_zero != 0, offsetof(EpilogueArguments, correction) + offsetof(Correction, table),
+          Tensor::kWorkspace);
   pointer(!problem.epilogue.store.empty(), offsetof(EpilogueArguments, out), output_tensor(problem.direction));
 }
 

@@ -20,6 +20,9 @@ TensorStrides tensor_strides(const ConvProblem& problem, Tensor tensor);
 EpilogueArguments epilogue_arguments(const ConvProblem& problem, int merged = 1);
 EpilogueArguments epilogue_arguments(const Epilogue& epilogue);
 
+// Whose taps lie inside the image: classes of the output's pixels, and x's zero point. Without the table.
+Correction correction_of(const ConvProblem& problem);
+
 // The launch's template of its parameter block.
 template <class Arguments>
 void set_params(Launch& launch, const Arguments& arguments) {

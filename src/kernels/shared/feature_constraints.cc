@@ -52,7 +52,25 @@ bool stages_results(const Case& at) {
   return at.config.kind != Kind::kPortable && at.config.gemm.staging != Staging::kDirect;
 }
 
+// Kinds that sum int8 in int32, and forward alone.
+bool multiplies_int8(const KernelConfig& config) {
+  const Kind kind = config.kind;
+  return config.direction == Direction::kForward &&
+         (kind == Kind::kBasic || kind == Kind::kPortable || kind == Kind::kDepthwiseGather);
+}
+
 constexpr Constraint kRows[] = {
+    {"int8", "int8 is multiplied forward, by kinds basic, portable and depthwise_gather",
+     [](const Case& at) {
+       return at.config.x == DataType::kI8 || at.config.w == DataType::kI8 || at.config.y == DataType::kI8;
+     },
+     [](const Case& at) { return multiplies_int8(at.config); },
+     [](const Case& at) {
+       return fmt::format(
+           "kind={} with direction={} does not multiply int8; use basic, portable or depthwise_gather, forward",
+           text_of(at.config.kind), text_of(at.config.direction));
+     }},
+
     {"user-store", "a user's store needs a kernel that writes each element by itself",
      [](const Case& at) { return at.config.epilogue.store; }, [](const Case& at) { return !stages_results(at); },
      [](const Case& at) {

@@ -17,6 +17,7 @@ TensorMapSpec::Element element_of(DataType type) {
     case DataType::kE4m3:
     case DataType::kE5m2:
     case DataType::kE2m1:
+    case DataType::kI8:
       return TensorMapSpec::Element::kU8;
   }
   return TensorMapSpec::Element::kU8;

@@ -57,8 +57,8 @@ Launch turn_filter_launch(const KernelConfig& config, const ConvProblem& problem
   arguments.rows = problem.k_per_group();
   arguments.columns = pixels(problem.filter) * problem.c_per_group();
   arguments.pitch = turned_pitch(problem);
-  arguments.tiles_rows = ceil_div(arguments.rows, kTransposeEdge);
-  arguments.tiles_columns = ceil_div(arguments.columns, kTransposeEdge);
+  arguments.tiles_rows = ceil_div(arguments.rows, transpose_edge(size_of(problem.w)));
+  arguments.tiles_columns = ceil_div(arguments.columns, transpose_edge(size_of(problem.w)));
   arguments.tiles = problem.g * arguments.tiles_rows * arguments.tiles_columns;
   Launch launch;
   launch.kernel = name_of(config) + kTurnSuffix;

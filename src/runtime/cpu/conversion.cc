@@ -34,8 +34,8 @@ int64_t Conversion::bytes(const ConvProblem& problem) const {
 }
 
 Inputs Conversion::apply(const ConvProblem& problem, const Tensors& tensors, char* workspace, int threads) const {
-  const auto take = [&](bool wanted, DataType type, Tensor tensor, int64_t elements) {
-    Source source{type, at(tensors, tensor)};
+  const auto take = [&](bool wanted, DataType type, Tensor tensor, int64_t elements, int zero = 0) {
+    Source source{type, at(tensors, tensor), static_cast<float>(zero)};
     if (problem.has_scales() && tensor != Tensor::kY) {
       source.scales = problem.scales;
       source.scale_bytes = at(tensors, tensor == Tensor::kX ? Tensor::kXScales : Tensor::kWScales);
@@ -47,7 +47,7 @@ Inputs Conversion::apply(const ConvProblem& problem, const Tensors& tensors, cha
     return Source{DataType::kF32, copy};
   };
   Inputs inputs;
-  inputs.x = take(x, problem.x, Tensor::kX, problem.x_elements());
+  inputs.x = take(x, problem.x, Tensor::kX, problem.x_elements(), problem.x_zero);
   inputs.w = take(w, problem.w, Tensor::kW, problem.w_elements());
   inputs.y = take(y, problem.y, Tensor::kY, problem.y_elements());
   return inputs;

@@ -10,7 +10,7 @@ namespace wt::cpu {
 
 namespace {
 
-constexpr int64_t kMaxTaps = 512;
+constexpr int64_t kMaxTaps = 512;       // of int8, 512 * 255 * 128 is exact in fp32
 constexpr int64_t kChunkFloats = 8192;  // taps x channels of a chunk: 32 KiB
 constexpr int64_t kRowPixels = 512;     // sums of a row piece, which stay in the first cache over all taps
 constexpr int64_t kItemPixels = 64;     // at least, of a channels-last item, so that its weights are loaded for many

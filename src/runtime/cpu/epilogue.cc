@@ -78,6 +78,8 @@ bool is_identity(const Epilogue& epilogue) {
 Finisher::Finisher(const ConvProblem& problem, const Tensors& tensors, const UserCode* code)
     : epilogue_(problem.epilogue),
       type_(problem.output_type()),
+      integer_(problem.first_type() == DataType::kI8),
+      y_zero_(static_cast<float>(problem.y_zero)),
       out_(at(tensors, problem.direction == Direction::kForward        ? Tensor::kY
                        : problem.direction == Direction::kBackwardData ? Tensor::kX
                                                                        : Tensor::kW)),
@@ -139,7 +141,7 @@ void Finisher::finish_piece(const float* sums, const Run& run, float& peak) cons
   if (residual_) {
     float addend[kPiece];
     read_run(residual_, run, addend);
-    for (int64_t i = 0; i < count; ++i) values[i] += epilogue_.beta * addend[i];
+    add_product(epilogue_.beta, addend, count, values);
   }
   if (epilogue_.added > 0) add_auxiliaries(run, values);
   activate(epilogue_, values, count);
@@ -150,6 +152,8 @@ void Finisher::finish_piece(const float* sums, const Run& run, float& peak) cons
       const float size = std::fabs(values[i]);
       if (!(size <= peak)) peak = size;
     }
+  if (type_ == DataType::kI8)
+    for (int64_t i = 0; i < count; ++i) values[i] = std::nearbyint(values[i]) + y_zero_;
   if (!epilogue_.store.empty()) {
     store_text(run, values);
   } else if (run.stride == 1) {
@@ -167,11 +171,20 @@ void Finisher::read_run(const void* tensor, const Run& run, float* values) const
   for (int64_t i = 0; i < run.count; ++i) values[i] = read_one(source, run.offset + i * run.stride);
 }
 
+// WHY two forms: int8 is the same to the bit everywhere, and GPUs add by one instruction, which rounds once.
+void Finisher::add_product(float factor, const float* addend, int64_t count, float* values) const {
+  if (integer_) {
+    for (int64_t i = 0; i < count; ++i) values[i] = std::fma(factor, addend[i], values[i]);
+  } else {
+    for (int64_t i = 0; i < count; ++i) values[i] += factor * addend[i];
+  }
+}
+
 void Finisher::add_auxiliaries(const Run& run, float* values) const {
   float addend[kPiece];
   for (size_t a = 0; a < static_cast<size_t>(epilogue_.added); ++a) {
     read_run(aux_[a], run, addend);
-    for (int64_t i = 0; i < run.count; ++i) values[i] += epilogue_.betas[a] * addend[i];
+    add_product(epilogue_.betas[a], addend, run.count, values);
   }
 }
 

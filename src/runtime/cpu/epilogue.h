@@ -34,6 +34,7 @@ class Finisher {
  private:
   void finish_piece(const float* sums, const Run& run, float& peak) const;
   void read_run(const void* tensor, const Run& run, float* values) const;
+  void add_product(float factor, const float* addend, int64_t count, float* values) const;
   void add_auxiliaries(const Run& run, float* values) const;
   void pass_gradient(const Run& run, float* values) const;
   void apply_text(const Run& run, float* values) const;
@@ -41,6 +42,8 @@ class Finisher {
 
   const Epilogue& epilogue_;
   DataType type_;
+  bool integer_;  // the inputs are int8
+  float y_zero_;
   void* out_;
   const void* scale_;
   const void* bias_;

@@ -27,6 +27,7 @@ Gemm::Gemm(const ConvProblem& problem, int threads, bool small)
       geometry_(problem),
       weight_(problem.direction == Direction::kBackwardWeight),
       last_(problem.layout == Layout::kChannelsLast),
+      integer_(problem.first_type() == DataType::kI8),
       threads_(threads),
       small_(small) {
   const bool data = problem.direction == Direction::kBackwardData;
@@ -88,8 +89,8 @@ void Gemm::choose_blocks() {
 
 int64_t Gemm::scratch_bytes() const {
   if (small_) return 0;
-  return threads_ * (block_rows_ * kRowStride + block_columns_ * kDepth + block_rows_ * block_columns_) *
-         static_cast<int64_t>(sizeof(float));
+  const int64_t sums = (integer_ ? 2 : 1) * block_rows_ * block_columns_;
+  return threads_ * (block_rows_ * kRowStride + block_columns_ * kDepth + sums) * static_cast<int64_t>(sizeof(float));
 }
 
 Gemm::Block Gemm::block_at(int64_t item) const {
@@ -113,18 +114,23 @@ void Gemm::run(const Inputs& inputs, const Finisher& finisher, void* scratch) co
     if (small_) {
       alignas(64) float memory[kSmallRows * kRowStride + kSmallColumns * kDepth + kSmallRows * kSmallColumns];
       float* columns = memory + kSmallRows * kRowStride;
-      compute(block_at(item), inputs, finisher, {memory, columns, columns + kSmallColumns * kDepth});
+      int32_t whole[kSmallRows * kSmallColumns];
+      compute(block_at(item), inputs, finisher, {memory, columns, columns + kSmallColumns * kDepth, whole});
       return;
     }
     float* memory = static_cast<float*>(scratch) + slot * slot_floats;
     float* columns = memory + block_rows_ * kRowStride;
-    compute(block_at(item), inputs, finisher, {memory, columns, columns + block_columns_ * kDepth});
+    float* sums = columns + block_columns_ * kDepth;
+    compute(block_at(item), inputs, finisher,
+            {memory, columns, sums, reinterpret_cast<int32_t*>(sums + block_rows_ * block_columns_)});
   });
 }
 
 void Gemm::compute(const Block& block, const Inputs& inputs, const Finisher& finisher, const Buffers& buffers) const {
   const int64_t rows = round_up(block.rows, tile_->rows), columns = round_up(block.columns, tile_->columns);
-  std::memset(buffers.sums, 0, static_cast<size_t>(rows * block_columns_) * sizeof(float));
+  const int64_t sums = rows * block_columns_;
+  std::memset(buffers.sums, 0, static_cast<size_t>(sums) * sizeof(float));
+  if (integer_) std::memset(buffers.whole, 0, static_cast<size_t>(sums) * sizeof(int32_t));
   // Rows beyond the block are multiplied too, for nothing; zeros keep stale denormals from slowing that down.
   for (int64_t r = block.rows; r < rows; ++r) std::memset(buffers.rows + r * kRowStride, 0, kDepth * sizeof(float));
 
@@ -137,7 +143,14 @@ void Gemm::compute(const Block& block, const Inputs& inputs, const Finisher& fin
       for (int64_t row = 0; row < rows; row += tile_->rows)
         tile_->multiply(step, buffers.rows + row * kRowStride, buffers.columns + column * kDepth,
                         buffers.sums + row * block_columns_ + column, block_columns_);
+    if (!integer_) continue;
+    for (int64_t i = 0; i < sums; ++i) {
+      buffers.whole[i] += static_cast<int32_t>(buffers.sums[i]);
+      buffers.sums[i] = 0;
+    }
   }
+  if (integer_)
+    for (int64_t i = 0; i < sums; ++i) buffers.sums[i] = static_cast<float>(buffers.whole[i]);
   write_back(block, finisher, buffers.sums);
 }
 

@@ -3,6 +3,9 @@
 //
 //   inputs of any type --pack.cc--> rows, columns (fp32, one block) --kernels.h--> sums --epilogue.h--> output
 //
+// int8: the fp32 sum of one block's depth is exact, 256 products of at most 255 * 128 each, and blocks are added in
+// int32.
+////
 // Channels-last: rows are pixels and columns channels; channels-first: the other way round, so that both the packing
 // and the output run along memory. Backward weight: rows are k, columns (tap, c) or (c, tap), summed over pixels.
 #pragma once
@@ -36,6 +39,7 @@ class Gemm {
     float* rows;     // (block rows, kRowStride)
     float* columns;  // (block columns / tile columns, kDepth, tile columns)
     float* sums;     // (block rows, block columns)
+    int32_t* whole;  // the same, of int8
   };
 
   int64_t rows_of(const Phase& phase) const;
@@ -63,6 +67,7 @@ class Gemm {
   Geometry geometry_;
   bool weight_;              // backward weight
   bool last_;                // channels-last
+  bool integer_;             // int8
   int64_t source_channels_;  // of a group
   int64_t walked_channels_;
   const Tile* tile_;

@@ -74,6 +74,8 @@ constexpr int64_t kOnednnMaxExtent = 1 << 16;  // of an image with its padding, 
 constexpr int64_t kOnednnMaxFilter = 512;
 
 Status onednn_takes(const ConvProblem& p) {
+  if (p.first_type() == DataType::kI8)
+    return unsupported("oneDNN is not asked for int8: the built-in loops give the bits of every other device");
   const auto within = [&](const char* what, int64_t value, int64_t limit) -> Status {
     if (value <= limit) return {};
     return unsupported("oneDNN is not asked for {} of {}, above {}: making its plan could take minutes or fail", what,

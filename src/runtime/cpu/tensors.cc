@@ -25,6 +25,8 @@ void read_scaled(const Source& source, int64_t index, float* to, int64_t count) 
 void read(const Source& source, int64_t index, float* to, int64_t count) {
   if (source.scales != BlockScales::kNone) return read_scaled(source, index, to, count);
   to_float(source.type, element(source.data, source.type, index), to, count);
+  if (source.zero == 0) return;
+  for (int64_t i = 0; i < count; ++i) to[i] -= source.zero;
 }
 
 float read_one(const Source& source, int64_t index) {

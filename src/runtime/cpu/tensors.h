@@ -14,10 +14,12 @@ using Tensors = std::array<void*, kTensorCount>;
 
 inline void* at(const Tensors& tensors, Tensor tensor) { return tensors[static_cast<size_t>(tensor)]; }
 
-// A tensor to read: its elements' type and its first element.
+// A tensor to read: its elements' type and its first element, what is subtracted from each (int8's zero point), and the
+// scales of its blocks.
 struct Source {
   DataType type;
   const void* data;
+  float zero = 0;
   const void* scale_bytes = nullptr;  // of blocks, where there are some
   BlockScales scales = BlockScales::kNone;
 };

@@ -17,7 +17,7 @@
 namespace wt::sim {
 namespace {
 
-enum class Format : uint8_t { kF16, kBf16, kTf32, kF32, kE4m3, kE5m2, kE4m3Fnuz };
+enum class Format : uint8_t { kF16, kBf16, kTf32, kF32, kE4m3, kE5m2, kE4m3Fnuz, kI8 };
 
 // Where each element of each lane lies: A (m, k) as an index, B (k, n) and C (m, n) by row and column.
 struct Layout {
@@ -60,6 +60,18 @@ Layout m16n8k16(Format format) {
         return row * 16 + col;
       },
       [](int lane, int i) { return (lane % 4 * 2 + (i & 1) + (i >= 2 ? 8 : 0)) * 8 + lane / 4; },
+      [](int lane, int i) { return (i < 2 ? lane / 4 : lane / 4 + 8) * 8 + lane % 4 * 2 + (i & 1); });
+}
+
+Layout m16n8k32() {
+  return make(
+      Format::kI8, 16, 8, 32, 32, 16, 8, 4,
+      [](int lane, int i) {
+        const int row = i < 4 || (i >= 8 && i < 12) ? lane / 4 : lane / 4 + 8;
+        const int col = lane % 4 * 4 + (i & 3) + (i >= 8 ? 16 : 0);
+        return row * 32 + col;
+      },
+      [](int lane, int i) { return (lane % 4 * 4 + (i & 3) + (i >= 4 ? 16 : 0)) * 8 + lane / 4; },
       [](int lane, int i) { return (i < 2 ? lane / 4 : lane / 4 + 8) * 8 + lane % 4 * 2 + (i & 1); });
 }
 
@@ -123,7 +135,7 @@ struct Instruction {
 
 // In the order of MmaKind.
 const Instruction& instruction(MmaKind kind) {
-  static const std::array<Instruction, 26> all = {{
+  static const std::array<Instruction, 33> all = {{
       {"mma.m16n8k16.f16", m16n8k16(Format::kF16)},
       {"mma.m16n8k16.bf16", m16n8k16(Format::kBf16)},
       {"mma.m16n8k8.tf32", m16n8k8()},
@@ -150,6 +162,13 @@ const Instruction& instruction(MmaKind kind) {
       {"wmma.16x16x16.bf8", wmma_gfx12(Format::kE5m2)},
       {"wmma.16x16x32.f16", wmma_gfx1250(Format::kF16)},
       {"wmma.16x16x32.bf16", wmma_gfx1250(Format::kBf16)},
+      {"mma.m16n8k32.s8", m16n8k32()},
+      {"mfma.32x32x8.i8", mfma32x32(Format::kI8, 8, 4)},
+      {"mfma.16x16x16.i8", mfma16x16(Format::kI8, 16, 4)},
+      {"mfma.32x32x16.i8", mfma32x32(Format::kI8, 16, 8)},
+      {"mfma.16x16x32.i8", mfma16x16(Format::kI8, 32, 8)},
+      {"wmma.16x16x16.iu8", wmma_gfx11(Format::kI8)},
+      {"wmma.16x16x16.iu8", wmma_gfx12(Format::kI8)},
   }};
   return all[static_cast<size_t>(kind)];
 }
@@ -219,6 +238,17 @@ struct Tiles {
   float a[32 * 64], b[128 * kMostColumns], c[32 * kMostColumns];
 };
 
+// int32 sums, which wrap. The products of one instruction are exact in fp32: 32 of at most 2^14.
+void add_integers(int m, int n, int k, Tiles& tiles) {
+  static thread_local const auto products = std::make_unique<std::array<float, std::size(Tiles().c)>>();
+  std::fill_n(products->begin(), m * n, 0.0f);
+  multiply_small(m, n, k, tiles.a, tiles.b, products->data());
+  for (int i = 0; i < m * n; ++i) {
+    const auto sum = std::bit_cast<uint32_t>(tiles.c[i]) + static_cast<uint32_t>(static_cast<int32_t>((*products)[i]));
+    tiles.c[i] = std::bit_cast<float>(sum);
+  }
+}
+
 void execute(Warp&, void** lanes) {
   const Call& call = *static_cast<const Call*>(lanes[0]);
   const Layout& layout = instruction(call.kind).layout;
@@ -251,9 +281,16 @@ void execute(Warp&, void** lanes) {
       case Format::kF32:
         gather<float>(layout, lanes, first, count, a, b, [](float value) { return value; });
         break;
+      case Format::kI8:
+        gather<int8_t>(layout, lanes, first, count, a, b, [](int8_t value) { return static_cast<float>(value); });
+        break;
     }
     move_c<false>(layout, lanes, first, count, c);
-    multiply_small(layout.m, layout.n * count, layout.k, a, b, c);
+    if (layout.format == Format::kI8) {
+      add_integers(layout.m, layout.n * count, layout.k, *tiles);
+    } else {
+      multiply_small(layout.m, layout.n * count, layout.k, a, b, c);
+    }
     move_c<true>(layout, lanes, first, count, c);
   }
 }

@@ -7,6 +7,12 @@
 namespace wt::device {
 
 WT_DEVICE float multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+// A product rounded by itself. WHY: HIP's clang joins it with an addition that follows.
+WT_DEVICE float multiply(float a, float b) {
+  float product = a * b;
+  asm("" : "+v"(product));
+  return product;
+}
 WT_DEVICE float square_root(float value) { return __builtin_sqrtf(value); }
 
 // 2^x within 2^-22 and 1/x within 2^-23, relative: v_exp_f32 and v_rcp_f32 are good to one unit. Subnormal arguments

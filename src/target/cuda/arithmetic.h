@@ -7,6 +7,8 @@
 namespace wt::device {
 
 WT_DEVICE float multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+// A product rounded by itself, which no compiler joins with an addition that follows.
+WT_DEVICE float multiply(float a, float b) { return __fmul_rn(a, b); }
 WT_DEVICE float square_root(float value) { return __fsqrt_rn(value); }
 
 // 2^x within 2^-22 and 1/x within 2^-23, relative (PTX manual, ex2 and rcp); subnormal arguments count as zero, and

@@ -16,6 +16,7 @@ WT_DEVICE float to_float(F16 value) {
 }
 WT_DEVICE float to_float(E4m3 value) { return number::to_float(value); }
 WT_DEVICE float to_float(E5m2 value) { return number::to_float(value); }
+WT_DEVICE float to_float(I8 value) { return number::to_float(value); }
 
 template <class T>
 WT_DEVICE T from_float(float value) {

@@ -8,6 +8,7 @@
 namespace wt::device {
 
 WT_DEVICE float multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+WT_DEVICE float multiply(float a, float b) { return a * b; }  // rounded by itself: -ffp-contract=off
 WT_DEVICE float square_root(float value) { return __builtin_sqrtf(value); }
 
 // 2^x within 2^-22 and 1/x within 2^-23, relative, and off by as much as that; subnormal arguments count as zero, and

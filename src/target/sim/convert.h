@@ -12,6 +12,7 @@ WT_DEVICE float to_float(Bf16 value) { return number::to_float(value); }
 WT_DEVICE float to_float(F16 value) { return number::to_float(value); }
 WT_DEVICE float to_float(E4m3 value) { return number::to_float(value); }
 WT_DEVICE float to_float(E5m2 value) { return number::to_float(value); }
+WT_DEVICE float to_float(I8 value) { return number::to_float(value); }
 WT_DEVICE float to_float(E4m3Fnuz value) { return number::to_float(value); }
 
 template <class T>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// target/sim/mma.h - matrix instructions of one warp: (kM, kK) by (kN, kK)^T into fp32. Layouts: target/mma_layout.h.
+// target/sim/mma.h - matrix instructions of one warp: (kM, kK) by (kN, kK)^T into fp32, int8 into int32. Layouts:
+// target/mma_layout.h.
 //
 // runtime/sim/mma.cc holds the emulation's own layouts, written from the vendors' manuals; a test compares the two.
 #pragma once
@@ -14,6 +15,7 @@ namespace wt::device {
 inline constexpr bool kNvidia = is_nvidia(kTarget);
 inline constexpr bool kCdna = kWarpSize == 64;
 inline constexpr bool kFnuz = kTarget == Target::kGfx942;  // whose matrix unit reads FNUZ numbers
+inline constexpr bool kCdna3 = kTarget == Target::kGfx942 || kTarget == Target::kGfx950;  // or later
 inline constexpr bool kCdna4 = kTarget == Target::kGfx950;
 inline constexpr bool kRdna3 = kTarget == Target::kGfx1100;
 inline constexpr bool kRdna4 = kTarget == Target::kGfx1201;
@@ -21,16 +23,21 @@ inline constexpr bool kGfx1250 = kTarget == Target::kGfx1250;
 
 template <class Layout, sim::MmaKind kKind>
 struct MmaInstruction : Layout {
-  WT_DEVICE static void multiply(float (&c)[Layout::kC], const typename Layout::Operand (&a)[Layout::kA],
+  using Sums = Sum<typename Layout::Operand>;
+  WT_DEVICE static void multiply(Sums (&c)[Layout::kC], const typename Layout::Operand (&a)[Layout::kA],
                                  const typename Layout::Operand (&b)[Layout::kB], WT_SITE) {
-    sim::table->mma(kKind, 1, c, a, b, site);
+    sim::table->mma(kKind, 1, sums(c), a, b, site);
   }
   // kCount products that share A. WHY: lanes meet once instead of kCount times, which is most of the cost here.
   template <int kCount>
-  WT_DEVICE static void multiply_row(float (&c)[kCount][Layout::kC], const typename Layout::Operand (&a)[Layout::kA],
+  WT_DEVICE static void multiply_row(Sums (&c)[kCount][Layout::kC], const typename Layout::Operand (&a)[Layout::kA],
                                      const typename Layout::Operand (&b)[kCount][Layout::kB], WT_SITE) {
-    sim::table->mma(kKind, kCount, c[0], a, b[0], site);
+    sim::table->mma(kKind, kCount, sums(c[0]), a, b[0], site);
   }
+
+ private:
+  // WHY: 32 bits each; the emulation knows by the instruction what they are.
+  static float* sums(Sums (&c)[Layout::kC]) { return reinterpret_cast<float*>(c); }
 };
 
 // An instruction that the simulated target lacks stays undefined, as it is on the target itself.
@@ -54,7 +61,7 @@ using sim::MmaKind;
 
 // c[j] += a * b[j]^T for all j: one call of the instruction's own multiply_row where it has one.
 template <class Instruction, int kCount>
-WT_DEVICE void multiply_row(float (&c)[kCount][Instruction::kC],
+WT_DEVICE void multiply_row(Sum<typename Instruction::Operand> (&c)[kCount][Instruction::kC],
                             const typename Instruction::Operand (&a)[Instruction::kA],
                             const typename Instruction::Operand (&b)[kCount][Instruction::kB], WT_SITE) {
   if constexpr (requires { Instruction::multiply_row(c, a, b, site); }) {
@@ -131,5 +138,25 @@ struct MmaOf<DataType::kF32, 16, 16, 4>
              Present<!kNvidia, FmaTile<16, 16, 4>>> {};
 template <>
 struct MmaOf<DataType::kTf32, 16, 16, 4> : MmaOf<DataType::kF32, 16, 16, 4> {};
+
+// int8: CDNA's forms differ between MI200 and later ones, RDNA's as those of other types do.
+template <>
+struct MmaOf<DataType::kI8, 16, 8, 32> : Present<kNvidia, MmaInstruction<MmaSync16x8x32<I8>, MmaKind::kM16n8k32I8>> {};
+template <>
+struct MmaOf<DataType::kI8, 32, 32, 8>
+    : Present<kCdna && !kCdna3, MmaInstruction<Mfma32x32x8<I8>, MmaKind::kMfma32x32x8I8>> {};
+template <>
+struct MmaOf<DataType::kI8, 32, 32, 16> : Present<kCdna3, MmaInstruction<Mfma32x32x16<I8>, MmaKind::kMfma32x32x16I8>> {
+};
+template <>
+struct MmaOf<DataType::kI8, 16, 16, 32> : Present<kCdna3, MmaInstruction<Mfma16x16x32<I8>, MmaKind::kMfma16x16x32I8>> {
+};
+template <>
+struct MmaOf<DataType::kI8, 16, 16, 16>
+    : Either<kCdna, Present<!kCdna3, MmaInstruction<Mfma16x16x16<I8>, MmaKind::kMfma16x16x16I8>>,
+             Either<kRdna3, Present<true, MmaInstruction<Wmma16x16x16Rdna3<I8>, MmaKind::kWmma16x16x16I8Gfx11>>,
+                    Present<kRdna4, MmaInstruction<Wmma16x16x16Rdna4<I8>, MmaKind::kWmma16x16x16I8Gfx12>>>> {};
+template <>
+struct MmaOf<DataType::kI8, 16, 16, 4> : Present<kGfx1250, FmaTile<16, 16, 4, I8>> {};
 
 }  // namespace wt::device

@@ -51,6 +51,13 @@ enum class MmaKind : int {
   kWmma16x16x16E5m2,
   kWmma16x16x32F16,
   kWmma16x16x32Bf16,
+  kM16n8k32I8,
+  kMfma32x32x8I8,
+  kMfma16x16x16I8,
+  kMfma32x32x16I8,
+  kMfma16x16x32I8,
+  kWmma16x16x16I8Gfx11,
+  kWmma16x16x16I8Gfx12,
 };
 
 // A bulk tensor load. Coordinates and, for im2col, the tap's offsets: innermost first.

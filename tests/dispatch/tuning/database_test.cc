@@ -350,6 +350,15 @@ TEST(TuningKey, SpellsOutEverythingThatChangesTheChoice) {
   EXPECT_EQ(short_text({"", 1, "", text}), to_text(problem));
 }
 
+// Layers of a quantised network differ in their zero points; what was tuned for one serves all that have one of x.
+TEST(TuningKey, AsksOnlyWhetherXHasAZeroPoint) {
+  const auto key = [](const char* text) { return key_text(*parse_problem(text), {}); };
+  EXPECT_EQ(key("fwd int8 n1 c16 k16 i9x9 f3x3 x_zero=-7 y_zero=4"), key("fwd int8 n1 c16 k16 i9x9 f3x3 x_zero=5"));
+  EXPECT_NE(key("fwd int8 n1 c16 k16 i9x9 f3x3 x_zero=-7"), key("fwd int8 n1 c16 k16 i9x9 f3x3 y_zero=4"));
+  EXPECT_EQ(plain_layer(*parse_problem("fwd int8 n1 c16 k16 i9x9 f3x3 x_zero=-7 +scale")),
+            parse_problem("fwd int8 n1 c16 k16 i9x9 f3x3").value());
+}
+
 // Eight processes write as fast as they can and are killed at random moments. What a process reported as saved must be
 // there, whole, and so must the file be.
 class Writer {

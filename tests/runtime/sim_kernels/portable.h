@@ -67,7 +67,7 @@ struct MmaProbe {
   WT_DEVICE static void run(const Params& p) {
     const int lane = lane_index();
     Operand a[Instruction::kA], b[Instruction::kB];
-    float c[Instruction::kC];
+    Sum<Operand> c[Instruction::kC];
     for (int e = 0; e < Instruction::kA; ++e) {
       a[e] = from_float<Operand>(load_global(p.a + Instruction::a_row(lane, e) * kK + Instruction::a_k(lane, e)));
     }
@@ -75,11 +75,12 @@ struct MmaProbe {
       b[e] = from_float<Operand>(load_global(p.b + Instruction::b_col(lane, e) * kK + Instruction::b_k(lane, e)));
     }
     for (int e = 0; e < Instruction::kC; ++e) {
-      c[e] = load_global(p.c + Instruction::c_row(lane, e) * kN + Instruction::c_col(lane, e));
+      c[e] =
+          static_cast<Sum<Operand>>(load_global(p.c + Instruction::c_row(lane, e) * kN + Instruction::c_col(lane, e)));
     }
     Instruction::multiply(c, a, b);
     for (int e = 0; e < Instruction::kC; ++e) {
-      store_global(p.c + Instruction::c_row(lane, e) * kN + Instruction::c_col(lane, e), c[e]);
+      store_global(p.c + Instruction::c_row(lane, e) * kN + Instruction::c_col(lane, e), static_cast<float>(c[e]));
     }
   }
 };

@@ -7,6 +7,7 @@
 // no grid limit bounds the problem.
 #pragma once
 
+#include "kernels/beside/device/filter_sums.h"
 #include "kernels/device/epilogue.h"
 #include "kernels/device/gemm/gather.h"
 
@@ -109,7 +110,7 @@ struct BasicGemm {
         const Coordinate col = device::load_shared<Coordinate>(shared.rows_b + n * sizeof(Coordinate));
         if (!row.valid || !col.valid) continue;
         const i64 offset = row.offset + col.offset;
-        const float value = device::load_shared<float>(staging + (staged * kPitch + n) * 4);
+        const auto value = device::load_shared<Sum<typename TileA::Element>>(staging + (staged * kPitch + n) * 4);
         Steps::write(out + offset, epilogue.apply(p.epilogue, value, offset, Map::channel(p, group, m0 + m, n0 + n)));
       }
     }

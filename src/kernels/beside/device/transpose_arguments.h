@@ -6,14 +6,16 @@
 
 namespace wt {
 
-inline constexpr int kTransposeThreads = 256, kTransposeEdge = 64;
+inline constexpr int kTransposeThreads = 256;
+
+// Rows and columns of a tile, for elements of so many bytes.
+constexpr int transpose_edge(int bytes) { return bytes == 1 ? 128 : 64; }
 
 inline constexpr const char* kTurnSuffix = "_turn";  // of the entry that turns a kernel's filter round before it
 
-// Dynamic shared memory for elements of so many bytes: one word more than the edge in a row of the tile.
-constexpr int transpose_shared_bytes(int bytes) {
-  return kTransposeEdge * (kTransposeEdge + (bytes < 4 ? 4 / bytes : 1)) * bytes;
-}
+// Dynamic shared memory: lines of words, one more than the edge, in each of which the elements of a column lie that
+// fit.
+constexpr int transpose_shared_bytes(int bytes) { return transpose_edge(bytes) * bytes * (transpose_edge(bytes) + 1); }
 
 struct TransposeArguments {
   const void* in;  // (batch, rows, columns)

@@ -3,6 +3,7 @@
 // sum of their parts.
 #pragma once
 
+#include "kernels/beside/device/filter_sums.h"
 #include "kernels/depthwise_gather/device/kernel.h"
 #include "kernels/depthwise_gather/device/tile.h"
 #include "kernels/depthwise_gather/device/weight.h"

@@ -11,6 +11,9 @@ namespace wt {
 // Columns of the input that a streaming thread reads: a bit each (kernels/device/direct/strip.h).
 inline constexpr int kMaxStreamColumns = 32;
 
+// Taps of int8 whose sum fp32 holds exactly: products of at most 2^14.
+inline constexpr int kInt8Taps = 1024;
+
 // Weights that a gathering block stages at a time, fp32.
 inline constexpr int kGatherSharedBytes = 48 * 1024;
 

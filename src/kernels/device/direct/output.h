@@ -17,10 +17,12 @@ struct ChannelOutput {
 
   Steps steps;
   float scale[kCount], bias[kCount];
+  i32 first;  // channel; read where sums are corrected
 
   // Before a row's stores; `channel` is the first of the thread's. WHY not once a thread: scale and bias would take
   // registers from the accumulators, and the caches give them again for nothing.
   WT_DEVICE void prepare(const EpilogueArguments& p, i32 channel) {
+    if constexpr (kConfig.epilogue.x_zero) first = channel;
     WT_UNROLL for (int i = 0; i < kCount; ++i) {
       if constexpr (kConfig.epilogue.scale) scale[i] = Steps::scale_of(p, channel + i);
       if constexpr (kConfig.epilogue.bias) bias[i] = Steps::bias_of(p, channel + i);
@@ -45,13 +47,26 @@ struct ChannelOutput {
       float scale_i = 1, bias_i = 0;
       if constexpr (kConfig.epilogue.scale) scale_i = scale[i];
       if constexpr (kConfig.epilogue.bias) bias_i = bias[i];
-      result.set(i, steps.apply(p, sum[i], scale_i, bias_i, residual.value(i), offset + i));
+      result.set(i, steps.apply(p, sum_of(p, sum[i], offset, i), scale_i, bias_i, residual.value(i), offset + i));
     }
     if constexpr (!kConfig.epilogue.store) result.store(static_cast<Element*>(out) + offset);
   }
   WT_DEVICE void finish(const EpilogueArguments& p) const { steps.finish(p); }
 
  private:
+  static constexpr bool kInteger = kConfig.x == DataType::kI8;
+
+  // int8 is summed in fp32, exactly (kInt8Taps of limits.h), and finished as int32.
+  WT_DEVICE auto sum_of(const EpilogueArguments& p, float sum, i64 offset, int i) const {
+    if constexpr (!kInteger) {
+      return sum;
+    } else if constexpr (kConfig.epilogue.x_zero) {
+      return static_cast<i32>(sum) - device::load_global(Steps::corrections_at(p, offset) + first + i);
+    } else {
+      return static_cast<i32>(sum);
+    }
+  }
+
   // WHY not of lines: they wait for memory alone, and their kernels have no registers left.
   static constexpr bool kRounds = kConfig.dims > 1 && !kConfig.epilogue.scale && !kConfig.epilogue.bias &&
                                   !kConfig.epilogue.placed() && !kConfig.epilogue.amax &&

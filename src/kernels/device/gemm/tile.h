@@ -37,7 +37,7 @@ struct WarpProduct {
   static_assert(kTilesN * kConfig.gemm.warps.n * kConfig.gemm.mma.n == kConfig.gemm.tile.n, "warps must cover tile.n");
   static_assert(kConfig.gemm.tile.k % kConfig.gemm.mma.k == 0, "matrix instructions must cover tile.k");
 
-  float c[kTilesM][kTilesN][Mma::kC];
+  Sum<Element> c[kTilesM][kTilesN][Mma::kC];
 
   WT_DEVICE void clear() {
     WT_UNROLL for (int i = 0; i < kTilesM; ++i) {
@@ -69,7 +69,7 @@ struct WarpProduct {
     }
   }
 
-  // The i-th matrix instruction's rows of this warp into `staging`: (warps.m * mma.m, tile.n) fp32, rows of all warps
+  // The i-th matrix instruction's rows of this warp into `staging`: (warps.m * mma.m, tile.n) sums, rows of all warps
   // one after the other.
   WT_DEVICE void stage(int i, SharedAddress staging) const {
     const int lane = device::lane_index(), n0 = origin_n();

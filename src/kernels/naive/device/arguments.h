@@ -28,6 +28,7 @@ struct SumsParams {
   Sums* sums;  // (parts, count)
   i32 parts;   // of each element's sum
   i32 channels_last;
+  double zero;  // is subtracted from every first factor: x's zero point
 };
 
 inline constexpr int kFaultsKept = 8;

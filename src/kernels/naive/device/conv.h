@@ -99,7 +99,7 @@ struct ConvSums {
         const i64 from = source(p.shape, 2, i, at.at[2]);
         if (from < 0 || from >= p.shape.in[2]) continue;
       }
-      const double product = static_cast<double>(device::to_float(device::load_global(first))) *
+      const double product = (static_cast<double>(device::to_float(device::load_global(first))) - p.zero) *
                              static_cast<double>(device::to_float(device::load_global(second)));
       sums.total += product;
       sums.squares += product * product;

@@ -49,7 +49,8 @@ struct Slicing {
   static_assert(kSlices * kDepth == kConfig.gemm.tile.k, "matrix instructions must cover tile.k");
   // Every lane multiplies on its own (target/fma_tile.h): its fragments are rows and columns of all k.
   static constexpr bool kInLanes = Mma::kA * Mma::kB / kConfig.gemm.mma.k == Mma::kC * kConfig.gemm.mma.k;
-  static constexpr bool kMatrixLoads = device::kMatrixLoads && kBytes == 2;
+  static constexpr bool kMatrixLoads = device::kMatrixLoads && kBytes <= 2;  // bytes as pairs
+  static constexpr int kMatrixRow = 16 / kBytes;                             // numbers of a row of ldmatrix
 
   // Where in a slice the k-th number of the step-th instruction lies.
   static constexpr int k_of(int k, int step) {
@@ -110,11 +111,12 @@ struct AlongReader {
   }
 
  private:
-  // ldmatrix: four 8x8 matrices at once, which are one fragment of A (16 rows, 16 of k) or two of B (8 rows each).
+  // ldmatrix: four 8x8 matrices of 16 bits at once, which are one fragment of A (16 rows, 32 bytes of k) or two of B (8
+  // rows each).
   WT_DEVICE void read_matrices(SharedAddress tile, int slice, Element (&fragment)[kTiles][1][kHeld]) const {
     const int lane = device::lane_index();
     const int row = first + lane % 8 + (kOfA ? lane / 8 % 2 * 8 : lane / 16 * 8);
-    const int k = slice * Slices::kDepth + (kOfA ? lane / 16 * 8 : lane / 8 % 2 * 8);
+    const int k = slice * Slices::kDepth + (kOfA ? lane / 16 : lane / 8 % 2) * Slices::kMatrixRow;
     load_fragments<false, kOfA>(fragment, [&](int i) { return address(tile, row + i * kEach, k); });
   }
 };
@@ -123,13 +125,14 @@ struct AlongReader {
 template <bool kTransposed, bool kOfA, class Element, int kTiles, int kHeld, class Address>
 WT_DEVICE void load_fragments(Element (&fragment)[kTiles][1][kHeld], Address&& address) {
   constexpr int kAtOnce = kOfA ? 1 : 2;
-  static_assert(kHeld * kAtOnce == 8 && kTiles % kAtOnce == 0);
+  constexpr int kWord = 4 / static_cast<int>(sizeof(Element));
+  static_assert(kHeld * kAtOnce == 4 * kWord && kTiles % kAtOnce == 0);
   WT_UNROLL for (int i = 0; i < kTiles; i += kAtOnce) {
     u32 words[4];
     device::load_matrix<kTransposed>(words, address(i));
     WT_UNROLL for (int w = 0; w < 4; ++w) {
-      const auto two = __builtin_bit_cast(Vector<Element, 2>, words[w]);
-      WT_UNROLL for (int j = 0; j < 2; ++j) fragment[i + w * 2 / kHeld][0][w * 2 % kHeld + j] = two.at[j];
+      const auto some = __builtin_bit_cast(Vector<Element, kWord>, words[w]);
+      WT_UNROLL for (int j = 0; j < kWord; ++j) fragment[i + w * kWord / kHeld][0][w * kWord % kHeld + j] = some.at[j];
     }
   }
 }

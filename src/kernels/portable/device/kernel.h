@@ -7,6 +7,7 @@
 // A block computes one tile. The pipelines differ in their main loop alone.
 #pragma once
 
+#include "kernels/beside/device/filter_sums.h"
 #include "kernels/beside/device/merge_groups.h"
 #include "kernels/beside/device/split_sum.h"
 #include "kernels/portable/device/output.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/portable/device/output.h - accumulators on their way to global memory.
 //
-//   shared: registers --> rows of fp32 (shared) --epilogue--> 16 bytes of a row --> global      direct: registers -->
+//   shared: registers --> rows of sums (shared) --epilogue--> 16 bytes of a row --> global      direct: registers -->
 //   global
 #pragma once
 
@@ -73,6 +73,7 @@ struct PortableOutput {
   using Lines = PortableLines<kConfig>;
   using Product = PortableProduct<kConfig>;
   using Mma = typename Product::Mma;
+  using Sum = wt::Sum<typename Product::Element>;  // fp32, of int8 int32
   using Steps = Epilogue<kConfig.epilogue, output_type(kConfig)>;
   static constexpr bool kAtomic = kConfig.gemm.split_k == SplitK::kAtomic;
   static constexpr bool kSplit = kConfig.gemm.split_k == SplitK::kWorkspace || kAtomic;
@@ -110,7 +111,7 @@ struct PortableOutput {
 
   // kChunk columns of a line, or as many of them as there are.
   WT_DEVICE static void store_columns(const Arguments& p, const PortableTask& task, const PortableLine& line,
-                                      int column, const float (&value)[kChunk], Steps& steps) {
+                                      int column, const Sum (&value)[kChunk], Steps& steps) {
     const i32 columns = Lines::columns(p, task);
     if (!line.exists || column >= columns) return;
     // WHY not atomically: single numbers are added anyway, and where two paths end in the same addition clang joins
@@ -158,8 +159,8 @@ struct PortableOutput {
       WT_UNROLL for (int e = 0; e < Mma::kC; ++e) {
         const int row = m0 + Mma::c_row(lane, e), column = n0 + Product::column_of(j, Mma::c_col(lane, e));
         const SharedAddress to = staged_at(row, column);
-        float value = product.c[round][j][e];
-        if constexpr (kAdd) value += device::load_shared<float>(to);
+        Sum value = product.c[round][j][e];
+        if constexpr (kAdd) value += device::load_shared<Sum>(to);
         device::store_shared(to, value);
       }
     }
@@ -175,10 +176,10 @@ struct PortableOutput {
     constexpr int kAcross = kTileN / kChunk;
     for (int index = device::thread_index(); index < kRows * kAcross; index += kThreads) {
       const int staged = index / kAcross, column = index % kAcross * kChunk;
-      float value[kChunk];
+      Sum value[kChunk];
       constexpr int kRead = kChunk < 4 ? kChunk : 4;
       WT_UNROLL for (int i = 0; i < kChunk; i += kRead) {
-        const auto some = device::load_shared<Vector<float, kRead>>(staged_at(staged, column + i));
+        const auto some = device::load_shared<Vector<Sum, kRead>>(staged_at(staged, column + i));
         WT_UNROLL for (int j = 0; j < kRead; ++j) value[i + j] = some.at[j];
       }
       store_columns(p, task, Lines::line(p, task, row_of(round, staged)), column, value, steps);
@@ -186,7 +187,7 @@ struct PortableOutput {
   }
 
   WT_DEVICE static void store_chunk(const Arguments& p, const PortableLine& line, i64 at, int column,
-                                    const float (&value)[kChunk], Steps& steps) {
+                                    const Sum (&value)[kChunk], Steps& steps) {
     if constexpr (kSplit) {
       device::store_global(reinterpret_cast<Vector<float, 4>*>(p.partials + at),
                            Vector<float, 4>{{value[0], value[1], value[2], value[3]}});
@@ -197,16 +198,28 @@ struct PortableOutput {
       if constexpr (kConfig.epilogue.residual) {
         residual = device::load_global(reinterpret_cast<const Out*>(static_cast<const Element*>(e.residual) + at));
       }
+      Sum sum[kChunk];
+      correct(e, line, at, column, value, sum);
       WT_UNROLL for (int i = 0; i < kChunk; ++i) {
         const i64 channel = line.channel + (column + i) * Lines::kChannelStep;
-        out.at[i] = steps.apply(e, value[i], Steps::scale_of(e, channel), Steps::bias_of(e, channel),
+        out.at[i] = steps.apply(e, sum[i], Steps::scale_of(e, channel), Steps::bias_of(e, channel),
                                 device::to_float(residual.at[i]), at + i);
       }
       Steps::write(reinterpret_cast<Out*>(static_cast<Element*>(Problem::walk(p).out) + at), out);
     }
   }
 
-  WT_DEVICE static void store_one(const Arguments& p, const PortableLine& line, i64 at, int column, float value,
+  // The chunk's channels are all of one pixel.
+  WT_DEVICE static void correct(const EpilogueArguments& e, const PortableLine& line, i64 at, int column,
+                                const Sum (&value)[kChunk], Sum (&sum)[kChunk]) {
+    WT_UNROLL for (int i = 0; i < kChunk; ++i) sum[i] = value[i];
+    if constexpr (kConfig.epilogue.x_zero) {
+      const i32* corrections = Steps::corrections_at(e, at) + line.channel + column;
+      WT_UNROLL for (int i = 0; i < kChunk; ++i) sum[i] -= device::load_global(corrections + i);
+    }
+  }
+
+  WT_DEVICE static void store_one(const Arguments& p, const PortableLine& line, i64 at, int column, Sum value,
                                   Steps& steps) {
     if constexpr (kAtomic) {
       device::atomic_add(p.partials + at, value);

@@ -38,7 +38,7 @@ struct PortableProduct {
     Element b[kTilesN][Slices::kSteps][Mma::kB];
   };
 
-  float c[kTilesM][kTilesN][Mma::kC];
+  Sum<Element> c[kTilesM][kTilesN][Mma::kC];
 
   WT_DEVICE void clear() {
     WT_UNROLL for (int i = 0; i < kTilesM; ++i) {

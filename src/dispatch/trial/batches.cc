@@ -48,8 +48,8 @@ class BatchTrial {
     add(Tensor::kScale, pool_.scale, false, false);
     add(Tensor::kBias, pool_.bias, false, false);
     add(Tensor::kResidual, pool_.residual, false, true);
-    add(Tensor::kHistory, pool_.history, false, true);
-    add(Tensor::kNewHistory, pool_.new_history, true, true);
+    add(Tensor::kHistory, pool_.history, problem.writes_history(), true);
+    add(Tensor::kNewHistory, pool_.new_history, problem.writes_new_history(), true);
     for (int i = 0; i < problem.epilogue.auxiliaries(); ++i) {
       add(auxiliary_tensor(i), pool_.aux[static_cast<size_t>(i)], i >= problem.epilogue.auxiliaries_read(), true);
     }

@@ -304,8 +304,8 @@ typedef struct wavetile_problem_desc {
   float low;          /* clamp */
   float high;
   int32_t bias_gradient; /* wavetile_bias_gradient_of; of WAVETILE_BACKWARD_WEIGHT */
-  int32_t history;       /* 1: pixels before x come from the history tensor; causal, one-dimensional, forward */
-  int32_t new_history;   /* 1: the last pixels of history and x are written, for the next call */
+  int32_t history;       /* 1: rows before x come from the history tensor; backward data writes their gradient */
+  int32_t new_history;   /* 1: the last rows of both are written; backward data reads their gradient */
   int32_t reserved;      /* 0 */
   int32_t added;         /* tensors that are added beside the residual, each with its factor in betas */
   int32_t gradient;      /* wavetile_activation that a gradient passes; its input in the forward pass is saved */
@@ -419,8 +419,9 @@ typedef enum wavetile_role WAVETILE_AN_INT {
   WAVETILE_ROLE_RESIDUAL = 5,      /* shape and type of the output */
   WAVETILE_ROLE_AMAX = 6,          /* one fp32 value, written */
   WAVETILE_ROLE_BIAS_GRADIENT = 7, /* fp32, one value per channel, written */
-  WAVETILE_ROLE_HISTORY = 8,       /* dilation * (filter - 1) pixels per image, layout and type of x */
-  WAVETILE_ROLE_NEW_HISTORY = 9,   /* the same, written; may be the history itself */
+  WAVETILE_ROLE_HISTORY = 8,       /* dilation * (filter - 1) rows of the outermost dimension, layout and type of x;
+                                      backward data writes its gradient there */
+  WAVETILE_ROLE_NEW_HISTORY = 9,   /* the same, written; may be the history itself. Backward data reads its gradient */
   WAVETILE_ROLE_AUX0 = 10,         /* auxiliary tensors: shape and type of the output */
   WAVETILE_ROLE_AUX1 = 11,
   WAVETILE_ROLE_AUX2 = 12,
@@ -554,7 +555,7 @@ typedef struct wavetile_tensors {
   const void* residual; /* where it is the output, execute writes it as that */
   void* amax;
   void* bias_gradient;
-  const void* history;
+  const void* history; /* backward data writes it */
   void* new_history;
   void* aux[4];
   /* One bit for each role (1u << WAVETILE_ROLE_X, ...) whose memory may not be written: execute refuses a direction
@@ -789,6 +790,8 @@ typedef struct wavetile_verify_report {
   /* Elements that are right but not the reference's own rounding, among those compared: with 16-bit outputs a sum close
    * to the middle between two numbers may go either way. */
   int64_t rounded_otherwise;
+  int32_t history_gradient_wrong; /* 1: an element of the gradient of the history is */
+  int32_t reserved3;              /* 0 */
 } wavetile_verify_report;
 
 /* Compares an output with the reference (plain loops, sums in double), all in host memory. `host` holds the inputs and

@@ -71,7 +71,7 @@ Result<std::shared_ptr<const PlanRecord>> make_record(const std::shared_ptr<Devi
 Status check_tensors(const PlanRecord& record, const wavetile_tensors& tensors) {
   const ConvProblem& problem = record.plan->problem();
   const wavetile_role output = output_role(problem);
-  const void* new_history = problem.new_history ? tensors.new_history : nullptr;
+  const void* new_history = problem.writes_new_history() ? tensors.new_history : nullptr;
   for (int i = 0; i < kRoleCount; ++i) {
     const TensorShape& tensor = record.tensors[static_cast<size_t>(i)];
     if (tensor.use == WAVETILE_UNUSED || tensor.elements == 0) continue;

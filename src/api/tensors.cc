@@ -37,9 +37,9 @@ const char* role_name(const ConvProblem& problem, wavetile_role role) {
     case WAVETILE_ROLE_BIAS_GRADIENT:
       return "bias_gradient";
     case WAVETILE_ROLE_HISTORY:
-      return "history";
+      return problem.writes_history() ? "history (its gradient)" : "history";
     case WAVETILE_ROLE_NEW_HISTORY:
-      return "new_history";
+      return problem.reads_new_history() ? "new_history (its gradient)" : "new_history";
     case WAVETILE_ROLE_AUX0:
       return "aux[0]";
     case WAVETILE_ROLE_AUX1:
@@ -55,6 +55,16 @@ const char* role_name(const ConvProblem& problem, wavetile_role role) {
   }
   return "?";
 }
+
+namespace {
+
+Spatial history_sizes(const ConvProblem& problem) {
+  Spatial sizes = problem.in;
+  sizes[static_cast<size_t>(problem.time())] = problem.history_length();
+  return sizes;
+}
+
+}  // namespace
 
 TensorShape tensor_shape(const ConvProblem& problem, wavetile_role role) {
   TensorShape tensor;
@@ -113,7 +123,7 @@ TensorShape tensor_shape(const ConvProblem& problem, wavetile_role role) {
     case WAVETILE_ROLE_HISTORY:
     case WAVETILE_ROLE_NEW_HISTORY:
       used = role == WAVETILE_ROLE_HISTORY ? problem.history : problem.new_history;
-      activations(problem.n, {1, 1, problem.history_length()}, problem.c);
+      activations(problem.n, history_sizes(problem), problem.c);
       tensor.type = problem.x;
       break;
     case WAVETILE_ROLE_X_SCALES:
@@ -128,7 +138,9 @@ TensorShape tensor_shape(const ConvProblem& problem, wavetile_role role) {
   }
   if (!used) return {};
   const bool written = role == output_role(problem) || role == WAVETILE_ROLE_AMAX ||
-                       role == WAVETILE_ROLE_BIAS_GRADIENT || role == WAVETILE_ROLE_NEW_HISTORY ||
+                       role == WAVETILE_ROLE_BIAS_GRADIENT ||
+                       (role == WAVETILE_ROLE_HISTORY && problem.writes_history()) ||
+                       (role == WAVETILE_ROLE_NEW_HISTORY && problem.writes_new_history()) ||
                        (role <= WAVETILE_ROLE_AUX3 && role - WAVETILE_ROLE_AUX0 >= problem.epilogue.auxiliaries_read());
   tensor.use = written ? WAVETILE_WRITTEN : WAVETILE_READ;
   tensor.elements = 1;

@@ -91,6 +91,7 @@ Status write_report(const VerifyReport& report, wavetile_verify_report* out) {
   value.bias_gradient_wrong = report.bias_gradient_fault.empty() ? 0 : 1;
   value.new_history_wrong = report.new_history_fault.empty() ? 0 : 1;
   value.store_wrong = report.store_fault.empty() ? 0 : 1;
+  value.history_gradient_wrong = report.history_gradient_fault.empty() ? 0 : 1;
   return write_struct(value, "wavetile_verify_report", kReportFirstSize, out);
 }
 

@@ -28,5 +28,6 @@
   KERNEL(DepthwiseTaps, depthwise_taps, kDirect)     /* weight gradients: the sums are the taps */       \
   KERNEL(Stacked, stacked, kDirect)                  /* small groups on wgmma, filter rows stacked */    \
   KERNEL(Groups, groups, kDirect)                    /* small groups, the halo in shared memory */       \
+  KERNEL(DepthwiseStep, depthwise_step, kDirect)     /* few tokens and a state: y and the next state */  \
   KERNEL(DepthwiseGather, depthwise_gather, kDirect) /* every tap looked up: any depthwise problem */    \
   KERNEL(Trial, trial, kDirect)                      /* not ours: what a test or a developer links in */

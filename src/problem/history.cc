@@ -1,47 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "problem/history.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace wt {
 namespace {
 
-constexpr int kTime = kMaxDims - 1;
-
-Strides strides_of(const ConvProblem& problem, int64_t pixels) {
+ConvProblem with_rows(const ConvProblem& problem, int64_t rows) {
   ConvProblem image = problem;
-  image.in[kTime] = pixels;
-  return x_strides(image);
+  image.in[problem.time()] = rows;
+  image.history = image.new_history = false;
+  return image;
+}
+
+Rows rows_of(const ConvProblem& problem, int64_t channels, const Spatial& size) {
+  const bool last = problem.layout == Layout::kChannelsLast;
+  Rows rows{last ? problem.n : problem.n * channels, size[problem.time()], last ? channels : 1};
+  for (int i = problem.time() + 1; i < kMaxDims; ++i) rows.elements *= size[i];
+  return rows;
 }
 
 }  // namespace
 
 ConvProblem joined_problem(const ConvProblem& problem) {
-  ConvProblem joined = problem;
-  joined.in[kTime] += problem.history_length();
-  joined.pad_lower[kTime] = 0;
-  joined.history = joined.new_history = false;
+  ConvProblem joined = with_rows(problem, problem.in[problem.time()] + problem.history_length());
+  joined.pad_lower[problem.time()] = 0;
   return joined;
 }
 
-Strides history_strides(const ConvProblem& problem) { return strides_of(problem, problem.history_length()); }
+ConvProblem without_history(const ConvProblem& problem) { return with_rows(problem, problem.in[problem.time()]); }
+
+int64_t history_outputs(const ConvProblem& problem) {
+  const int64_t stride = problem.stride[problem.time()];
+  return std::min(problem.out()[problem.time()], (problem.history_length() + stride - 1) / stride);
+}
+
+ConvProblem first_rows_problem(const ConvProblem& problem) {
+  const int time = problem.time();
+  // What the windows of history_outputs() reach over beyond the history.
+  const int64_t beyond = (history_outputs(problem) - 1) * problem.stride[time] + 1;
+  const bool forward = problem.direction == Direction::kForward;
+  ConvProblem first = with_rows(problem, problem.history_length() + (forward ? beyond : 0));
+  first.pad_lower[time] = 0;
+  first.pad_upper[time] = forward ? 0 : beyond;
+  return first;
+}
+
+Rows rows_of_x(const ConvProblem& problem) { return rows_of(problem, problem.c, problem.in); }
+Rows rows_of_y(const ConvProblem& problem) { return rows_of(problem, problem.k, problem.out()); }
+
+Strides history_strides(const ConvProblem& problem) { return x_strides(with_rows(problem, problem.history_length())); }
 
 void copy_joined(const ConvProblem& problem, const void* history, const void* x, int64_t first, int64_t count,
                  void* out) {
+  const Rows rows = rows_of_x(problem);
   const int64_t length = problem.history_length();
-  const Strides from_history = history_strides(problem), from_x = x_strides(problem), to = strides_of(problem, count);
-  const auto bytes = static_cast<size_t>(size_of(problem.x));
-  for (int64_t n = 0; n < problem.n; ++n) {
-    // WHY pixels in order: where `out` is the history, a pixel is read before it is written over.
+  const auto row_bytes = static_cast<size_t>(rows.elements * size_of(problem.x));
+  const auto row = [&](const void* image, int64_t index, int64_t of, int64_t at) {
+    return static_cast<const char*>(image) + static_cast<size_t>(index * of + at) * row_bytes;
+  };
+  for (int64_t n = 0; n < rows.images; ++n) {
+    // WHY rows in order: where `out` is the history, a row is read before it is written over.
     for (int64_t i = 0; i < count; ++i) {
       const int64_t at = first + i;
-      for (int64_t c = 0; c < problem.c; ++c) {
-        const char* source =
-            at < length
-                ? static_cast<const char*>(history) + static_cast<size_t>(from_history.at(n, c, {0, 0, at})) * bytes
-                : static_cast<const char*>(x) + static_cast<size_t>(from_x.at(n, c, {0, 0, at - length})) * bytes;
-        std::memmove(static_cast<char*>(out) + static_cast<size_t>(to.at(n, c, {0, 0, i})) * bytes, source, bytes);
-      }
+      const char* source = at < length ? row(history, n, length, at) : row(x, n, rows.rows, at - length);
+      std::memmove(static_cast<char*>(out) + static_cast<size_t>(n * count + i) * row_bytes, source, row_bytes);
     }
   }
 }

@@ -35,6 +35,7 @@ Spatial ConvProblem::out() const {
 int64_t ConvProblem::x_elements() const { return n * c * product(in); }
 int64_t ConvProblem::w_elements() const { return k * c_per_group() * product(filter); }
 int64_t ConvProblem::y_elements() const { return n * k * product(out()); }
+int64_t ConvProblem::history_elements() const { return x_elements() / in[time()] * history_length(); }
 int64_t ConvProblem::filter_taps() const { return product(filter); }
 
 int64_t ConvProblem::output_elements() const {

@@ -89,8 +89,10 @@ struct ConvProblem {
 
   Epilogue epilogue;
   BiasGradient bias_gradient = BiasGradient::kNone;  // of bwd_weight
-  // Causal, one-dimensional, forward: what came before x, history_length() pixels per image in the layout of x, stands
-  // where the padding's zeros would. new_history: the last so many pixels of the two are given out for the next call.
+  // Causal problems: what came before x, history_length() rows of the outermost dimension per image, in the layout of
+  // x, stands where the padding's zeros would. new_history: the last so many rows of the two are given out for the next
+  // call. Backward data goes the other way: it gives out the gradient of the history, and with new_history reads that
+  // of the new one.
   bool history = false;
   bool new_history = false;
   // Of both inputs, forward and channels last: x_scales lie as n d h w c/block, w_scales as k d h w (c/g)/block. The
@@ -108,10 +110,16 @@ struct ConvProblem {
   int64_t x_elements() const;
   int64_t w_elements() const;
   int64_t y_elements() const;
-  int64_t output_elements() const;  // of the direction's output
-  int64_t output_channels() const;  // length of scale and bias: k, c, and k for dw
-  int64_t history_length() const { return dilation[kMaxDims - 1] * (filter[kMaxDims - 1] - 1); }  // pixels
-  int64_t history_elements() const { return n * c * history_length(); }
+  int64_t output_elements() const;              // of the direction's output
+  int64_t output_channels() const;              // length of scale and bias: k, c, and k for dw
+  int time() const { return kMaxDims - dims; }  // the outermost dimension, along which a history lies
+  int64_t history_length() const { return dilation[time()] * (filter[time()] - 1); }  // rows of that dimension
+  int64_t history_elements() const;
+  // The tensors of a problem with a history that are read and written.
+  bool reads_history() const { return history && direction != Direction::kBackwardData; }
+  bool writes_history() const { return history && direction == Direction::kBackwardData; }
+  bool reads_new_history() const { return new_history && direction == Direction::kBackwardData; }
+  bool writes_new_history() const { return new_history && direction == Direction::kForward; }
   bool has_scales() const { return scales != BlockScales::kNone; }
   int64_t x_scales() const { return has_scales() ? x_elements() / scale_block(scales) : 0; }
   int64_t w_scales() const { return has_scales() ? w_elements() / scale_block(scales) : 0; }

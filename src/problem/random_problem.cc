@@ -72,6 +72,18 @@ void draw_dimension(Random& random, const RandomLimits& limits, ConvProblem& p, 
   p.pad_upper[i] = random.chance(0.6) ? p.pad_lower[i] : random.between(0, reach);
 }
 
+// Before and after x, along the outermost dimension.
+void draw_history(Random& random, ConvProblem& p) {
+  const int time = p.time();
+  if (p.filter[time] == 1) p.filter[time] = random.between(2, 5);  // one reaches no history
+  p.pad_lower[time] = p.history_length();
+  p.pad_upper[time] = 0;
+  p.history = true;
+  if (p.direction == Direction::kBackwardWeight || random.chance(0.4)) return;
+  p.new_history = true;
+  p.in[time] = (p.in[time] + p.stride[time] - 1) / p.stride[time] * p.stride[time];
+}
+
 void draw_epilogue(Random& random, Epilogue& e) {
   const auto real = [&] { return static_cast<float>(random.real() * 4 - 2); };
   if (random.chance(0.3)) e.alpha = random.chance(0.5) ? 0.5f : real();
@@ -99,6 +111,7 @@ ConvProblem random_problem(Random& random, const RandomLimits& limits) {
     draw_channels(random, limits, p);
     if (limits.scaled && random.chance(0.1)) draw_scales(random, p);
     for (int i = kMaxDims - p.dims; i < kMaxDims; ++i) draw_dimension(random, limits, p, i);
+    if (limits.history) draw_history(random, p);
     if (limits.epilogues && random.chance(0.5)) draw_epilogue(random, p.epilogue);
     if (validate(p).ok() && p.flops() / 2 <= static_cast<double>(limits.max_multiply_adds)) return p;
   }

@@ -26,6 +26,7 @@ struct RandomLimits {
   bool mixed_types = true;   // an output type other than the inputs', mixed fp8
   bool empty_batch = false;  // n=0 now and then
   bool scaled = false;       // numbers with scales of blocks now and then
+  bool history = false;      // causal ones with a history alone
 };
 
 // Always valid. Draws again until the limits hold.

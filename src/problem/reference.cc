@@ -157,20 +157,51 @@ class Reference {
         break;
     }
     const int64_t channel = p_.direction == Direction::kBackwardWeight ? at.outer : at.channel;
-    return finish(sum, channel, index);
+    ReferenceElement element = finish(sum, channel, index);
+    if (p_.reads_new_history()) add_new_history(at, at.at[p_.time()], element);
+    return element;
+  }
+
+  // Of the gradient of the history: what backward data would give rows before the first.
+  ReferenceElement history_gradient(int64_t index) const {
+    const int time = p_.time();
+    ConvProblem image = p_;
+    image.in[time] = p_.history_length();
+    Position at = position_of(image, index);
+    at.at[time] -= p_.history_length();
+    Sum sum;
+    backward_data(at, sum);
+    ReferenceElement element =
+        finish_element({.alpha = p_.epilogue.alpha}, {.dot = sum.total, .square_sum = sum.squares, .terms = sum.terms},
+                       EpilogueInputs{});
+    element.index = index;
+    if (p_.reads_new_history()) add_new_history(at, at.at[time], element);
+    return element;
   }
 
  private:
+  // The new history is the last rows of history and x; what its gradient adds to row `row` of x, which is negative in
+  // the history.
+  void add_new_history(Position at, int64_t row, ReferenceElement& element) const {
+    const int64_t from = row + p_.history_length() - p_.in[p_.time()];
+    if (from < 0) return;
+    at.at[p_.time()] = from;
+    element.stored = element.value;
+    element.value =
+        round_to(p_.x, element.stored) + load(p_.x, t_.new_history.data(), history_.at(at.outer, at.channel, at.at));
+  }
+
   // y[n, k, p] = sum over r, c of (x[n, c, p * stride + r * dilation - pad] - x_zero) * w[k, c, r]
   void forward(const Position& at, Sum& sum) const {
     const int64_t group = at.channel / p_.k_per_group();
+    const int time = p_.time();
     each_tap([&](const Spatial& tap) {
       Spatial from;
       for (int i = 0; i < kMaxDims; ++i) {
         from[i] = at.at[i] * p_.stride[i] + tap[i] * p_.dilation[i] - p_.pad_lower[i];
-        if (from[i] >= p_.in[i] || (from[i] < 0 && !p_.history)) return;
+        if (from[i] >= p_.in[i] || (from[i] < 0 && !(p_.history && i == time))) return;
       }
-      if (from[2] < 0) return add_history(at, group, tap, from[2], sum);
+      if (from[time] < 0) return add_history(at, group, tap, from, sum);
       const Run run{x_.at(at.outer, group * p_.c_per_group(), from),
                     w_.at(at.channel, 0, tap),
                     x_.channel,
@@ -196,11 +227,12 @@ class Reference {
     sum.terms += run.count;
   }
 
-  // The pixel `before` zero: the history ends where x begins.
-  void add_history(const Position& at, int64_t group, const Spatial& tap, int64_t before, Sum& sum) const {
+  // A pixel before row zero: the history ends where x begins.
+  void add_history(const Position& at, int64_t group, const Spatial& tap, Spatial from, Sum& sum) const {
+    from[p_.time()] += p_.history_length();
     add_(t_.history.data(), second_,
-         {history_.at(at.outer, group * p_.c_per_group(), {0, 0, p_.history_length() + before}),
-          w_.at(at.channel, 0, tap), history_.channel, w_.channel, p_.c_per_group()},
+         {history_.at(at.outer, group * p_.c_per_group(), from), w_.at(at.channel, 0, tap), history_.channel,
+          w_.channel, p_.c_per_group()},
          sum);
   }
 
@@ -229,10 +261,11 @@ class Reference {
       const int64_t last = p_.in[i] - 1 + shift;
       high[i] = last < 0 ? 0 : std::min(out_[i], last / p_.stride[i] + 1);
     }
-    if (low[2] >= high[2]) return;
     const auto source = [&](int i, int64_t p) {
       return p * p_.stride[i] + at.at[i] * p_.dilation[i] - p_.pad_lower[i];
     };
+    if (p_.history) backward_weight_of_history(at, c, low, high, sum);
+    if (low[2] >= high[2]) return;
     for (int64_t n = 0; n < p_.n; ++n) {
       for (int64_t d = low[0]; d < high[0]; ++d) {
         for (int64_t h = low[1]; h < high[1]; ++h) {
@@ -240,6 +273,26 @@ class Reference {
                {x_.at(n, c, {source(0, d), source(1, h), source(2, low[2])}), y_.at(n, at.outer, {d, h, low[2]}),
                 x_.spatial[2] * p_.stride[2], y_.spatial[2], high[2] - low[2]},
                sum);
+        }
+      }
+    }
+  }
+
+  // The same products one by one where the input pixel lies in the history: those of output rows before `low`.
+  void backward_weight_of_history(const Position& at, int64_t c, Spatial low, Spatial high, Sum& sum) const {
+    const int time = p_.time();
+    high[time] = std::min(low[time], out_[time]);
+    low[time] = 0;
+    for (int64_t n = 0; n < p_.n; ++n) {
+      for (int64_t d = low[0]; d < high[0]; ++d) {
+        for (int64_t h = low[1]; h < high[1]; ++h) {
+          for (int64_t w = low[2]; w < high[2]; ++w) {
+            Spatial from = {d, h, w};
+            for (int i = 0; i < kMaxDims; ++i)
+              from[i] = from[i] * p_.stride[i] + at.at[i] * p_.dilation[i] - p_.pad_lower[i];
+            from[time] += p_.history_length();
+            add_(t_.history.data(), second_, {history_.at(n, c, from), y_.at(n, at.outer, {d, h, w}), 0, 0, 1}, sum);
+          }
         }
       }
     }
@@ -300,6 +353,11 @@ user::Coord output_coord(const ConvProblem& problem, int64_t index) {
 
 ReferenceElement reference_element(const ConvProblem& problem, const HostTensors& tensors, int64_t index) {
   return Reference(problem, tensors).element(index);
+}
+
+ReferenceElement history_gradient_element(const ConvProblem& problem, const HostTensors& tensors, int64_t index) {
+  WT_CHECK(problem.writes_history(), "{} gives out no gradient of a history", to_text(problem));
+  return Reference(problem, tensors).history_gradient(index);
 }
 
 namespace {

@@ -28,11 +28,15 @@ struct ReferenceElement {
   double gain = 1;        // |alpha scale|: what an error of the sum is multiplied by
   double activated = 0;   // after the activation or its gradient
   double value = 0;       // after the user's f; not yet rounded to the output's type
+  double stored = 0;      // where a gradient of the new history is added: what was rounded and stored before
   EpilogueInputs inputs;
 };
 
 // Element `index` (in memory order) of the direction's output.
 ReferenceElement reference_element(const ConvProblem& problem, const HostTensors& tensors, int64_t index);
+
+// Element `index` of the gradient of the history, which backward data of a problem with a history gives out.
+ReferenceElement history_gradient_element(const ConvProblem& problem, const HostTensors& tensors, int64_t index);
 
 // The same from sums made elsewhere (dispatch/trial/gpu_verify.h): dot, square_sum and terms of `sums` are read, the
 // rest is filled in.

@@ -210,20 +210,22 @@ HostTensors make_tensors(const ConvProblem& problem, Fill fill, uint64_t seed) {
              mix64(mix64(seed) ^ uint64_t{2} << 56));
   poison(output_of(problem, tensors));
   fill_epilogue(problem, tensors, fill, seed);
-  if (problem.history) {
-    tensors.history = Buffer(static_cast<size_t>(history_bytes(problem)));
-    fill_array(problem.x, tensors.history.data(), problem.history_elements(), first_values,
-               mix64(mix64(seed) ^ uint64_t{6} << 56));
-  }
+  const auto fill_history = [&](Buffer& buffer, bool exists, bool is_read, uint64_t number) {
+    if (!exists) return;
+    buffer = Buffer(static_cast<size_t>(history_bytes(problem)));
+    if (!is_read) return poison(buffer);
+    fill_array(problem.x, buffer.data(), problem.history_elements(), first_values, mix64(mix64(seed) ^ number << 56));
+  };
+  fill_history(tensors.history, problem.history, problem.reads_history(), 6);
+  fill_history(tensors.new_history, problem.new_history, problem.reads_new_history(), 13);
   if (problem.has_scales()) {
     const double share = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, problem.terms())));
     const auto stream = [&](uint64_t role) { return mix64(mix64(seed) ^ role << 56); };
     tensors.x_scales = fill_scales(problem.scales, problem.x_scales(), fill, 1, stream(11));
     tensors.w_scales = fill_scales(problem.scales, problem.w_scales(), fill, share, stream(12));
   }
-  if (problem.new_history) tensors.new_history = Buffer(static_cast<size_t>(history_bytes(problem)));
   tensors.bias_gradient = Buffer(static_cast<size_t>(problem.bias_gradient_channels()) * sizeof(float));
-  for (Buffer* output : {&tensors.new_history, &tensors.bias_gradient}) poison(*output);
+  poison(tensors.bias_gradient);
   return tensors;
 }
 

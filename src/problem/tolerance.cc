@@ -119,9 +119,9 @@ double sum_bound(const ConvProblem& problem, const ReferenceElement& element, co
   return relative * partial + inputs + flushed;
 }
 
-double error_bound(const ConvProblem& problem, const ReferenceElement& element, const ErrorModel& model) {
-  if (problem.first_type() == DataType::kI8) return int8_bound(problem, element);
-  if (model.exact && epilogue_is_exact(problem)) return 0;
+namespace {
+
+double epilogue_bound(const ConvProblem& problem, const ReferenceElement& element, const ErrorModel& model) {
   const Epilogue& e = problem.epilogue;
   const bool steps = e.alpha != 1 || e.scale || e.bias || e.residual || e.added > 0;
   const double sum = sum_bound(problem, element, model) * element.gain;
@@ -129,6 +129,20 @@ double error_bound(const ConvProblem& problem, const ReferenceElement& element, 
   const double activated =
       e.has_saved() ? gradient_bound(e, element, before) : slope_of(e) * before + own_error(e, element);
   return e.expression.empty() ? activated : expression_bound(e, element, activated);
+}
+
+}  // namespace
+
+double error_bound(const ConvProblem& problem, const ReferenceElement& element, const ErrorModel& model) {
+  if (problem.first_type() == DataType::kI8) return int8_bound(problem, element);
+  if (model.exact && epilogue_is_exact(problem)) return 0;
+  const double bound = epilogue_bound(problem, element, model);
+  if (!problem.reads_new_history()) return bound;
+  // What was stored before the gradient of the new history was added may be another neighbour of its value; the sum of
+  // both is rounded in fp32 too.
+  const DataType type = problem.output_type();
+  const double low = round_to(type, element.stored - bound), high = round_to(type, element.stored + bound);
+  return std::max(bound, high - low) + kUnit * std::fabs(element.value);
 }
 
 double channel_sum_bound(double total, double square_sum, int64_t terms, const ErrorModel& model) {

@@ -371,27 +371,51 @@ Status validate_bias_gradient(const ConvProblem& p) {
   return {};
 }
 
-// y[t] depends on x[t - reach] .. x[t], and reach pixels of history stand before x[0].
+// The next call's windows go on where this one's end, and its history holds x as it is.
+Status validate_new_history(const ConvProblem& p) {
+  const int time = p.time();
+  if (p.direction == Direction::kBackwardWeight) {
+    return bad_input("new_history belongs to fwd, and to bwd_data for its gradient; leave it out of bwd_weight");
+  }
+  if (p.in[time] % p.stride[time] != 0) {
+    return bad_input(
+        "new_history after {} rows with stride {}: the next call's first window would begin {} rows before its first "
+        "row's; use a multiple of the stride, or leave new_history out of the last call",
+        p.in[time], p.stride[time], p.stride[time] - p.in[time] % p.stride[time]);
+  }
+  if (p.direction == Direction::kForward) return {};
+  const Epilogue& e = p.epilogue;
+  if (e.scale || e.bias || e.activation != Activation::kNone || e.has_saved() || e.has_text() || e.amax) {
+    return bad_input(
+        "new_history of bwd_data adds the gradient of the new history to dx once it is stored; of the epilogue only "
+        "alpha, residual and add can go before that");
+  }
+  return {};
+}
+
+// y[t] depends on x[t - reach] .. x[t], and reach rows of history stand before x[0].
 Status validate_history(const ConvProblem& p) {
   if (!p.history) {
     if (p.new_history) return bad_input("new_history continues a history; add history, filled with zeros at the start");
     return {};
   }
-  constexpr int kTime = kMaxDims - 1;
-  if (p.direction != Direction::kForward) {
-    return bad_input("history belongs to fwd; for {} join history and x, and use padding 0", name_of(p.direction));
+  const int time = p.time();
+  if (p.history_length() == 0) {
+    return bad_input("a filter of size 1 along {} reaches no history; leave history out", kDimNames[time]);
   }
-  if (p.dims != 1) return bad_input("history is for one-dimensional problems; this one has {} dimensions", p.dims);
-  if (p.stride[kTime] != 1) return bad_input("history needs stride 1, not {}", p.stride[kTime]);
-  if (p.history_length() == 0) return bad_input("a filter of size 1 reaches no history; leave history out");
-  if (p.pad_lower[kTime] != p.history_length() || p.pad_upper[kTime] != 0) {
-    return bad_input("history stands in the place of causal padding, {}:0 here, not {}:{}; use pcausal",
-                     p.history_length(), p.pad_lower[kTime], p.pad_upper[kTime]);
+  if (p.pad_lower[time] != p.history_length() || p.pad_upper[time] != 0) {
+    return bad_input("history stands in the place of causal padding, {}:0 along {} here, not {}:{}; use pcausal",
+                     p.history_length(), kDimNames[time], p.pad_lower[time], p.pad_upper[time]);
   }
-  if (!checked_product({p.n, p.c, p.history_length() + p.in[kTime], size_of(p.x)})) {
+  Spatial joined = p.in;
+  joined[time] += p.history_length();  // fits: it is the padded input
+  if (!checked_product({p.n, p.c, joined[0], joined[1], joined[2], size_of(p.x)})) {
     return bad_input("the bytes of history and x do not fit in 64 bits; use a smaller batch or filter");
   }
-  return {};
+  if (p.bias_gradient == BiasGradient::kOfX) {
+    return bad_input("bias_gradient=x with a history: its pixels are no gradients of a transposed convolution");
+  }
+  return p.new_history ? validate_new_history(p) : Status{};
 }
 
 }  // namespace

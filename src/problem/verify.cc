@@ -50,6 +50,7 @@ class Verification {
     if (p_.epilogue.amax) check_amax(whole);
     report_.bias_gradient_fault = bias_gradient_fault(p_, t_, o_.model);
     report_.new_history_fault = new_history_fault(p_, t_);
+    report_.history_gradient_fault = history_gradient_fault(p_, t_, o_);
     report_.first = first_.take();
     for (Mismatch& mismatch : report_.first) complete(mismatch);
     return std::move(report_);
@@ -157,7 +158,8 @@ std::string VerifyReport::summary() const {
   if (wrong) text += fmt::format(", {} beyond the bound", wrong);
   if (unwritten) text += fmt::format(", {} unwritten", unwritten);
   if (nan) text += fmt::format(", {} NaN", nan);
-  for (const std::string& fault : {amax_fault, bias_gradient_fault, new_history_fault, store_fault}) {
+  for (const std::string& fault :
+       {amax_fault, bias_gradient_fault, new_history_fault, history_gradient_fault, store_fault}) {
     if (!fault.empty()) text += ", " + fault;
   }
   for (const Mismatch& m : first) {
@@ -193,9 +195,9 @@ std::string bias_gradient_fault(const ConvProblem& problem, const HostTensors& t
 }
 
 std::string new_history_fault(const ConvProblem& problem, const HostTensors& tensors) {
-  if (!problem.new_history) return {};
+  if (!problem.writes_new_history()) return {};
   Buffer right(static_cast<size_t>(history_bytes(problem)));
-  copy_joined(problem, tensors.history.data(), tensors.x.data(), problem.in[kMaxDims - 1], problem.history_length(),
+  copy_joined(problem, tensors.history.data(), tensors.x.data(), problem.in[problem.time()], problem.history_length(),
               right.data());
   const auto size = static_cast<size_t>(size_of(problem.x));
   for (size_t i = 0; i < right.size(); i += size) {
@@ -203,6 +205,25 @@ std::string new_history_fault(const ConvProblem& problem, const HostTensors& ten
     const auto at = static_cast<int64_t>(i / size);
     return fmt::format("new_history[{}] is {}, expected {}", at, load(problem.x, tensors.new_history.data(), at),
                        load(problem.x, right.data(), at));
+  }
+  return {};
+}
+
+std::string history_gradient_fault(const ConvProblem& problem, const HostTensors& tensors,
+                                   const VerifyOptions& options) {
+  if (!problem.writes_history()) return {};
+  const int64_t elements = problem.history_elements();
+  const auto work = elements * std::max<int64_t>(1, problem.terms());
+  const int64_t step = std::max<int64_t>(1, work / std::max<int64_t>(1, options.work_limit));
+  for (int64_t i = 0; i < elements; i += step) {
+    const ReferenceElement element = history_gradient_element(problem, tensors, i);
+    const double bound = error_bound(problem, element, options.model);
+    const float got = load(problem.x, tensors.history.data(), i);
+    if (within(problem.x, element.value, bound, got)) continue;
+    return fmt::format(
+        "history[{}] {}, expected {} with bound {:.3g}", i,
+        is_poison(problem.x, tensors.history.data(), i) ? std::string("was not written") : fmt::format("is {}", got),
+        element.value, bound);
   }
   return {};
 }

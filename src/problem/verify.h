@@ -44,11 +44,12 @@ struct VerifyReport {
   std::string amax_fault;         // empty: right, or not asked for
   std::string bias_gradient_fault;
   std::string new_history_fault;
+  std::string history_gradient_fault;
   std::string store_fault;  // of the store's own tensors, or why nothing was compared
 
   bool passed() const {
     return wrong == 0 && unwritten == 0 && nan == 0 && amax_fault.empty() && bias_gradient_fault.empty() &&
-           new_history_fault.empty() && store_fault.empty();
+           new_history_fault.empty() && history_gradient_fault.empty() && store_fault.empty();
   }
   bool sampled() const { return compared < elements; }
   std::string summary() const;  // one line, then one a mismatch
@@ -64,6 +65,9 @@ VerifyReport verify_store(const ConvProblem& problem, const HostTensors& tensors
 // What is wrong with these outputs; empty: nothing, or the problem has them not. Every element is compared.
 std::string bias_gradient_fault(const ConvProblem& problem, const HostTensors& tensors, const ErrorModel& model);
 std::string new_history_fault(const ConvProblem& problem, const HostTensors& tensors);
+// The same of the gradient of the history; beyond options.work_limit, elements at even distances.
+std::string history_gradient_fault(const ConvProblem& problem, const HostTensors& tensors,
+                                   const VerifyOptions& options);
 
 // The elements that a sampled comparison looks at, sorted. For tests and for whoever wants the same sample elsewhere.
 std::vector<int64_t> sample_elements(const ConvProblem& problem, const VerifyOptions& options);

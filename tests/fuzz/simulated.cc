@@ -14,6 +14,7 @@
 #include "config/signature.h"
 #include "dispatch/choice/candidates.h"
 #include "dispatch/choice/selection.h"
+#include "dispatch/plan/first_rows.h"
 #include "dispatch/plan/kernel.h"
 #include "dispatch/plan/transposed.h"
 #include "dispatch/trial/small_problem.h"
@@ -98,9 +99,11 @@ bool affordable(const KernelConfig& config, const ConvProblem& p) {
   return tiles(p.c / p.g) * tiles(p.k / p.g) * tiles(pixels) * static_cast<double>(p.g * taps) <= kTiles;
 }
 
-// The problem that a kernel of this config sees: a channels-last kernel serves others between transpositions.
+// The problem that a kernel of this config sees: a channels-last kernel serves others between transpositions, and one
+// that reads no history those with one, for all rows but the first.
 ConvProblem seen_by(const KernelConfig& config, const ConvProblem& problem) {
-  const ConvProblem own = kernel_problem(problem);
+  const bool apart = problem.history && !config.direct.history;
+  const ConvProblem own = apart ? main_part(kernel_problem(problem)) : kernel_problem(problem);
   return own.layout != config.layout && config.layout == Layout::kChannelsLast ? channels_last(own) : own;
 }
 
@@ -141,6 +144,7 @@ std::optional<Pair> kernel_of_problem(Random& random, const ConvProblem& problem
 std::optional<Pair> problem_of_kernel(Random& random, const ConvProblem& problem, Target target, Kind kind) {
   ConvProblem seen = kernel_problem(problem);
   if (random.chance(0.8)) seen = channels_last(seen);
+  if (kind == Kind::kDepthwiseStep) seen.history = seen.dims == 1 && seen.direction == Direction::kForward;
   std::vector<KernelConfig> all, some;
   propose(config_for(seen, target), Breadth::kAll, all);
   std::ranges::copy_if(all, std::back_inserter(some), [&](const KernelConfig& c) { return c.kind == kind; });
@@ -156,6 +160,18 @@ std::optional<Pair> problem_of_kernel(Random& random, const ConvProblem& problem
   if (!validate(*sizes).ok() || !serves(config, *sizes, false)) return std::nullopt;
   if (random.chance(0.15)) sizes->layout = Layout::kChannelsFirst;
   return Pair{*sizes, config};
+}
+
+// The same problem going on from a history, for a kernel that serves it so too.
+Pair with_history(Random& random, const Pair& plain) {
+  ConvProblem p = plain.problem;
+  const int time = p.time();
+  if (p.history || p.filter[time] == 1 || p.bias_gradient == BiasGradient::kOfX) return plain;
+  p.pad_lower[time] = p.history_length();
+  p.pad_upper[time] = 0;
+  p.history = true;
+  p.new_history = p.direction != Direction::kBackwardWeight && p.in[time] % p.stride[time] == 0 && random.chance(0.5);
+  return fits(p) && serves(plain.kernel, p, false) ? Pair{p, plain.kernel} : plain;
 }
 
 // Kinds of the target in turn; most kernels of a kind that few problems meet.
@@ -191,13 +207,22 @@ ConvProblem varied(Random& random, const ConvProblem& base) {
     if (random.chance(0.3)) p.pad_lower[i] = random.between(0, reach);
     if (random.chance(0.3)) p.pad_upper[i] = random.chance(0.5) ? p.pad_lower[i] : random.between(0, reach);
   }
+  if (p.history) {
+    const int time = p.time();
+    p.pad_lower[time] = p.history_length();
+    p.pad_upper[time] = 0;
+    p.new_history = p.new_history && p.in[time] % p.stride[time] == 0;
+  }
   return p;
 }
 
 std::optional<KernelConfig> kernel_called(const std::string& name, const ConvProblem& problem, Target target) {
   PlanOptions options;
   options.deterministic = false;
-  for (const ConvProblem& seen : {kernel_problem(problem), channels_last(kernel_problem(problem))})
+  std::vector<ConvProblem> all = {kernel_problem(problem)};
+  if (problem.history) all.push_back(main_part(all.front()));
+  for (size_t i = all.size(); i-- > 0;) all.push_back(channels_last(all[i]));
+  for (const ConvProblem& seen : all)
     for (const RankedConfig& ranked : rank(seen, usual_rates(target), options))
       if (name_of(*ranked.config) == name) return *ranked.config;
   return std::nullopt;
@@ -256,8 +281,9 @@ std::string Simulated::generate(Random& random) const {
         devices[static_cast<size_t>(random.between(0, static_cast<int64_t>(devices.size()) - 1))];
     const std::optional<Pair> pair = draw(random, device.target);
     if (!pair) continue;
-    const ConvProblem& base = pair->problem;
-    const KernelConfig* const config = &pair->kernel;
+    const Pair drawn = random.chance(0.15) ? with_history(random, *pair) : *pair;
+    const ConvProblem& base = drawn.problem;
+    const KernelConfig* const config = &drawn.kernel;
     bool deterministic = true;
     std::vector<std::string> problems;
     for (int i = 0; i < kAttempts && static_cast<int>(problems.size()) < kProblems; ++i) {

@@ -87,12 +87,48 @@ def test_causal_conv1d(width, activation):
     assert torch.equal(out, x[..., 20 - (width - 1):])
 
 
+@pytest.mark.parametrize("length", [2, 3, 20])  # below, at and beyond what the states hold
+@pytest.mark.parametrize("activation", [None, "silu"])
+def test_gradients_pass_through_states(length, activation):
+    x, w, b, before = torch.randn(2, 6, length), torch.randn(6, 4), torch.randn(6), torch.randn(2, 6, 3)
+    dy, d_after = torch.randn(2, 6, length), torch.randn(2, 6, 3)
+
+    def stock(x, w, b, before):
+        both = torch.cat([before, x], -1)
+        y = F.conv1d(both, w.unsqueeze(1), b, groups=6)
+        return F.silu(y) if activation else y, both[..., length:]
+
+    def ours(x, w, b, before):
+        return wtt.causal_conv1d(x, w, b, initial_states=before, return_final_states=True, activation=activation)
+
+    def gradients(function, kind, uses):
+        inputs = [t.to(kind).requires_grad_() for t in (x, w, b, before)]
+        y, after = function(*inputs)
+        total = sum((t * d.to(kind)).sum() for t, d, use in ((y, dy, uses[0]), (after, d_after, uses[1])) if use)
+        return torch.autograd.grad(total, inputs, allow_unused=True)
+    for uses in ((True, True), (True, False), (False, True)):
+        for mine, right in zip(gradients(ours, torch.float32, uses), gradients(stock, torch.float64, uses)):
+            right = torch.zeros(()) if right is None else right
+            mine = torch.zeros(()) if mine is None else mine
+            assert torch.allclose(mine.double(), right.double(), atol=1e-5), (uses, mine, right)
+
+
+def test_states_of_bfloat16_have_gradients():
+    x, w = torch.randn(2, 8, 9, dtype=torch.bfloat16), torch.randn(8, 4, dtype=torch.bfloat16, requires_grad=True)
+    before = torch.randn(2, 8, 3, dtype=torch.bfloat16, requires_grad=True)
+    y = wtt.causal_conv1d(x, w, initial_states=before)
+    y.sum().backward()
+    right = F.conv1d(torch.cat([before, x], -1).double(), w.unsqueeze(1).double(), groups=8)
+    dw, dh = torch.autograd.grad(right.sum(), (w, before))
+    assert w.grad.dtype == before.grad.dtype == torch.bfloat16
+    assert torch.allclose(w.grad.double(), dw.double(), rtol=0.01, atol=0.05)
+    assert torch.allclose(before.grad.double(), dh.double(), rtol=0.01, atol=0.05)
+
+
 def test_causal_conv1d_refuses_what_it_cannot():
     x, w = torch.randn(2, 6, 20), torch.randn(6, 4, requires_grad=True)
     with pytest.raises(NotImplementedError, match="seq_idx"):
         wtt.causal_conv1d(x, w, seq_idx=torch.zeros(2, 20, dtype=torch.int32))
-    with pytest.raises(NotImplementedError, match="gradients through states"):
-        wtt.causal_conv1d(x, w, initial_states=torch.zeros(2, 6, 3))
     with pytest.raises(NotImplementedError, match="activation"):
         wtt.causal_conv1d(x, w, activation="relu")
 

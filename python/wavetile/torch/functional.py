@@ -154,8 +154,8 @@ def causal_conv1d(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | No
 
     x is (batch, channels, length), fastest as a transposed (batch, length, channels) tensor; weight (channels, width);
     bias (channels,); initial_states and final_states_out (batch, channels, width - 1). activation is None, "silu" or
-    "swish". Gives the result, and with return_final_states the states for the next call as well. seq_idx and gradients
-    through states are not there yet and raise.
+    "swish". Gives the result, and with return_final_states the states for the next call as well; gradients pass through
+    both states. seq_idx is not there yet and raises.
     """
     library()
     if activation not in (None, "silu", "swish"):
@@ -163,11 +163,8 @@ def causal_conv1d(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | No
     if seq_idx is not None:
         raise NotImplementedError("seq_idx is not supported yet; split the sequences instead")
     x, weight = autocast(x, weight)
-    states = initial_states is not None or return_final_states or final_states_out is not None
     wanted = torch.is_grad_enabled() and any(
         t is not None and t.requires_grad for t in (x, weight, bias, initial_states))
-    if states and wanted:
-        raise NotImplementedError("gradients through states are not supported yet; use torch.no_grad(), or no states")
     if initial_states is not None:
         initial_states = initial_states.to(x.dtype)
     number = 4 if activation and not wanted else 0

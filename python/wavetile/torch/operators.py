@@ -132,30 +132,46 @@ def _plain_conv(x: torch.Tensor, w: torch.Tensor, shape: Any, last: bool) -> tor
 
 
 def _causal_context(ctx: Any, inputs: Any, output: Any) -> None:
-    x, w, bias, history, groups, dilation, activation, new_history = inputs
-    if activation != 0 or history is not None or new_history:
-        raise NotImplementedError("wavetile::causal_conv has gradients only without states and activation; "
+    x, w, bias, history, groups, dilation, activation, _ = inputs
+    if activation != 0:
+        raise NotImplementedError("wavetile::causal_conv has gradients only without activation; "
                                   "wavetile.torch.causal_conv1d applies the activation outside where one is needed")
-    ctx.save_for_backward(x, w)
+    ctx.save_for_backward(x, w, history)
     ctx.groups, ctx.dilation = groups, dilation
     ctx.bias_dtype = None if bias is None else bias.dtype
     ctx.set_materialize_grads(False)
 
 
-def _causal_backward(ctx: Any, dy: Any, _: Any) -> tuple[Any, ...]:
-    if dy is None:
+def _causal_backward(ctx: Any, dy: Any, d_after: Any) -> tuple[Any, ...]:
+    """The history meets the first results alone, so that its part is a convolution of few pixels: x is not copied."""
+    if dy is None and d_after is None:
         return (None,) * 8
-    x, w = ctx.saved_tensors
-    shape = ([1], [ctx.dilation * (w.shape[2] - 1)], [0], [ctx.dilation], False, [0], ctx.groups)
+    x, w, history = ctx.saved_tensors
+    reach, length = ctx.dilation * (w.shape[2] - 1), x.shape[2]
+    shape = ([1], [reach], [0], [ctx.dilation], False, [0], ctx.groups)
     needs = ctx.needs_input_grad
-    dx = dw = db = None
-    dy = dy.to(x.dtype)
+    dx = dw = db = dh = None
+    dy = x.new_zeros(x.shape[0], w.shape[0], length) if dy is None else dy.to(x.dtype)
+    met = min(length, reach)
+    first, alone = dy[..., :met], ([1], [0], [met], [ctx.dilation], False, [0], ctx.groups)
     if needs[0]:
         dx = torch.ops.wavetile.conv_dx(dy, w, x.shape, *shape, True)
     if needs[1] or needs[2]:
-        dw, db = torch.ops.wavetile.conv_dw(x, dy, w.shape, *shape, bool(needs[2]), TYPES[w.dtype], True)
+        met_too = history is not None and needs[1]
+        kind = torch.float32 if met_too else w.dtype  # two sums are added before they are rounded
+        dw, db = torch.ops.wavetile.conv_dw(x, dy, w.shape, *shape, bool(needs[2]), TYPES[kind], True)
+        if met_too:
+            dw = (dw + torch.ops.wavetile.conv_dw(history, first, w.shape, *alone, False, TYPES[kind], True)[0]).to(w.dtype)
         db = db.to(ctx.bias_dtype) if needs[2] else None
-    return dx, dw if needs[1] else None, db, None, None, None, None, None
+    if needs[3]:
+        dh = torch.ops.wavetile.conv_dx(first, w, history.shape, *alone, True)
+    if d_after is not None and reach > 0:  # the states after are the last pixels of those before and x
+        kept, given = max(0, reach - length), d_after.to(x.dtype)
+        if dx is not None:
+            dx[..., length - (reach - kept):] += given[..., kept:]
+        if dh is not None and kept > 0:
+            dh[..., length:] += given[..., :kept]
+    return dx, dw if needs[1] else None, db, dh, None, None, None, None
 
 
 def register() -> None:

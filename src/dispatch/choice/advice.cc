@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "base/integers.h"
-#include "dispatch/plan/history.h"
+#include "dispatch/plan/first_rows.h"
 #include "dispatch/plan/transposed.h"
 #include "kernels/kind.h"
 #include "problem/traffic.h"
@@ -132,6 +132,9 @@ int64_t workspace_bytes(const Decision& decision, const DeviceInfo& device) {
       return transposition_bytes(decision.problem) + workspace_bytes(*decision.inner, device);
     case Decision::Kind::kJoined:
       return join_bytes(decision.problem) + workspace_bytes(*decision.inner, device);
+    case Decision::Kind::kFirstRows:
+      return first_rows_bytes(decision.problem) +
+             std::max(workspace_bytes(*decision.inner, device), workspace_bytes(*decision.rest, device));
     case Decision::Kind::kRanges:
       return std::max(workspace_bytes(*decision.inner, device),
                       decision.rest ? workspace_bytes(*decision.rest, device) : 0);

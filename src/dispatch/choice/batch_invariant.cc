@@ -8,6 +8,7 @@
 #include "base/integers.h"
 #include "dispatch/choice/candidates.h"
 #include "dispatch/plan/cpu.h"
+#include "dispatch/plan/first_rows.h"
 #include "dispatch/plan/images.h"
 #include "dispatch/plan/transposed.h"
 #include "kernels/kind.h"
@@ -83,9 +84,13 @@ class Rebuilt {
         return transposed(of, problem, options);
       case Kind::kJoined:
         return joined(of, problem, options);
+      case Kind::kFirstRows:
+        return first_rows(of, problem, options);
       case Kind::kNextHistory: {
-        WT_TRY_ASSIGN(Decision inner, fitting(*of.inner, kernel_problem(problem), options));
-        return like(of, around(of.kind, problem, options, std::move(inner), 0, of.reason));
+        const bool inside = of.inner->problem.new_history;  // the kernel writes the next history too
+        WT_TRY_ASSIGN(Decision inner, fitting(*of.inner, inside ? problem : kernel_problem(problem), options));
+        const double next_us = inside ? 0 : next_history_us(problem, rates_of(device_));
+        return like(of, around(of.kind, problem, options, std::move(inner), next_us, of.reason));
       }
       case Kind::kBiasGradient:
         break;
@@ -168,9 +173,30 @@ class Rebuilt {
       *inner_options.workspace_limit -= bytes;
     }
     WT_TRY_ASSIGN(Decision inner, fitting(*of.inner, joined_problem(native), inner_options));
-    const double join = on_host ? 0 : join_us(native, rates_of(device_));
+    const Rates rates = rates_of(device_);
+    const double join = on_host ? 0 : join_us(native, rates) + next_history_us(problem, rates);
     Decision decision = like(of, around(of.kind, problem, options, std::move(inner), join, of.reason));
     decision.join_in = join_in;
+    return decision;
+  }
+
+  Result<Decision> first_rows(const Decision& of, const ConvProblem& problem, const PlanOptions& options) const {
+    const bool on_host = device_.kind == DeviceKind::kCpu;
+    const int64_t bytes = first_rows_bytes(problem);
+    PlanOptions inner_options = options;
+    JoinIn scratch_in = JoinIn::kWorkspace;
+    if (options.workspace_limit && *options.workspace_limit < bytes) {
+      if (!on_host) return workspace_too_small(bytes, options);
+      scratch_in = JoinIn::kOwnMemory;
+    } else if (inner_options.workspace_limit) {
+      *inner_options.workspace_limit -= bytes;
+    }
+    WT_TRY_ASSIGN(Decision main, fitting(*of.inner, main_part(problem), inner_options));
+    WT_TRY_ASSIGN(Decision first, fitting(*of.rest, first_part(problem), inner_options));
+    const double us = on_host ? 0 : first_rows_us(problem, rates_of(device_));
+    Decision decision = like(of, around(of.kind, problem, options, std::move(main), us, of.reason));
+    decision.rest = std::make_shared<const Decision>(std::move(first));
+    decision.join_in = scratch_in;
     return decision;
   }
 

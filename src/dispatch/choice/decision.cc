@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "base/integers.h"
 #include "config/fields.h"
@@ -14,6 +15,7 @@
 #include "dispatch/choice/selection.h"
 #include "dispatch/plan/bias_gradient.h"
 #include "dispatch/plan/cpu.h"
+#include "dispatch/plan/first_rows.h"
 #include "dispatch/plan/history.h"
 #include "dispatch/plan/images.h"
 #include "dispatch/plan/transposed.h"
@@ -215,8 +217,91 @@ class Chooser {
                   fmt::format("channels-last kernel between {} transpositions", transposition_count(problem)));
   }
 
-  // By a kernel that reads the history, or by any over history and x joined.
+  // By a kernel that reads the history, by any over history and x joined, or by any over x alone with the rows that the
+  // history meets apart: what should be the fastest of them.
   Result<Decision> with_history(const ConvProblem& problem, const PlanOptions& options) const {
+    if (problem.direction == Direction::kBackwardData) return first_rows(problem, options);
+    std::vector<Decision> ways;
+    std::vector<std::string> closed;
+    const auto add = [&](Result<Decision> way, const char* what) -> Status {
+      if (way.ok()) {
+        ways.push_back(std::move(*way));
+      } else if (way.status().code() == Code::kUnsupported) {
+        closed.push_back(fmt::format("{}: {}", what, way.status().message()));
+      } else {
+        return way.status();
+      }
+      return {};
+    };
+    WT_TRY(add(joined_or_read(problem, options), "history and x joined"));
+    if (device_.kind != DeviceKind::kCpu) {
+      if (problem.new_history) WT_TRY(add(choose_step(problem, options), "a kernel that writes the next history too"));
+      if (const std::string obstacle = first_rows_obstacle(problem); obstacle.empty()) {
+        WT_TRY(add(first_rows(problem, options), "the first rows apart"));
+      } else {
+        closed.push_back(fmt::format("the first rows apart: {}", obstacle));
+      }
+    }
+    if (ways.empty()) return nothing_else(unsupported("no kernel for '{}'", to_text(problem)), closed);
+    const auto best = std::ranges::min_element(ways, {}, [](const Decision& way) {
+      return way.expected_us() > 0 ? way.expected_us() : std::numeric_limits<double>::max();
+    });
+    Decision decision = std::move(*best);
+    for (auto way = ways.begin(); way != ways.end(); ++way) {
+      if (way != best)
+        closed.push_back(fmt::format("{}: {}, {:.2f} us", way->reason, way->leaf().kernel, way->expected_us()));
+    }
+    decision.passed_over.insert(decision.passed_over.end(), closed.begin(), closed.end());
+    return decision;
+  }
+
+  // One launch that reads the history and writes the next one.
+  Result<Decision> choose_step(const ConvProblem& problem, const PlanOptions& options) const {
+    if (!options.kernel.empty()) {
+      WT_TRY_ASSIGN(Decision named, named_kernel(device_, problem, options));
+      return next_history_inside(problem, options, std::move(named));
+    }
+    WT_TRY_ASSIGN(KernelDecision step, decide_kernel(device_, problem, options, check_));
+    if (!step.found) return step.nothing;
+    return next_history_inside(problem, options, std::move(*step.found));
+  }
+
+  static Decision next_history_inside(const ConvProblem& problem, const PlanOptions& options, Decision step) {
+    return around(Decision::Kind::kNextHistory, problem, options, std::move(step), 0,
+                  "reads the history and writes the next one in the same launch");
+  }
+
+  // x alone, and apart from it the rows that the history meets.
+  Result<Decision> first_rows(const ConvProblem& problem, const PlanOptions& options) const {
+    const bool on_host = device_.kind == DeviceKind::kCpu;
+    WT_TRY(must_compile("moving rows beside the history", problem));
+    const int64_t bytes = first_rows_bytes(problem);
+    PlanOptions inner_options = options;
+    JoinIn scratch_in = JoinIn::kWorkspace;
+    if (options.workspace_limit && *options.workspace_limit < bytes && on_host) {
+      scratch_in = JoinIn::kOwnMemory;
+    } else if (inner_options.workspace_limit && (*inner_options.workspace_limit -= bytes) < 0) {
+      return unsupported("the rows that the history of '{}' meets take {} bytes of workspace, {} more than the limit",
+                         to_text(problem), bytes, -*inner_options.workspace_limit);
+    }
+    WT_TRY_ASSIGN(Decision main, decide(main_part(problem), inner_options));
+    // The caller's kernel is for the image; the rows are another problem.
+    PlanOptions first_options = inner_options;
+    if (!on_host) first_options.kernel.clear();
+    WT_TRY_ASSIGN(Decision first, decide(first_part(problem), first_options));
+    const double us = on_host ? 0 : first_rows_us(problem, rates_of(device_));
+    std::string reason = fmt::format(
+        "x alone, and {} of {} output rows, which the history meets, apart by {} (at most {} bytes of rows "
+        "are copied)",
+        history_outputs(problem), problem.out()[problem.time()], first.leaf().kernel, bytes);
+    Decision decision = around(Decision::Kind::kFirstRows, problem, options, std::move(main), us, std::move(reason));
+    decision.rest = std::make_shared<const Decision>(std::move(first));
+    decision.join_in = scratch_in;
+    return decision;
+  }
+
+  // By a kernel that reads the history, or by any over history and x joined.
+  Result<Decision> joined_or_read(const ConvProblem& problem, const PlanOptions& options) const {
     const ConvProblem native = kernel_problem(problem);
     std::optional<KernelDecision> own;
     std::vector<std::string> passed_over;
@@ -224,11 +309,13 @@ class Chooser {
     if (!joins) {
       WT_TRY_ASSIGN(joins, joins_history(native, options, own, passed_over));
     }
+    const Rates rates = rates_of(device_);
+    const double next_us = device_.kind == DeviceKind::kCpu ? 0 : next_history_us(problem, rates);
     if (joins || problem.new_history) WT_TRY(must_compile(joins ? "joining the history" : "the next history", problem));
     if (!joins) {
       WT_TRY_ASSIGN(Decision inner, choose(native, options, std::move(own)));
       Decision decision =
-          around(Decision::Kind::kNextHistory, problem, options, std::move(inner), 0,
+          around(Decision::Kind::kNextHistory, problem, options, std::move(inner), next_us,
                  problem.new_history ? "reads the history, and writes the next one after it" : "reads the history");
       decision.passed_over = std::move(passed_over);
       return decision;
@@ -245,9 +332,9 @@ class Chooser {
           to_text(problem), join_bytes(native), -*inner_options.workspace_limit);
     }
     WT_TRY_ASSIGN(Decision inner, decide(joined_problem(problem), inner_options));
-    const double join = on_host ? 0 : join_us(native, rates_of(device_));
-    Decision decision =
-        around(Decision::Kind::kJoined, problem, options, std::move(inner), join, "history and x joined before");
+    const double join = on_host ? 0 : join_us(native, rates) + next_us;
+    Decision decision = around(Decision::Kind::kJoined, problem, options, std::move(inner), join,
+                               fmt::format("history and x joined before ({} bytes are copied)", join_bytes(native)));
     decision.join_in = join_in;
     decision.passed_over = std::move(passed_over);
     return decision;
@@ -289,6 +376,7 @@ double Decision::expected_us() const {
   if (!inner) return measured_us > 0 ? measured_us : predicted_us;
   const double each = inner->expected_us();
   if (each == 0) return 0;
+  if (kind == Kind::kFirstRows) return rest->expected_us() == 0 ? 0 : around_us + each + rest->expected_us();
   return around_us +
          (rest ? static_cast<double>(ranges - 1) * each + rest->expected_us() : static_cast<double>(ranges) * each);
 }
@@ -296,8 +384,8 @@ double Decision::expected_us() const {
 std::string Decision::why() const { return inner ? fmt::format("{}: {}", reason, inner->why()) : reason; }
 
 std::string_view name_of(Decision::Kind kind) {
-  constexpr std::array<std::string_view, 7> kNames = {"kernel", "cpu",          "transposed",   "ranges",
-                                                      "joined", "next history", "bias gradient"};
+  constexpr std::array<std::string_view, 8> kNames = {"kernel", "cpu",          "transposed", "ranges",
+                                                      "joined", "next history", "first rows", "bias gradient"};
   return kNames[static_cast<size_t>(kind)];
 }
 

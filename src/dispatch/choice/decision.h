@@ -4,7 +4,7 @@
 //   device, problem, options --decide--> Decision, a tree --plan/plan.cc--> plan
 //                                                        \--> explain, previews, the C API
 //
-//   bias gradient beside ( joined ( ranges ( transposed ( kernel ) ) ) ): each part may be missing
+//   bias gradient beside ( joined or first rows ( ranges ( transposed ( kernel ) ) ) ): each part may be missing
 //
 // A plan is built from the decision, and whoever tells a user what would run prints it: nothing else decides.
 #pragma once
@@ -40,6 +40,7 @@ struct Decision {
     kRanges,        // ranges of images, one after the other; `rest` are those left over
     kJoined,        // history and x joined before, and the new history after
     kNextHistory,   // a kernel that reads the history, and the new history after
+    kFirstRows,     // x alone, and the rows that the history meets apart, which `rest` computes
     kBiasGradient,  // the sums of a bias gradient after a weight gradient
   };
 
@@ -74,7 +75,7 @@ struct Decision {
 Decision around(Decision::Kind kind, const ConvProblem& problem, const PlanOptions& options, Decision inner,
                 double around_us, std::string reason);
 
-// "kernel", "cpu", "transposed", "ranges", "joined", "next history", "bias gradient".
+// "kernel", "cpu", "transposed", "ranges", "joined", "next history", "first rows", "bias gradient".
 std::string_view name_of(Decision::Kind kind);
 
 // Measures nothing: tuning on first use comes when the plan is built. Compiles nothing either, unless `check` lets it

@@ -6,6 +6,7 @@
 #include "dispatch/choice/kernel_decision.h"
 #include "dispatch/plan/bias_gradient.h"
 #include "dispatch/plan/cpu.h"
+#include "dispatch/plan/first_rows.h"
 #include "dispatch/plan/history.h"
 #include "dispatch/plan/images.h"
 #include "dispatch/plan/kernel.h"
@@ -67,6 +68,11 @@ PlanResult build(const std::shared_ptr<Device>& device, const Decision& decision
         WT_TRY_ASSIGN(rest, build(device, *decision.rest));
       }
       return make_images_plan(decision.problem, std::move(inner), std::move(rest), decision.reason);
+    }
+    case Kind::kFirstRows: {
+      WT_TRY_ASSIGN(std::shared_ptr<const Plan> first, build(device, *decision.rest));
+      return make_first_rows_plan(device, decision.problem, std::move(inner), std::move(first), decision.join_in,
+                                  decision.reason);
     }
     case Kind::kJoined:
     case Kind::kNextHistory:

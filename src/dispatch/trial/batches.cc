@@ -48,8 +48,8 @@ class BatchTrial {
     add(Tensor::kScale, pool_.scale, false, false);
     add(Tensor::kBias, pool_.bias, false, false);
     add(Tensor::kResidual, pool_.residual, false, true);
-    add(Tensor::kHistory, pool_.history, false, true);
-    add(Tensor::kNewHistory, pool_.new_history, true, true);
+    add(Tensor::kHistory, pool_.history, problem.writes_history(), true);
+    add(Tensor::kNewHistory, pool_.new_history, problem.writes_new_history(), true);
     add(Tensor::kXScales, pool_.x_scales, false, true);
     add(Tensor::kWScales, pool_.w_scales, false, false);
     for (int i = 0; i < problem.epilogue.auxiliaries(); ++i) {

@@ -42,7 +42,9 @@ Status execute_again(TrialTensors& tensors, const Plan& plan, const TrialOptions
   const ConvProblem& problem = tensors.problem();
   WT_TRY(tensors.fetch_outputs());
   const HostTensors& host = tensors.host();
-  std::vector<const Buffer*> written = {&output_of(problem, host), &host.amax, &host.bias_gradient, &host.new_history};
+  // Of the histories one may be read; it stays as it is.
+  std::vector<const Buffer*> written = {&output_of(problem, host), &host.amax, &host.bias_gradient, &host.history,
+                                        &host.new_history};
   for (int i = problem.epilogue.auxiliaries_read(); i < problem.epilogue.auxiliaries(); ++i)
     written.push_back(&host.aux[static_cast<size_t>(i)]);
   std::vector<Buffer> first;
@@ -171,8 +173,8 @@ Result<std::unique_ptr<TrialTensors>> TrialTensors::make(std::shared_ptr<Device>
   WT_TRY(tensors->upload(Tensor::kResidual, host.residual, false));
   WT_TRY(tensors->upload(Tensor::kAmax, host.amax, true));
   WT_TRY(tensors->upload(Tensor::kBiasGradient, host.bias_gradient, true));
-  WT_TRY(tensors->upload(Tensor::kHistory, host.history, false));
-  WT_TRY(tensors->upload(Tensor::kNewHistory, host.new_history, true));
+  WT_TRY(tensors->upload(Tensor::kHistory, host.history, problem.writes_history()));
+  WT_TRY(tensors->upload(Tensor::kNewHistory, host.new_history, problem.writes_new_history()));
   WT_TRY(tensors->upload(Tensor::kXScales, host.x_scales, false));
   WT_TRY(tensors->upload(Tensor::kWScales, host.w_scales, false));
   for (int i = 0; i < problem.epilogue.auxiliaries(); ++i) {
@@ -210,8 +212,9 @@ Status TrialTensors::reserve_workspace(int64_t bytes) {
 std::vector<std::pair<Tensor, Buffer*>> TrialTensors::outputs() {
   std::vector<std::pair<Tensor, Buffer*>> list = {{output_tensor(problem_.direction), &output_of(problem_, host_)},
                                                   {Tensor::kAmax, &host_.amax},
-                                                  {Tensor::kBiasGradient, &host_.bias_gradient},
-                                                  {Tensor::kNewHistory, &host_.new_history}};
+                                                  {Tensor::kBiasGradient, &host_.bias_gradient}};
+  if (problem_.writes_new_history()) list.emplace_back(Tensor::kNewHistory, &host_.new_history);
+  if (problem_.writes_history()) list.emplace_back(Tensor::kHistory, &host_.history);
   for (int i = problem_.epilogue.auxiliaries_read(); i < problem_.epilogue.auxiliaries(); ++i)
     list.emplace_back(auxiliary_tensor(i), &host_.aux[static_cast<size_t>(i)]);
   return list;

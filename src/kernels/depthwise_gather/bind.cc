@@ -147,9 +147,14 @@ Binding bind_weight(const KernelConfig& config, const ConvProblem& p, const Devi
   launch.kernel = name_of(config);
   launch.shape.grid[0] = static_cast<uint32_t>(fixed * ceil_div(arguments.splits, slots));
   launch.shape.threads = static_cast<uint32_t>(direct.block_size);
+  if (config.direct.history) arguments.history = direct_history(p);
   set_params(launch, arguments);
   launch.pointers.push_back({offsetof(GatherArguments, first), direct_first(p.direction), 0});
   launch.pointers.push_back({offsetof(GatherArguments, second), direct_second(p.direction), 0});
+  if (config.direct.history) {
+    launch.pointers.push_back(
+        {offsetof(GatherArguments, history) + offsetof(DirectHistory, data), Tensor::kHistory, 0});
+  }
   Binding binding;
   binding.launches.push_back(std::move(launch));
   bind_direct_sum(binding, config, p, offsetof(GatherArguments, out), arguments.splits);

@@ -18,12 +18,13 @@ bool is_gather(const Case& at) { return at.config.kind == Kind::kDepthwiseGather
 bool is_banded(const Case& at) { return at.config.kind == Kind::kDepthwiseBanded; }
 bool is_strips(const Case& at) { return at.config.kind == Kind::kDepthwiseStrips; }
 bool is_taps(const Case& at) { return at.config.kind == Kind::kDepthwiseTaps; }
+bool is_step(const Case& at) { return at.config.kind == Kind::kDepthwiseStep; }
 bool is_groups(const Case& at) { return at.config.kind == Kind::kGroups; }
 bool is_matrix(const Case& at) {
   return is_banded(at) || is_strips(at) || is_taps(at) || is_groups(at) || at.config.kind == Kind::kStacked;
 }
 bool is_depthwise(const Case& at) {
-  return is_stream(at) || is_gather(at) || is_banded(at) || is_strips(at) || is_taps(at);
+  return is_stream(at) || is_gather(at) || is_banded(at) || is_strips(at) || is_taps(at) || is_step(at);
 }
 
 bool is_gather_tile(const Case& at) {
@@ -87,12 +88,13 @@ constexpr Constraint kTargetRows[] = {
            kVectorBytes);
      }},
 
-    {"direct-history", "history stands before the pixels of a one-dimensional image, forward",
+    {"direct-history", "history stands before the pixels of a one-dimensional image, which backward data writes alone",
      [](const Case& at) { return at.config.direct.history; },
-     [](const Case& at) { return at.config.dims == 1 && at.config.direction == Direction::kForward; },
+     [](const Case& at) { return at.config.dims == 1 && at.config.direction != Direction::kBackwardData; },
      [](const Case& at) {
-       return fmt::format("history=true with direction={} and {} dimensions; it is for forward in one dimension",
-                          text_of(at.config.direction), at.config.dims);
+       return fmt::format(
+           "history=true with direction={} and {} dimensions; it is for fwd and bwd_weight in one dimension",
+           text_of(at.config.direction), at.config.dims);
      }},
 };
 
@@ -112,7 +114,9 @@ constexpr Constraint kProblemRows[] = {
      }},
 
     {"direct-multiplier", "vectors of input channels meet vectors of as many output channels",
-     [](const Case& at) { return is_stream(at) || is_banded(at) || (is_gather(at) && at.config.direct.vector_in > 1); },
+     [](const Case& at) {
+       return is_stream(at) || is_banded(at) || is_step(at) || (is_gather(at) && at.config.direct.vector_in > 1);
+     },
      [](const Case& at) { return at.problem->k_per_group() == 1; },
      [](const Case& at) {
        return fmt::format(

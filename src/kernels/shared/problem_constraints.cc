@@ -161,6 +161,14 @@ constexpr Constraint kRows[] = {
        return "the kernel reads no history; use one with direct.history=true, or let a plan join history and x first";
      }},
 
+    {"new-history",
+     "the next history is written by a launch of its own, but for kernels that write it with the outputs",
+     [](const Case& at) { return at.problem->new_history; },
+     [](const Case& at) { return at.config.kind == Kind::kDepthwiseStep; },
+     [](const Case&) -> std::string {
+       return "the kernel writes no new history; a plan does so after it, or use kind depthwise_step";
+     }},
+
     {"signature", "direction, types, layout, dimensions and epilogue are the problem's", always,
      [](const Case& at) { return signature_difference(at.config, *at.problem).empty(); },
      [](const Case& at) {

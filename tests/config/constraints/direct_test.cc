@@ -103,6 +103,14 @@ const RowCase kTargetCases[] = {
      },
      "prefetch=2 on sm_80 with direction=fwd stride=0x0 dilation=0x0 vectors=1/1 sub_w=1 block_size=64: rows in shared "
      "memory"},
+    {"step-history", [](KernelConfig& c) { c.kind = Kind::kDepthwiseStep; },
+     "history=false and 2 dimensions; a step has history=true and one dimension"},
+    {"step-dilation",
+     [](KernelConfig& c) {
+       c.kind = Kind::kDepthwiseStep;
+       c.fixed.filter_h = 4;
+     },
+     "filter_h=4 with dilation_h=0; use a dilation of 1"},
     {"direct-groups-shape", [](KernelConfig& c) { make_groups(c).prefetch = 1; },
      "filter=3x3 stride=1x1 dilation=1x1 prefetch=1: this kind needs"},
     {"direct-groups-warps", [](KernelConfig& c) { make_groups(c).tile_w = 40; },
@@ -139,6 +147,9 @@ const RowCase kProblemCases[] = {
        c.direct.vector_in = c.direct.vector_out = 4;
      },
      "filter=3x2001 takes", "fwd bf16 n1 g8 c8 k8 i3x2001 f3x2001"},
+    {"step-size", [](KernelConfig& c) { c.kind = Kind::kDepthwiseStep; },
+     "2147483648 pixels and 1 channels; this kernel counts each to 2147483647",
+     "fwd bf16 n1 c1 k1 i2147483647 f2 pcausal history"},
     {"direct-bundle", [](KernelConfig& c) { make_groups(c); },
      "4 input and 4 output channels per group in bundles of 8 with finite_only=false",
      "fwd bf16 n1 g2 c8 k8 i8x8 f3x3"},

@@ -55,6 +55,7 @@ struct DirectGatherWeight {
   static constexpr int kWidth = kConfig.direct.vector_out;
   static constexpr int kTaps = kConfig.direct.sub_w;
   static constexpr bool kVector = kConfig.direct.vector_in == kWidth && kWidth > 1;
+  static constexpr bool kHistory = kConfig.direct.history;  // one-dimensional, so that all before pixel 0 is along w
   using X = Storage<kConfig.x>;
   using Y = Storage<kConfig.y>;
 
@@ -82,9 +83,12 @@ struct DirectGatherWeight {
     const i32 end = first + p.lattice_columns < p.to.size[2] ? first + p.lattice_columns : p.to.size[2];
     const i32 origin = taps.s * p.dilation[2] - p.pad[2];
     i64 apart[kVector ? 1 : kWidth];  // from a pixel to each of the thread's channels
+    i64 past_apart[kVector ? 1 : kWidth];
     WT_UNROLL for (int e = 0; e < (kVector ? 1 : kWidth); ++e) {
       apart[e] = kVector ? channel : (channel + e) / p.multiplier * p.from.channel;
+      if constexpr (kHistory) past_apart[e] = kVector ? channel : (channel + e) / p.multiplier * p.history.channel;
     }
+    const X* const past = kHistory ? static_cast<const X*>(p.history.data) + image * p.history.n : nullptr;
     for (i32 w = first; w < end; w += kPixels) {
       // WHY all loads first: a product between them would wait for each in turn.
       Channels<Y, kWidth> dy[kPixels];
@@ -96,7 +100,14 @@ struct DirectGatherWeight {
         WT_UNROLL for (int tap = 0; tap < kTaps; ++tap) {
           // Taps beyond the filter read what exists and are not stored.
           const i32 position = column + tap * p.dilation[2];
-          exists[i][tap] = w + i < end && position >= 0 && position < p.from.size[2];
+          exists[i][tap] = w + i < end && (kHistory || position >= 0) && position < p.from.size[2];
+          if constexpr (kHistory) {
+            if (position < 0) {
+              const X* const from = past + static_cast<i64>(p.history.length + position) * p.history.pixel;
+              x[i][tap] = Fetched::load(from, past_apart, exists[i][tap]);
+              continue;
+            }
+          }
           x[i][tap] = Fetched::load(from_x + position * p.from.spatial[2], apart, exists[i][tap]);
         }
       }

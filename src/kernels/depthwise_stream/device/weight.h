@@ -36,7 +36,7 @@ struct StreamWeight {
  private:
   static constexpr int kWidth = Shape::kWidth;
   static constexpr int kInputs = (Shape::kColumns - 1) * Shape::kStepCols + Shape::kCols;
-  using ReaderX = RowReader<Storage<kConfig.x>, kWidth, kInputs>;
+  using ReaderX = RowReader<Storage<kConfig.x>, kWidth, kInputs, kConfig.direct.history>;
   using ReaderY = RowReader<Storage<kConfig.y>, kWidth, Shape::kColumns>;
   using Sums = float[Shape::kRows][Shape::kCols][kWidth];
   using RowY = typename ReaderY::Pixel[Shape::kColumns];
@@ -57,7 +57,8 @@ struct StreamWeight {
 
   WT_DEVICE static void add_strip(const Params& p, const Strip& strip, i32 channel, i32 tap_plane, Sums& sum) {
     const i32 column = strip.column_tile * Shape::kColumns;
-    const ReaderX from_x = ReaderX::make(p.from, p.first, strip.image, channel, column * Shape::kStepCols - p.pad[2]);
+    ReaderX from_x = ReaderX::make(p.from, p.first, strip.image, channel, column * Shape::kStepCols - p.pad[2]);
+    if constexpr (kConfig.direct.history) from_x.set_history(p.history, strip.image, channel);
     const ReaderY from_y = ReaderY::make(p.to, p.second, strip.image, channel, column);
     const i32 plane = Shape::kPlanes ? strip.plane * p.stride_d - p.pad[0] + tap_plane * p.dilation_d : 0;
     const bool exists = plane >= 0 && plane < p.from.size[0];

@@ -27,7 +27,7 @@ struct DirectBlocks {
   i32 channel_blocks;  // blocks over the channels, the fastest index of the grid
 };
 
-// The pixels before the first, of kernels with direct.history (1D forward). Distances in elements.
+// The pixels before the first, of kernels with direct.history (1D forward and backward weight). Distances in elements.
 struct DirectHistory {
   const void* data;
   i32 length;  // pixels of an image

@@ -40,7 +40,7 @@ constexpr DataType output_type(const KernelConfig& config) {
 // wgmma and the four-wave kernels multiply fp8 as it is. Bulk copies bring fp32 whole, and
 // each number is multiplied as two tf32.
 constexpr DataType multiply_type(const KernelConfig& config) {
-  const bool bulk = config.kind >= Kind::kTma && config.kind <= Kind::kTcgen05;
+  const bool bulk = config.kind >= Kind::kTma && config.kind <= Kind::kTcgen05Halo;
   if (bulk && operand_a(config) == DataType::kF32) return DataType::kTf32;
   const bool as_stored = config.kind != Kind::kBasic && config.kind != Kind::kPortable;
   if (as_stored || config.gemm.pipeline == Pipeline::kWavelet) return operand_a(config);

@@ -5,7 +5,7 @@
 // blocks by the same functions that the kernel lays out by.
 #pragma once
 
-#include "kernels/tma/device/layout.h"
+#include "kernels/tcgen05_halo/device/layout.h"
 
 namespace wt::tcgen05_layout {
 
@@ -22,8 +22,7 @@ constexpr int row_of_halves(int row) { return row_of_half(row / 64, row % 64); }
 // Or the parts of one tile's sum, of as many blocks as the launch says.
 constexpr bool sums_in_cluster(const KernelConfig& config) { return config.gemm.split_k == SplitK::kCluster; }
 
-// A tile's rows and columns of one block.
-inline constexpr int kRows = 128;
+// A tile's columns of one block.
 constexpr int columns(const KernelConfig& config) { return config.gemm.tile.n / blocks(config); }
 
 // Tiles of a grid that has a cluster for each are handed out by launch control; else blocks walk over them in turns.
@@ -32,9 +31,12 @@ inline constexpr int kAnswers = 3;  // of launch control on their way
 
 // Sums in tensor memory: two tiles', so that one is stored while the next is multiplied, or one.
 constexpr int accumulators(const KernelConfig& config) { return config.gemm.double_buffer ? 2 : 1; }
+constexpr int sum_columns(const KernelConfig& config) {
+  return (sums_taps(config) ? tap_units(config) : accumulators(config)) * config.gemm.tile.n;
+}
 constexpr int tensor_columns(const KernelConfig& config) {
   int power = 32;
-  while (power < accumulators(config) * config.gemm.tile.n) power *= 2;
+  while (power < sum_columns(config)) power *= 2;
   return power;
 }
 
@@ -50,14 +52,28 @@ constexpr int answer_readers(const KernelConfig& config) {
   return kStoreWarps + 2 + (copies_residual(config) ? 1 : 0) + change_warps(config);
 }
 
+// Boxes of a stage, each with its products: of patches, taps.
+constexpr int stage_boxes(const KernelConfig& config) {
+  return loads_patches(config) ? config.gemm.filter_rows * patch_taps_w(config) : tma_layout::boxes(config);
+}
+
 // A slot of the ring.
 constexpr int a_box_bytes(const KernelConfig& config) { return kRows * config.gemm.swizzle_a; }
 constexpr int b_box_bytes(const KernelConfig& config) { return tma_layout::b_box_bytes(config) / blocks(config); }
 constexpr int a_bytes(const KernelConfig& config) {
-  return tma_layout::aligned(tma_layout::boxes(config) * a_box_bytes(config));
+  return tma_layout::aligned(sums_taps(config)       ? patch_copies(config) * patch_copy_bytes(config)
+                             : loads_patches(config) ? patch_height(config) * pixel_pitch(config) * config.gemm.swizzle_a
+                                                     : tma_layout::boxes(config) * a_box_bytes(config));
 }
 constexpr int b_bytes(const KernelConfig& config) {
-  return tma_layout::aligned(tma_layout::boxes(config) * b_box_bytes(config));
+  return tma_layout::aligned(sums_taps(config) ? gradient_boxes(config) * gradient_box_bytes(config)
+                                               : stage_boxes(config) * b_box_bytes(config));
+}
+// Where the rows of a box begin in its slot.
+constexpr int a_box_at(const KernelConfig& config, int box) {
+  if (!loads_patches(config)) return box * a_box_bytes(config);
+  const int wide = patch_taps_w(config);
+  return (box / wide * pixel_pitch(config) + box % wide) * config.gemm.swizzle_a;
 }
 
 // A tile of one chunk's columns, or of other ones.

@@ -74,14 +74,14 @@ constexpr Constraint kTileRows[] = {
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        const int wide = tcgen05_layout::columns(at.config);
-       return gemm.swizzle_a == 128 && (wide % 64 == 0 || wide < 64) &&
+       return (wide % 64 == 0 || wide < 64) &&
               (!gemm.multicast_b || wide / 64 % gemm.cluster_m == 0);
      },
      [](const Case& at) {
        return fmt::format(
-           "tile.n={} swizzle_a={} cluster_m={}: backward data of 16-bit types takes 128 bytes, whole "
-           "blocks of 64 columns, and as many for every tile that shares them",
-           at.config.gemm.tile.n, at.config.gemm.swizzle_a, at.config.gemm.cluster_m);
+           "tile.n={} cluster_m={}: backward data of 16-bit types takes whole blocks of 64 columns, and as many for "
+           "every tile that shares them",
+           at.config.gemm.tile.n, at.config.gemm.cluster_m);
      }},
 
     {"tcgen05-split", "parts of sums go to the workspace as fp32, or to the cluster's blocks",

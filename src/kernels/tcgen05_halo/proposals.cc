@@ -88,8 +88,9 @@ void propose_views(const KernelConfig& base, std::vector<KernelConfig>& configs)
     }
   }
   if (base.dims == 1) return;
-  for (const unsigned char groups : {2, 4, 8, 16}) {
-    if (!propose_shape(base, {64, false, kSearch}, 3, Staging::kTmaStore, configs)) continue;
+  for (const unsigned char groups : {2, 4, 8, 16, 32, 48, 64}) {
+    const short n = groups > 16 ? 128 : 64;
+    if (!propose_shape(base, {n, false, kSearch}, 3, Staging::kTmaStore, configs)) continue;
     configs.back().gemm.groups_per_tile = groups;
     configs.back().finite_only = true;
   }

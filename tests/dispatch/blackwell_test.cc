@@ -10,6 +10,7 @@
 #include <set>
 
 #include "config/enum_names.h"
+#include "config/quarantine.h"
 #include "dispatch/choice/selection.h"
 #include "exact_trial.h"
 #include "kernels/kind.h"
@@ -113,7 +114,7 @@ std::vector<SuiteEntry> layers() {
 }
 
 std::optional<RankedConfig> best(const ConvProblem& problem, const Rates& rates) {
-  return pick(View(problem, rates), {}, [](const KernelConfig&) { return true; });
+  return pick(View(problem, rates), {}, [](const KernelConfig& config) { return !unproven_form(config); });
 }
 
 // Strides that are wider than the filter leave pixels out.

@@ -54,6 +54,13 @@ Tiles tiles_of(const KernelConfig& config, const View& seen) {
   return tiles;
 }
 
+// Rows of a tile that copies bring: of one tile alone no more than there are pixels (kernels/tma/bind.cc).
+double copied_rows(const KernelConfig& config, const Facts& facts) {
+  int64_t most = 0;
+  for (const Rows& rows : facts.rows) most = std::max(most, rows.count);
+  return tcgen05_layout::copied_rows(config, most);
+}
+
 Stage stage_of(const KernelConfig& config, const View& seen) {
   const GemmConfig& gemm = config.gemm;
   const Facts& facts = facts_of(seen);
@@ -61,12 +68,12 @@ Stage stage_of(const KernelConfig& config, const View& seen) {
   const int blocks = tcgen05_layout::blocks(config);
   const double deep = gemm.tile.k * size_of(operand_a(config));
   const double steps = deep / 32 * parts.multiplied * (tma_layout::three_products(config) ? 3 : 1);
-  const double rows_a = tcgen05_layout::kRows * facts.crossed, rows_b = tcgen05_layout::columns(config);
+  const double rows_a = copied_rows(config, facts) * facts.crossed, rows_b = tcgen05_layout::columns(config);
   Stage stage;
   stage.products = steps * instruction_cycles(gemm.tile.n, blocks == 2);
   stage.filled = (rows_a / gemm.cluster_n + rows_b / gemm.cluster_m) * deep * parts.copied;
   // What copies write and products read. A pair's blocks read each their own half of both.
-  stage.shared = (rows_a + rows_b) * deep * (1 + steps * 32 / deep);
+  stage.shared = (rows_a + rows_b) * deep + steps * 32 * (tcgen05_layout::kRows + rows_b);
   if (tma_layout::three_products(config)) stage.shared += 3 * (rows_a + rows_b) * deep;  // numbers are parted
   return stage;
 }

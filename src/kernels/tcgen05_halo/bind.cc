@@ -35,7 +35,8 @@ Tcgen05HaloArguments arguments_of(const KernelConfig& config, const HaloView& vi
   arguments.columns = static_cast<i32>(forward ? problem.k_per_group() : problem.c_per_group());
   const int channels = tma_layout::copied_depth(config, arguments.depth), blocks = tcgen05_layout::blocks(config);
   arguments.box_channels = channels;
-  arguments.patch_bytes = tcgen05_layout::patch_height(config) * tcgen05_layout::pixel_pitch(config) * channels *
+  arguments.copied_rows = tcgen05_layout::copied_patch_rows(config, out[1]);
+  arguments.patch_bytes = arguments.copied_rows * tcgen05_layout::pixel_pitch(config) * channels *
                           size_of(operand_a(config));
   arguments.filter_bytes = tma_layout::b_copied_bytes(config) / tma_layout::box_k(config) * channels;
   arguments.stage_bytes =
@@ -92,7 +93,7 @@ Binding bind_patches(const KernelConfig& config, const View& seen, const DeviceI
   TensorMapSpec patch = pixels_map(view, forward ? problem.x : problem.y, forward ? problem.c : problem.k,
                                    forward ? problem.in : problem.out(), swizzle);
   patch.box = {static_cast<uint32_t>(arguments.box_channels), static_cast<uint32_t>(tcgen05_layout::pixel_pitch(config)),
-               static_cast<uint32_t>(tcgen05_layout::patch_height(config)), 1, 1};
+               static_cast<uint32_t>(arguments.copied_rows), 1, 1};
   launch.maps.push_back({offsetof(TmaHaloArguments, a), forward ? Tensor::kX : Tensor::kY, 0, patch});
   TensorMapSpec filter = filter_map(config, problem);
   filter.box[tma_layout::b_is_mn_major(config) ? 2 : 0] = static_cast<uint32_t>(arguments.box_channels);

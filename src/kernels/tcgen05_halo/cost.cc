@@ -45,7 +45,9 @@ Stage stage_of(const KernelConfig& config, const ConvProblem& problem, const Fac
   const BoxParts parts = box_parts(config, problem, facts);
   const int taps = tcgen05_layout::stage_boxes(config);
   const double deep = config.gemm.swizzle_a, steps = deep / 32 * parts.multiplied;
-  const double pixels = tcgen05_layout::patch_height(config) * tcgen05_layout::pixel_pitch(config) * facts.crossed;
+  const Spatial out = problem.direction == Direction::kForward ? problem.out() : problem.in;
+  const double pixels =
+      tcgen05_layout::copied_patch_rows(config, out[1]) * tcgen05_layout::pixel_pitch(config) * facts.crossed;
   const double columns = tcgen05_layout::columns(config);
   Stage stage;
   stage.products = taps * steps * instruction_cycles(config.gemm.tile.n, tcgen05_layout::blocks(config) == 2);

@@ -29,6 +29,7 @@ struct Tcgen05Gemm {
 
   WT_DEVICE static void run(const Params& p) {
     TensorRoles<kConfig>::run([&] { Tiles::prefetch(p), device::tma_prefetch(p.b); },
+                              [&](const Shared& shared) { Tiles::clear(p, shared); },
                               [&](const Shared& shared, u32 tensor) { store(p, shared, tensor); },
                               [&](const Shared& shared) { load(p, shared); },
                               [&](const Shared& shared, u32 tensor) { multiply(p, shared, tensor); },
@@ -157,7 +158,10 @@ struct Tcgen05Gemm {
         for (i32 stage = Sink::stages(p, work).count; stage > 0; --stage) {
           shared.ring.wait_full(slot);
           const SharedAddress a = shared.a_box(slot.slot, 0), b = shared.b_box(slot.slot, 0);
-          split_numbers(a, a + Shared::kLow, kBoxes * tcgen05_layout::a_box_bytes(kConfig), thread);
+          WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
+            const SharedAddress rows = a + tcgen05_layout::a_box_at(kConfig, box);
+            split_numbers(rows, rows + Shared::kLow, p.copied_rows * kConfig.gemm.swizzle_a, thread);
+          }
           split_numbers(b, b + Shared::kLow, kBoxes * tcgen05_layout::b_box_bytes(kConfig), thread);
           device::fence_async_shared();  // products read what these threads wrote
           device::sync_warp();

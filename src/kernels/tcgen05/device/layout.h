@@ -69,6 +69,12 @@ constexpr int b_bytes(const KernelConfig& config) {
   return tma_layout::aligned(sums_taps(config) ? gradient_boxes(config) * gradient_box_bytes(config)
                                                : stage_boxes(config) * b_box_bytes(config));
 }
+// Rows of a tile that are copied, where the longest region has `rows`: all, or of a block that loads a tile by itself no
+// more than exist. Products read what was there before in the others, whose sums are not stored.
+constexpr int copied_rows(const KernelConfig& config, long long rows) {
+  const bool alone = blocks(config) == 1 && cluster_tiles(config) == 1;
+  return alone && rows < kRows ? static_cast<int>(rows + 7) / 8 * 8 : kRows;
+}
 // Where the rows of a box begin in its slot.
 constexpr int a_box_at(const KernelConfig& config, int box) {
   if (!loads_patches(config)) return box * a_box_bytes(config);

@@ -3,6 +3,7 @@
 // (kernels/tma/device/arguments.h): what kernel.h loads and where its results go.
 #pragma once
 
+#include "kernels/tcgen05/device/roles.h"
 #include "kernels/tcgen05/device/source.h"
 #include "kernels/tma/device/output.h"
 #include "kernels/tma/device/source.h"
@@ -19,6 +20,19 @@ struct RegionTiles {
 
   WT_DEVICE static void prefetch(const Params& p) {
     if (boxes_of(p, p.regions[0]) > 0) device::tma_prefetch(p.regions[0].a);
+  }
+  // Rows that no copy brings, which products read all the same.
+  WT_DEVICE static void clear(const Params& p, const Shared& shared) {
+    if (p.copied_rows >= tcgen05_layout::kRows) return;
+    for (int slot = 0; slot < kConfig.gemm.stages; ++slot) {
+      WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
+        const SharedAddress rows = shared.a_box(slot, box);
+        const int from = p.copied_rows * kConfig.gemm.swizzle_a, end = tcgen05_layout::a_box_bytes(kConfig);
+        clear_rows(rows + from, rows + end);
+        if constexpr (Shared::kChanges) clear_rows(rows + Shared::kLow + from, rows + Shared::kLow + end);
+      }
+    }
+    device::fence_async_shared();
   }
   // Of a tile's whole sum.
   WT_DEVICE static i32 stages(const Params& p, const Work& work) {

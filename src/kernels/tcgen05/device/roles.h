@@ -13,9 +13,9 @@ struct TensorRoles {
   static constexpr int kBlocks = Shared::kBlocks, kTensorBarrier = 2;
 
   // store(shared, tensor) by each of four warps, load(shared), multiply(shared, tensor), others(shared, warp);
-  // prefetch() by one thread.
-  template <class Prefetch, class Store, class Load, class Multiply, class Others>
-  WT_DEVICE static void run(Prefetch&& prefetch, Store&& store, Load&& load, Multiply&& multiply, Others&& others) {
+  // prefetch() by one thread; clear(shared) by the store warps, before the first product.
+  template <class Prefetch, class Clear, class Store, class Load, class Multiply, class Others>
+  WT_DEVICE static void run(Prefetch&& prefetch, Clear&& clear, Store&& store, Load&& load, Multiply&& multiply, Others&& others) {
     const Shared shared = Shared::here();
     const int warp = device::warp_index();
     if (warp == tcgen05_layout::kLoadWarp) {
@@ -33,6 +33,7 @@ struct TensorRoles {
       device::tensor_allocate<kBlocks>(shared.tensor(), tcgen05_layout::tensor_columns(kConfig));
       device::tensor_relinquish<kBlocks>();
     }
+    if (warp < tcgen05_layout::kStoreWarps) clear(shared);
     if (warp == tcgen05_layout::kMultiplyWarp || warp < tcgen05_layout::kStoreWarps) {
       device::tensor_fence_before();
       device::sync_named(kTensorBarrier, 32 * (tcgen05_layout::kStoreWarps + 1));
@@ -57,5 +58,12 @@ struct TensorRoles {
       device::tensor_free<kBlocks>(tensor, tcgen05_layout::tensor_columns(kConfig));
   }
 };
+
+// Zeros to [from, end), whole 16 bytes; by the store warps, who do this while the first copies are on their way.
+WT_DEVICE void clear_rows(SharedAddress from, SharedAddress end) {
+  using Chunk = Vector<u32, 4>;
+  for (SharedAddress at = from + device::thread_index() * 16; at < end; at += 32 * tcgen05_layout::kStoreWarps * 16)
+    device::store_shared(at, Chunk{});
+}
 
 }  // namespace wt

@@ -35,7 +35,7 @@ struct Tcgen05Weight {
           device::tma_prefetch(p.dy);
           device::tma_prefetch(p.x);
         },
-        [&](const Shared& shared, u32 tensor) { store(p, shared, tensor); },
+        [](const Shared&) {}, [&](const Shared& shared, u32 tensor) { store(p, shared, tensor); },
         [&](const Shared& shared) { load(p, shared); },
         [&](const Shared& shared, u32 tensor) {
           if (Shared::in_tile() == 0) multiply(p, shared, tensor);

@@ -11,6 +11,7 @@ namespace wt {
 struct Tcgen05HaloArguments : TmaHaloArguments {
   i32 columns_w;    // columns of the filter's taps that have a stage each
   i32 step[2];      // d, w: pixels from a tap to the next
+  i32 copied_rows;  // of a patch
   i32 stage_bytes;  // that the copies of a stage bring, to both blocks of a pair
   CachePolicy policy;
 };

@@ -20,6 +20,11 @@ constexpr int patch_taps_w(const KernelConfig& config) {
 }
 constexpr int pixel_pitch(const KernelConfig& config) { return kPatchEdge + patch_taps_w(config) - 1; }
 constexpr int patch_height(const KernelConfig& config) { return kPatchHeight + config.gemm.filter_rows - 1; }
+// Rows of it that are copied, of images that are so many pixels `high`: of one tile below another all.
+constexpr int copied_patch_rows(const KernelConfig& config, long long high) {
+  const bool alone = tma_layout::tile_blocks(config) == 1 && high < kPatchHeight;
+  return alone ? static_cast<int>(high) + config.gemm.filter_rows - 1 : patch_height(config);
+}
 
 // Weight gradients: the rows of an instruction are blocks of x's channels, each a tap further on, its columns channels
 // of dy. A patch of 8 pixels a row for each column of the filter that a tile has, with filter3x3 all three.

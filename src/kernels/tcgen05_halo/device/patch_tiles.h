@@ -11,6 +11,7 @@
 // source proves right (config/quarantine.cc). A block of a pair has the next 16 rows of pixels.
 #pragma once
 
+#include "kernels/tcgen05/device/roles.h"
 #include "kernels/tcgen05/device/source.h"
 #include "kernels/tcgen05_halo/device/arguments.h"
 #include "kernels/tma_halo/device/output.h"
@@ -26,6 +27,16 @@ struct PatchTiles {
   static constexpr int kTaps = kConfig.gemm.filter_rows;
 
   WT_DEVICE static void prefetch(const Params& p) { device::tma_prefetch(p.a); }
+  // As RegionTiles::clear.
+  WT_DEVICE static void clear(const Params& p, const Shared& shared) {
+    constexpr int kRowBytes = tcgen05_layout::pixel_pitch(kConfig) * kConfig.gemm.swizzle_a;
+    if (p.copied_rows >= tcgen05_layout::patch_height(kConfig)) return;
+    for (int slot = 0; slot < kConfig.gemm.stages; ++slot) {
+      const SharedAddress patch = shared.a_box(slot, 0);
+      clear_rows(patch + p.copied_rows * kRowBytes, patch + tcgen05_layout::patch_height(kConfig) * kRowBytes);
+    }
+    device::fence_async_shared();
+  }
   // Of a tile's whole sum: planes, columns of taps, blocks of channels.
   WT_DEVICE static i32 stages(const Params& p, const Work&) { return p.planes * p.columns_w * p.depth_blocks; }
 

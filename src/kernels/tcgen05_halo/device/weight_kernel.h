@@ -32,7 +32,7 @@ struct Tcgen05HaloWeight {
           device::tma_prefetch(p.dy);
           device::tma_prefetch(p.x);
         },
-        [&](const Shared& shared, u32 tensor) { store(p, shared, tensor); },
+        [](const Shared&) {}, [&](const Shared& shared, u32 tensor) { store(p, shared, tensor); },
         [&](const Shared& shared) { load(p, shared); },
         [&](const Shared& shared, u32 tensor) { multiply(p, shared, tensor); }, [](const Shared&, int) {});
   }

@@ -163,6 +163,10 @@ double gradient_cycles(const KernelConfig& config, const View& asked, int64_t me
   const double channels =
       static_cast<double>(problem.c_per_group()) / static_cast<double>(channel_blocks * tma_layout::box_k(config));
   const double brought = (rows + tcgen05_layout::columns(config) * channels) * 128.0;
+  const double written =
+      (tcgen05_layout::copied_blocks(config, problem.k_per_group()) * tma_layout::box_k(config) +
+       tcgen05_layout::columns(config)) *
+      128.0;
   const double fill = brought / gradient_fill(rates, std::min(items, at_once) * blocks);
   // Parts by pairs of columns as on Hopper (kernels/tma_weight/cost.cc), whole sums by 16 bytes of a row a thread, a
   // row a cycle; a guess.
@@ -172,7 +176,7 @@ double gradient_cycles(const KernelConfig& config, const View& asked, int64_t me
   const auto shares = static_cast<double>(members);
   const double output = cluster ? exchange_cycles(config, shares) + whole / shares : whole;
   const double busy =
-      waves * (deep * std::max({products, turning, fill, 2 * bytes / rates.shared}) + output) + kStartCycles;
+      waves * (deep * std::max({products, turning, fill, (written + bytes) / rates.shared}) + output) + kStartCycles;
   const double sum = parts ? sum_cycles(problem, rates, count) : 0;
   return rates.launch_cycles() + rates.first_data_cycles() + overlapped(busy, facts) * (cluster ? kParts : 1) + sum;
 }

@@ -75,6 +75,12 @@ constexpr int copied_rows(const KernelConfig& config, long long rows) {
   const bool alone = blocks(config) == 1 && cluster_tiles(config) == 1;
   return alone && rows < kRows ? static_cast<int>(rows + 7) / 8 * 8 : kRows;
 }
+// The same of a weight gradient's blocks of output channels, of which a group has `rows`.
+constexpr int copied_blocks(const KernelConfig& config, long long rows) {
+  const int block = tma_layout::box_k(config), all = kRows / block;
+  const bool alone = blocks(config) == 1 && !tma_layout::changes_tiles(config) && rows < kRows;
+  return alone ? static_cast<int>((rows + block - 1) / block) : all;
+}
 // Where the rows of a box begin in its slot.
 constexpr int a_box_at(const KernelConfig& config, int box) {
   if (!loads_patches(config)) return box * a_box_bytes(config);

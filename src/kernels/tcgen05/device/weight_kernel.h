@@ -35,7 +35,8 @@ struct Tcgen05Weight {
           device::tma_prefetch(p.dy);
           device::tma_prefetch(p.x);
         },
-        [](const Shared&) {}, [&](const Shared& shared, u32 tensor) { store(p, shared, tensor); },
+        [&](const Shared& shared) { clear(p, shared); },
+        [&](const Shared& shared, u32 tensor) { store(p, shared, tensor); },
         [&](const Shared& shared) { load(p, shared); },
         [&](const Shared& shared, u32 tensor) {
           if (Shared::in_tile() == 0) multiply(p, shared, tensor);
@@ -64,6 +65,16 @@ struct Tcgen05Weight {
   static_assert(!kTurns || (kBlockBytes == kTurnedBoxBytes && !kPair));
   static_assert(Shared::kTiles == 1 && !tcgen05_layout::takes_clusters(kConfig));
   using Steps = typename WeightStore<kConfig>::Steps;
+
+  // Blocks of output channels that no copy brings, which products read all the same.
+  WT_DEVICE static void clear(const Params& p, const Shared& shared) {
+    if (p.copied_blocks >= kBlocksM) return;
+    for (int slot = 0; slot < kConfig.gemm.stages; ++slot) {
+      const SharedAddress dy = shared.a_box(slot, 0);
+      clear_rows(dy + p.copied_blocks * kBlockBytes, dy + kBlocksM * kBlockBytes);
+    }
+    device::fence_async_shared();
+  }
 
   using Item = TensorItem;
   template <class Body>
@@ -106,6 +117,7 @@ struct Tcgen05Weight {
       if (part == 0) device::mbarrier_arrive_expect(own, static_cast<u32>(p.copied_bytes));
       const u32 full = kPair ? device::pair_address(own) : own;
       WT_UNROLL for (int i = 0; i < kBlocksM; ++i) {
+        if (i >= p.copied_blocks) break;
         const BulkCopies<kPair, false> copy{shared.a_box(slot.slot, 0) + i * kBlockBytes, p.dy, full, 0, p.policy};
         copy.tiled(row + kChannels * i, pixel);
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// config/quarantine.h - kernels known to be wrong: never listed, generated or chosen, each with its reason. And forms of
-// kernels that rest on what no source proves: listed and tested in the simulator, but not chosen on a GPU before its
+// config/quarantine.h - kernels known to be wrong: never listed, generated or chosen, each with its reason. And forms
+// of kernels that rest on what no source proves: listed and tested in the simulator, but not chosen on a GPU before its
 // probes have passed (dispatch/choice/proven.h).
 #pragma once
 

@@ -94,9 +94,10 @@ Result<std::set<std::string>> record_probes(const DeviceInfo& device, std::span<
 std::string unproven_reason(const std::set<std::string>& proven, const KernelConfig& config) {
   const UnprovenForm* form = unproven_form(config);
   if (!form || proven.contains(std::string(form->id))) return "";
-  return fmt::format("form {} rests on what no source proves, {}, and no probe has shown it on this GPU; run 'wavetile "
-                     "conformance --device gpu', whose probes {} show it",
-                     form->id, form->fact, form->probes);
+  return fmt::format(
+      "form {} rests on what no source proves, {}, and no probe has shown it on this GPU; run 'wavetile "
+      "conformance --device gpu', whose probes {} show it",
+      form->id, form->fact, form->probes);
 }
 
 }  // namespace wt

@@ -25,7 +25,8 @@ struct ProbeResult {
 // $WAVETILE_PROVEN_FORMS, or proven-forms.txt in the user's data folder.
 Result<std::filesystem::path> proven_path();
 
-// The ids of forms that are shown to be right on GPUs like this one. A file that cannot be trusted or read shows nothing.
+// The ids of forms that are shown to be right on GPUs like this one. A file that cannot be trusted or read shows
+// nothing.
 std::set<std::string> proven_forms(const DeviceInfo& device);
 
 // Writes down what probes of this device have shown: a form of which every one of `known` (the names of all probes that

@@ -73,7 +73,8 @@ Result<SearchReport> search(const std::shared_ptr<Device>& device, const ConvPro
   const bool is_gpu_device = is_gpu(device->info().kind);  // the simulator may try what no GPU has shown
   const std::set<std::string> proven = is_gpu_device ? proven_forms(device->info()) : std::set<std::string>();
   std::erase_if(candidates, [&](const RankedCandidate& candidate) {
-    return !candidate.accepts() || (is_gpu_device && !unproven_reason(proven, candidate.config).empty()) || candidate.name.find(options.filter) == std::string::npos ||
+    return !candidate.accepts() || (is_gpu_device && !unproven_reason(proven, candidate.config).empty()) ||
+           candidate.name.find(options.filter) == std::string::npos ||
            (!options.names.empty() && !options.names.contains(candidate.name)) ||
            (options.own_only && !candidate.registered);
   });

@@ -74,8 +74,7 @@ constexpr Constraint kTileRows[] = {
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        const int wide = tcgen05_layout::columns(at.config);
-       return (wide % 64 == 0 || wide < 64) &&
-              (!gemm.multicast_b || wide / 64 % gemm.cluster_m == 0);
+       return (wide % 64 == 0 || wide < 64) && (!gemm.multicast_b || wide / 64 % gemm.cluster_m == 0);
      },
      [](const Case& at) {
        return fmt::format(

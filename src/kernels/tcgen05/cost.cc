@@ -163,10 +163,9 @@ double gradient_cycles(const KernelConfig& config, const View& asked, int64_t me
   const double channels =
       static_cast<double>(problem.c_per_group()) / static_cast<double>(channel_blocks * tma_layout::box_k(config));
   const double brought = (rows + tcgen05_layout::columns(config) * channels) * 128.0;
-  const double written =
-      (tcgen05_layout::copied_blocks(config, problem.k_per_group()) * tma_layout::box_k(config) +
-       tcgen05_layout::columns(config)) *
-      128.0;
+  const double written = (tcgen05_layout::copied_blocks(config, problem.k_per_group()) * tma_layout::box_k(config) +
+                          tcgen05_layout::columns(config)) *
+                         128.0;
   const double fill = brought / gradient_fill(rates, std::min(items, at_once) * blocks);
   // Parts by pairs of columns as on Hopper (kernels/tma_weight/cost.cc), whole sums by 16 bytes of a row a thread, a
   // row a cycle; a guess.

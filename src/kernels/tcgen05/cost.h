@@ -28,8 +28,8 @@ struct Stage {
 double cycles_of(const KernelConfig& config, const View& seen, const Tiles& tiles, const Stage& stage, int splits);
 int64_t best_splits(const KernelConfig& config, const View& seen, const Tiles& tiles, const Stage& stage, int asked);
 
-// Of weight gradients, rates to a multiprocessor and to all as on Hopper (kernels/tma_weight/cost.cc), by 400 timed runs
-// on an H200: a guess here.
+// Of weight gradients, rates to a multiprocessor and to all as on Hopper (kernels/tma_weight/cost.cc), by 400 timed
+// runs on an H200: a guess here.
 double gradient_fill(const Rates& rates, double blocks_at_work);
 
 // Weight gradients in `splits` parts of the pixels.

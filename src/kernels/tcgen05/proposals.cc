@@ -109,7 +109,8 @@ void propose_copied_words(const KernelConfig& base, std::vector<KernelConfig>& c
   for (const short n : {128, 64, 32, 16}) {
     for (const SplitK split : {SplitK::kNone, SplitK::kCluster}) {
       const bool walks = split == SplitK::kCluster;
-      if (!propose_shape(base, {n, false, !walks, kSearch}, 128, Loader::kTmaIm2col, Staging::kDirect, configs)) continue;
+      if (!propose_shape(base, {n, false, !walks, kSearch}, 128, Loader::kTmaIm2col, Staging::kDirect, configs))
+        continue;
       configs.back().gemm.aligned_copy = true;
       configs.back().gemm.split_k = split;
       if (!set_stages(configs.back())) configs.pop_back();

@@ -36,11 +36,10 @@ Tcgen05HaloArguments arguments_of(const KernelConfig& config, const HaloView& vi
   const int channels = tma_layout::copied_depth(config, arguments.depth), blocks = tcgen05_layout::blocks(config);
   arguments.box_channels = channels;
   arguments.copied_rows = tcgen05_layout::copied_patch_rows(config, out[1]);
-  arguments.patch_bytes = arguments.copied_rows * tcgen05_layout::pixel_pitch(config) * channels *
-                          size_of(operand_a(config));
+  arguments.patch_bytes =
+      arguments.copied_rows * tcgen05_layout::pixel_pitch(config) * channels * size_of(operand_a(config));
   arguments.filter_bytes = tma_layout::b_copied_bytes(config) / tma_layout::box_k(config) * channels;
-  arguments.stage_bytes =
-      blocks * arguments.patch_bytes + tcgen05_layout::stage_boxes(config) * arguments.filter_bytes;
+  arguments.stage_bytes = blocks * arguments.patch_bytes + tcgen05_layout::stage_boxes(config) * arguments.filter_bytes;
   arguments.images = static_cast<i32>(problem.n);
   arguments.planes = static_cast<i32>(problem.filter[0]);
   arguments.columns_w = static_cast<i32>(problem.filter[2]) / tcgen05_layout::patch_taps_w(config);
@@ -92,8 +91,9 @@ Binding bind_patches(const KernelConfig& config, const View& seen, const DeviceI
   launch.kernel = name_of(config);
   TensorMapSpec patch = pixels_map(view, forward ? problem.x : problem.y, forward ? problem.c : problem.k,
                                    forward ? problem.in : problem.out(), swizzle);
-  patch.box = {static_cast<uint32_t>(arguments.box_channels), static_cast<uint32_t>(tcgen05_layout::pixel_pitch(config)),
-               static_cast<uint32_t>(arguments.copied_rows), 1, 1};
+  patch.box = {static_cast<uint32_t>(arguments.box_channels),
+               static_cast<uint32_t>(tcgen05_layout::pixel_pitch(config)), static_cast<uint32_t>(arguments.copied_rows),
+               1, 1};
   launch.maps.push_back({offsetof(TmaHaloArguments, a), forward ? Tensor::kX : Tensor::kY, 0, patch});
   TensorMapSpec filter = filter_map(config, problem);
   filter.box[tma_layout::b_is_mn_major(config) ? 2 : 0] = static_cast<uint32_t>(arguments.box_channels);
@@ -135,7 +135,8 @@ Binding bind_patches(const KernelConfig& config, const View& seen, const DeviceI
 
 Binding tcgen05_halo_kind::bind(const KernelConfig& config, const View& asked, const DeviceInfo& device, int splits) {
   return bind_seen(config, asked, device, [&](const View& seen) {
-    return config.direction == Direction::kBackwardWeight ? tcgen05_halo_kind::bind_gradient(config, seen, device, splits)
+    return config.direction == Direction::kBackwardWeight
+               ? tcgen05_halo_kind::bind_gradient(config, seen, device, splits)
                : bind_patches(config, seen, device, splits);
   });
 }

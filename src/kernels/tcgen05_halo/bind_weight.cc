@@ -69,10 +69,10 @@ Binding tcgen05_halo_kind::bind_gradient(const KernelConfig& config, const View&
   const auto patch = static_cast<uint32_t>(tcgen05_layout::patch_copy_rows(config));
   const auto channels = static_cast<uint32_t>(copied(tcgen05_layout::block_channels(config), arguments.channels));
   const auto rows = static_cast<uint32_t>(copied(std::min<int>(64, gemm.tile.n), arguments.rows));
-  arguments.copied_bytes = static_cast<i32>(
-      (kEdge * patch * channels * static_cast<uint32_t>(tcgen05_layout::patch_copies(config)) +
-       kEdge * high * rows * static_cast<uint32_t>(tcgen05_layout::gradient_boxes(config))) *
-      static_cast<uint32_t>(size_of(operand_a(config))));
+  arguments.copied_bytes =
+      static_cast<i32>((kEdge * patch * channels * static_cast<uint32_t>(tcgen05_layout::patch_copies(config)) +
+                        kEdge * high * rows * static_cast<uint32_t>(tcgen05_layout::gradient_boxes(config))) *
+                       static_cast<uint32_t>(size_of(operand_a(config))));
   Launch launch;
   launch.kernel = name_of(config);
   if (problem.n > 0) {

@@ -45,7 +45,8 @@ constexpr Constraint kTargetRows[] = {
      }},
 
     {"tcgen05-halo-weight",
-     "weight gradients of one 16-bit type have the taps of a patch along the rows, in two or three dimensions", is_weight,
+     "weight gradients of one 16-bit type have the taps of a patch along the rows, in two or three dimensions",
+     is_weight,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        const bool whole = gemm.specialization == Specialization::kFilter3x3;
@@ -65,10 +66,10 @@ constexpr Constraint kTargetRows[] = {
            "double_buffer={} staging={} split_k={} specialization={} finite_only={} dims={}: it takes one 16-bit type, "
            "tma_tiled, tma_halo, 2 to 7, 64 or 128, 128 rows by multiples of 16 columns and pixels, true, false, "
            "direct, none or workspace, default or filter3x3 with filter_rows=3, true, and 2 or 3",
-           text_of(operand_a(at.config)), text_of(operand_b(at.config)), text_of(gemm.loader_a),
-           text_of(gemm.loader_b), gemm.filter_rows, gemm.swizzle_a, gemm.tile.m, gemm.tile.n, gemm.tile.k,
-           gemm.persistent, gemm.double_buffer, text_of(gemm.staging), text_of(gemm.split_k),
-           text_of(gemm.specialization), at.config.finite_only, at.config.dims);
+           text_of(operand_a(at.config)), text_of(operand_b(at.config)), text_of(gemm.loader_a), text_of(gemm.loader_b),
+           gemm.filter_rows, gemm.swizzle_a, gemm.tile.m, gemm.tile.n, gemm.tile.k, gemm.persistent, gemm.double_buffer,
+           text_of(gemm.staging), text_of(gemm.split_k), text_of(gemm.specialization), at.config.finite_only,
+           at.config.dims);
      }},
 };
 
@@ -88,14 +89,13 @@ constexpr Constraint kProblemRows[] = {
      }},
 
     {"tcgen05-halo-taps", "the filter has as many taps below each other as a patch serves", nullptr,
-     [](const Case& at) {
-       return seen_filter(at)[1] == at.config.gemm.filter_rows;
-     },
+     [](const Case& at) { return seen_filter(at)[1] == at.config.gemm.filter_rows; },
      [](const Case& at) {
        const Spatial& filter = at.problem->filter;
-       return fmt::format("filter={}x{}x{}: this kernel has {} taps below each other, of filters along d alone or in "
-                          "one dimension those along it",
-                          filter[0], filter[1], filter[2], at.config.gemm.filter_rows);
+       return fmt::format(
+           "filter={}x{}x{}: this kernel has {} taps below each other, of filters along d alone or in "
+           "one dimension those along it",
+           filter[0], filter[1], filter[2], at.config.gemm.filter_rows);
      }},
 };
 

@@ -76,8 +76,8 @@ double gradient_cycles(const KernelConfig& config, const View& seen, int asked) 
   gradient.stage.shared = gradient.stage.filled + units * steps * 32.0 * (tcgen05_layout::kRows + gemm.tile.n);
   // Sums leave by lanes with neighbouring elements, a register at a time.
   const double rows = std::min<double>(gemm.tile.n, static_cast<double>(problem.k_per_group()));
-  const double channels = std::min<double>(tcgen05_layout::block_channels(config),
-                                           static_cast<double>(problem.c_per_group()));
+  const double channels =
+      std::min<double>(tcgen05_layout::block_channels(config), static_cast<double>(problem.c_per_group()));
   const double taps = gemm.filter_rows * tcgen05_layout::patch_copies(config);
   gradient.stored = taps * channels * rows * (parts ? 4 : 2);
   return cycles_of(config, seen, gradient, splits);

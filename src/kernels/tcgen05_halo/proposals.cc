@@ -108,8 +108,8 @@ struct GradientShape {
   bool whole;
 };
 constexpr GradientShape kGradients[] = {
-    {64, 128, 128, true},  {48, 128, 128, true},   {32, 128, 128, true},   {96, 128, 128, true},  {64, 64, 128, true},
-    {32, 128, 64, true},   {64, 128, 64, true},    {128, 128, 64, true},   {160, 128, 64, true},  {32, 64, 64, true},
+    {64, 128, 128, true},   {48, 128, 128, true},   {32, 128, 128, true},  {96, 128, 128, true},  {64, 64, 128, true},
+    {32, 128, 64, true},    {64, 128, 64, true},    {128, 128, 64, true},  {160, 128, 64, true},  {32, 64, 64, true},
     {128, 128, 128, false}, {256, 128, 128, false}, {256, 64, 128, false}, {256, 128, 64, false}, {64, 128, 128, false},
 };
 
@@ -159,7 +159,8 @@ void propose(const KernelConfig& base, const TargetInfo&, Breadth breadth, std::
   const bool staged = is_16_bit(output_type(base));
   for (const int taps : {3, 2, 5, 7}) {
     for (const Shape& shape : kShapes) {
-      if (shape.offer < least || (taps != 3 && (breadth == Breadth::kFew || (shape.n != 64 && shape.n != 32)))) continue;
+      if (shape.offer < least || (taps != 3 && (breadth == Breadth::kFew || (shape.n != 64 && shape.n != 32))))
+        continue;
       if (!staged) {
         propose_shape(base, shape, taps, Staging::kDirect, configs);
         continue;

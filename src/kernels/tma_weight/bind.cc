@@ -53,8 +53,8 @@ TmaWeightArguments weight_arguments(const KernelConfig& config, const ConvProble
   arguments.copied_blocks = tensor ? tcgen05_layout::copied_blocks(config, arguments.rows) : 0;
   const bool few = tensor && arguments.copied_blocks * tma_layout::box_k(config) < tcgen05_layout::kRows;
   const int copied_m = few ? arguments.copied_blocks * tma_layout::box_k(config) : gemm.tile.m;
-  arguments.copied_bytes = (copied_m * arguments.copied_rows + gemm.tile.n * arguments.copied_channels) *
-                           gemm.tile.k / tma_layout::box_k(config) * size_of(operand_a(config));
+  arguments.copied_bytes = (copied_m * arguments.copied_rows + gemm.tile.n * arguments.copied_channels) * gemm.tile.k /
+                           tma_layout::box_k(config) * size_of(operand_a(config));
   arguments.taps = static_cast<i32>(pixels(problem.filter));
   for (size_t i = 0; i < 3; ++i) {
     arguments.filter[i] = static_cast<i32>(problem.filter[i]);

@@ -7,15 +7,15 @@
 // Roles are warps: four store, each its quarter of tensor memory's lanes, one asks launch control for tiles, one loads,
 // one multiplies, one loads the residual. Two accumulators let a tile be stored while the next one is multiplied. Two
 // blocks may multiply a tile of 256 rows together, and tiles of a cluster may share an operand by multicast. Work is a
-// list of regions, as on Hopper (kernels/tma/device/arguments.h), or patches of an image (kernels/tcgen05_halo): `Tiles`
-// says what a tile is, how many stages it has and what they load.
+// list of regions, as on Hopper (kernels/tma/device/arguments.h), or patches of an image (kernels/tcgen05_halo):
+// `Tiles` says what a tile is, how many stages it has and what they load.
 #pragma once
 
 #include "kernels/tcgen05/device/product.h"
-#include "kernels/tcgen05/device/schedule.h"
-#include "kernels/tcgen05/device/sink.h"
 #include "kernels/tcgen05/device/region_tiles.h"
 #include "kernels/tcgen05/device/roles.h"
+#include "kernels/tcgen05/device/schedule.h"
+#include "kernels/tcgen05/device/sink.h"
 #include "kernels/tma/device/depth_steps.h"
 #include "kernels/tma/device/remainder.h"
 

@@ -61,16 +61,17 @@ constexpr int stage_boxes(const KernelConfig& config) {
 constexpr int a_box_bytes(const KernelConfig& config) { return kRows * config.gemm.swizzle_a; }
 constexpr int b_box_bytes(const KernelConfig& config) { return tma_layout::b_box_bytes(config) / blocks(config); }
 constexpr int a_bytes(const KernelConfig& config) {
-  return tma_layout::aligned(sums_taps(config)       ? patch_copies(config) * patch_copy_bytes(config)
-                             : loads_patches(config) ? patch_height(config) * pixel_pitch(config) * config.gemm.swizzle_a
-                                                     : tma_layout::boxes(config) * a_box_bytes(config));
+  return tma_layout::aligned(sums_taps(config) ? patch_copies(config) * patch_copy_bytes(config)
+                             : loads_patches(config)
+                                 ? patch_height(config) * pixel_pitch(config) * config.gemm.swizzle_a
+                                 : tma_layout::boxes(config) * a_box_bytes(config));
 }
 constexpr int b_bytes(const KernelConfig& config) {
   return tma_layout::aligned(sums_taps(config) ? gradient_boxes(config) * gradient_box_bytes(config)
                                                : stage_boxes(config) * b_box_bytes(config));
 }
-// Rows of a tile that are copied, where the longest region has `rows`: all, or of a block that loads a tile by itself no
-// more than exist. Products read what was there before in the others, whose sums are not stored.
+// Rows of a tile that are copied, where the longest region has `rows`: all, or of a block that loads a tile by itself
+// no more than exist. Products read what was there before in the others, whose sums are not stored.
 constexpr int copied_rows(const KernelConfig& config, long long rows) {
   const bool alone = blocks(config) == 1 && cluster_tiles(config) == 1;
   return alone && rows < kRows ? static_cast<int>(rows + 7) / 8 * 8 : kRows;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/tcgen05/device/region_tiles.h - tiles whose rows are the pixels of a region, one after the other, as on Hopper
-// (kernels/tma/device/arguments.h): what kernel.h loads and where its results go.
+// kernels/tcgen05/device/region_tiles.h - tiles whose rows are the pixels of a region, one after the other, as on
+// Hopper (kernels/tma/device/arguments.h): what kernel.h loads and where its results go.
 #pragma once
 
 #include "kernels/tcgen05/device/roles.h"
@@ -77,7 +77,8 @@ struct RegionTiles {
         if (kBoxes > 1 && left <= 0) at.box = kPastEnd;
         const i32 channel = at.box * p.box_channels;
         Loads::load_a(shared.a_box(slot.slot, box), region.a, full, start, row, at, first_channel + channel, p.policy);
-        Loads::load_b(shared.b_box(slot.slot, box), p.b, full, channel, at.filter, column, first_filter, p.filter_policy);
+        Loads::load_b(shared.b_box(slot.slot, box), p.b, full, channel, at.filter, column, first_filter,
+                      p.filter_policy);
         at.next(region.taps, p.depth_blocks);
         --left;
       }

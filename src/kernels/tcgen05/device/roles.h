@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/tcgen05/device/roles.h - what all kernels on tensor memory begin and end with: barriers, tensor memory, a role
-// for each warp, and nobody's leaving before the others are done.
+// kernels/tcgen05/device/roles.h - what all kernels on tensor memory begin and end with: barriers, tensor memory, a
+// role for each warp, and nobody's leaving before the others are done.
 #pragma once
 
 #include "kernels/tcgen05/device/shared.h"
@@ -15,7 +15,8 @@ struct TensorRoles {
   // store(shared, tensor) by each of four warps, load(shared), multiply(shared, tensor), others(shared, warp);
   // prefetch() by one thread; clear(shared) by the store warps, before the first product.
   template <class Prefetch, class Clear, class Store, class Load, class Multiply, class Others>
-  WT_DEVICE static void run(Prefetch&& prefetch, Clear&& clear, Store&& store, Load&& load, Multiply&& multiply, Others&& others) {
+  WT_DEVICE static void run(Prefetch&& prefetch, Clear&& clear, Store&& store, Load&& load, Multiply&& multiply,
+                            Others&& others) {
     const Shared shared = Shared::here();
     const int warp = device::warp_index();
     if (warp == tcgen05_layout::kLoadWarp) {

@@ -6,9 +6,9 @@
 //   those taps' filters               --TMA--/
 //
 // A pixel's channels are one row of the swizzle, and 8 pixels of a patch's row one repeat of it: the taps below each
-// other begin whole repeats apart, so that no start is off one. Columns of the filter have patches of their own, a pixel
-// further on. With filter3x3 one patch, two pixels wider, serves them all; its starts are anywhere in a repeat, which no
-// source proves right (config/quarantine.cc). A block of a pair has the next 16 rows of pixels.
+// other begin whole repeats apart, so that no start is off one. Columns of the filter have patches of their own, a
+// pixel further on. With filter3x3 one patch, two pixels wider, serves them all; its starts are anywhere in a repeat,
+// which no source proves right (config/quarantine.cc). A block of a pair has the next 16 rows of pixels.
 #pragma once
 
 #include "kernels/tcgen05/device/roles.h"
@@ -73,8 +73,7 @@ struct PatchTiles {
     constexpr bool kPair = Shared::kBlocks == 2;
     const auto part = static_cast<i32>(Shared::in_tile());
     const Rows at = rows(p, work);
-    const i32 column =
-        static_cast<i32>(work.tile.n) * kConfig.gemm.tile.n + part * tcgen05_layout::columns(kConfig);
+    const i32 column = static_cast<i32>(work.tile.n) * kConfig.gemm.tile.n + part * tcgen05_layout::columns(kConfig);
     const i32 first_channel = work.tile.group * p.depth;
     const i32 first_filter = work.tile.group * (tma_layout::b_is_mn_major(kConfig) ? p.depth : p.columns);
     const i32 of_filter = p.columns_w * kWide;  // taps beside each other

@@ -7,8 +7,9 @@
 //
 // Both operands are read across their channels, 16 pixels deep: two rows of 8. Rows of an instruction are two or four
 // blocks of channels, of which each begins one row of the patch further on, which is the next tap; so every start is at
-// a whole repeat of the swizzle. The sums of all taps of a tile lie beside each other in tensor memory, so that x and dy
-// are loaded once for them. Pixels beyond the edge are zeros in dy, multiplied by whatever is there in x: finite_only.
+// a whole repeat of the swizzle. The sums of all taps of a tile lie beside each other in tensor memory, so that x and
+// dy are loaded once for them. Pixels beyond the edge are zeros in dy, multiplied by whatever is there in x:
+// finite_only.
 #pragma once
 
 #include "kernels/device/epilogue.h"
@@ -127,8 +128,8 @@ struct Tcgen05HaloWeight {
 
   WT_DEVICE static void multiply(const Params& p, const Shared& shared, u32 tensor) {
     using Gradient = TensorAcross<kConfig.gemm.tile.k>;
-    constexpr u32 kWord = device::tensor_word(operand_b(kConfig), operand_a(kConfig), tcgen05_layout::kRows, kColumns,
-                                              true, true);
+    constexpr u32 kWord =
+        device::tensor_word(operand_b(kConfig), operand_a(kConfig), tcgen05_layout::kRows, kColumns, true, true);
     Cursor slot;
     typename Shared::SumCursor sum;
     for_tensor_items<kConfig>(p, [&](const TensorItem& item) {
@@ -143,8 +144,9 @@ struct Tcgen05HaloWeight {
             const tcgen05_layout::TapUnit taps = tcgen05_layout::tap_unit(kConfig, unit);
             const SharedAddress pixels = shared.a_box(slot.slot, 0) + taps.copy * kCopyBytes + taps.row * kRowBytes;
             WT_UNROLL for (int step = 0; step < kHigh / 2; ++step) {
-              const u64 x = device::tensor_descriptor(pixels + step * 2 * kRowBytes, taps.beside ? kCopyBytes : kRowBytes,
-                                                      kRowBytes, tensor_swizzle(kConfig.gemm.swizzle_a));
+              const u64 x =
+                  device::tensor_descriptor(pixels + step * 2 * kRowBytes, taps.beside ? kCopyBytes : kRowBytes,
+                                            kRowBytes, tensor_swizzle(kConfig.gemm.swizzle_a));
               device::tensor_multiply<device::tensor_kind(operand_a(kConfig)), 1>(
                   tensor + static_cast<u32>(unit * kColumns), x, Gradient::descriptor(shared.b_box(slot.slot, 0), step),
                   kWord, block > 0 || step > 0);
@@ -176,7 +178,8 @@ struct Tcgen05HaloWeight {
       const i32 channel = place.channel + row % kChannels;
       WT_ROLLED for (int unit = 0; unit < kUnits; ++unit) {
         const tcgen05_layout::TapUnit taps = tcgen05_layout::tap_unit(kConfig, unit);
-        const i32 tap_h = taps.row + (taps.beside ? 0 : block), tap_w = place.column + taps.copy + (taps.beside ? block : 0);
+        const i32 tap_h = taps.row + (taps.beside ? 0 : block),
+                  tap_w = place.column + taps.copy + (taps.beside ? block : 0);
         const bool exists = tap_h >= taps.least && tap_h < p.filter[1] && channel < p.channels;
         const i32 tap = (place.plane * p.filter[1] + tap_h) * p.filter[2] + tap_w;
         WT_ROLLED for (int first = 0; first < kColumns; first += kRun) {

@@ -159,8 +159,8 @@ TEST(BlackwellPredictions, OfTheSuitesAreNeitherSlowerThanAnH200sNorBelowTheLimi
   RecordProperty("all", all);
   RecordProperty("slower", slower);
   RecordProperty("slower_by_a_tenth", slower_by_a_tenth);
-  EXPECT_LE(slower, 640);
-  EXPECT_LE(slower_by_a_tenth, 172);
+  EXPECT_LE(slower, 467);
+  EXPECT_LE(slower_by_a_tenth, 81);
 }
 
 }  // namespace

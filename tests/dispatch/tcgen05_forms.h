@@ -192,6 +192,8 @@ inline const Form kHaloForms[] = {
      [](const GemmConfig& g) { return g.split_k == SplitK::kCluster && g.tile.n == 32; }, true, 4},
     {"HaloGroups", "fwd bf16 n1 c128 k128 g2 i19x11 f3x3 p1",
      [](const GemmConfig& g) { return patches(g, kBulk) && g.tile.n == 64; }},
+    {"HaloNarrowGroups", "bwd_data bf16 n2 c96 k96 g3 i19x11 f3x3 p1",
+     [](const GemmConfig& g) { return patches(g, kBulk) && g.swizzle_a == 64; }},
     {"HaloMergedGroups", "fwd bf16 n1 c64 k64 g4 i19x11 f3x3 p1",
      [](const GemmConfig& g) { return g.groups_per_tile == 4; }},
     {"HaloOddChannels", "fwd bf16 n1 c30 k34 i19x11 f3x3 p1", [](const GemmConfig& g) { return g.aligned_copy; }},

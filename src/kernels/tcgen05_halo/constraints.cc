@@ -28,7 +28,7 @@ constexpr Constraint kTargetRows[] = {
        const GemmConfig& gemm = at.config.gemm;
        const bool whole = is_whole(at);
        return gemm.loader_a == Loader::kTmaHalo && gemm.loader_b == Loader::kTmaTiled && gemm.filter_rows >= 2 &&
-              gemm.filter_rows <= 7 && gemm.swizzle_a == 128 && gemm.tile.k == tma_layout::box_k(at.config) &&
+              gemm.filter_rows <= 7 && gemm.swizzle_a >= 64 && gemm.tile.k == tma_layout::box_k(at.config) &&
               gemm.cluster_m == 1 && gemm.cluster_n == 1 && !tma_layout::changes_tiles(at.config) &&
               !tma_layout::turns_filter(at.config) &&
               (whole ? gemm.filter_rows == 3 && at.config.dims > 1 : gemm.specialization == Specialization::kDefault);
@@ -37,7 +37,8 @@ constexpr Constraint kTargetRows[] = {
        const GemmConfig& gemm = at.config.gemm;
        return fmt::format(
            "loader_a={} loader_b={} filter_rows={} swizzle_a={} tile.k={} cluster of {}x{} specialization={} dims={} "
-           "operands {} and {}: it takes tma_halo, tma_tiled, 2 to 7, 128, a box of channels, 1x1, default or in two "
+           "operands {} and {}: it takes tma_halo, tma_tiled, 2 to 7, 64 or 128, a box of channels, 1x1, default or in "
+           "two "
            "and three dimensions filter3x3 with filter_rows=3, and types whose tiles are multiplied as they are loaded",
            text_of(gemm.loader_a), text_of(gemm.loader_b), gemm.filter_rows, gemm.swizzle_a, gemm.tile.k,
            gemm.cluster_m, gemm.cluster_n, text_of(gemm.specialization), at.config.dims, text_of(operand_a(at.config)),
@@ -86,6 +87,14 @@ constexpr Constraint kProblemRows[] = {
            "stride={}x{}x{} dilation={}x{}x{}: this kernel takes strides of 1, and dilation 1 along the taps that a "
            "patch serves; use tma_im2col",
            p.stride[0], p.stride[1], p.stride[2], p.dilation[0], p.dilation[1], p.dilation[2]);
+     }},
+
+    {"tcgen05-halo-box", "a narrower box serves channels that do not fill the wider one",
+     [](const Case& at) { return !is_weight(at) && at.config.gemm.swizzle_a < 128; },
+     [](const Case& at) { return depth(at) % (2 * tma_layout::box_k(at.config)) != 0; },
+     [](const Case& at) {
+       return fmt::format("{} channels fill boxes of {}, so that swizzle_a={} does the same work in more copies",
+                          depth(at), 2 * tma_layout::box_k(at.config), at.config.gemm.swizzle_a);
      }},
 
     {"tcgen05-halo-taps", "the filter has as many taps below each other as a patch serves", nullptr,

@@ -33,14 +33,14 @@ bool set_stages(KernelConfig& config) {
 }
 
 bool propose_shape(const KernelConfig& base, const Shape& shape, int taps, Staging staging,
-                   std::vector<KernelConfig>& configs) {
+                   std::vector<KernelConfig>& configs, int swizzle = 128) {
   KernelConfig config = base;
   GemmConfig& gemm = config.gemm;
   const auto bytes = size_of(operand_a(base));
   const short rows = shape.pair ? 256 : 128;
   config.kind = Kind::kTcgen05Halo;
   gemm.pipeline = Pipeline::kTcgen05;
-  gemm.tile = {rows, shape.n, static_cast<short>(128 / bytes)};
+  gemm.tile = {rows, shape.n, static_cast<short>(swizzle / bytes)};
   gemm.mma = {rows, shape.n, static_cast<short>(32 / bytes)};
   gemm.warps = {4, 1, 1};
   gemm.load_warps = static_cast<unsigned char>((tcgen05_layout::threads(config) - 128) / 32);
@@ -48,7 +48,7 @@ bool propose_shape(const KernelConfig& base, const Shape& shape, int taps, Stagi
   gemm.loader_a = Loader::kTmaHalo;
   gemm.loader_b = Loader::kTmaTiled;
   gemm.filter_rows = static_cast<unsigned char>(taps);
-  gemm.swizzle_a = gemm.swizzle_b = 128;
+  gemm.swizzle_a = gemm.swizzle_b = static_cast<unsigned char>(swizzle);
   gemm.block_swizzle = 8;
   gemm.staging = staging;
   if (staging == Staging::kShared) gemm.vector_c = base.direction == Direction::kForward ? 4 : 8;
@@ -88,6 +88,11 @@ void propose_views(const KernelConfig& base, std::vector<KernelConfig>& configs)
     }
   }
   if (base.dims == 1) return;
+  // Groups of 32 channels, each by itself.
+  for (const short n : {32, 64}) {
+    propose_shape(base, {n, false, kSearch}, 3, Staging::kTmaStore, configs, 64);
+    propose_shape(base, {n, true, kSearch}, 3, Staging::kTmaStore, configs, 64);
+  }
   for (const unsigned char groups : {2, 4, 8, 16, 32, 48, 64}) {
     const short n = groups > 16 ? 128 : 64;
     if (!propose_shape(base, {n, false, kSearch}, 3, Staging::kTmaStore, configs)) continue;

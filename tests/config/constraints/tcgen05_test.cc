@@ -217,6 +217,13 @@ const RowCase kProblemCases[] = {
      "128 channels fill boxes of 64, so that swizzle_a=64", "fwd bf16 n1 c128 k128 i8x8 f3x3"},
     {"tcgen05-halo-step", halo, "stride=1x2x2 dilation=1x1x1: this kernel takes strides of 1",
      "fwd bf16 n1 c64 k128 i19x11 f3x3 s2 p1"},
+    {"tcgen05-halo-box",
+     [](KernelConfig& c) {
+       halo(c);
+       c.gemm.swizzle_a = c.gemm.swizzle_b = 64;
+       c.gemm.tile.k = 32;
+     },
+     "128 channels fill boxes of 64, so that swizzle_a=64", "fwd bf16 n1 c128 k128 i19x11 f3x3 p1"},
     {"tcgen05-halo-taps", halo, "filter=1x5x3: this kernel has 3 taps below each other",
      "fwd bf16 n1 c64 k128 i19x11 f5x3 p2x1"},
 };

@@ -84,6 +84,7 @@ enum class Pipeline : unsigned char {
 constexpr Pipeline only_pipeline(Kind kind) {
   switch (kind) {
     case Kind::kTcgen05:
+    case Kind::kTcgen05Halo:
       return Pipeline::kTcgen05;
     case Kind::kWavelet:
       return Pipeline::kWavelet;

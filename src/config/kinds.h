@@ -14,6 +14,7 @@
   KERNEL(TmaWeightHalo, tma_weight_halo, kGemm)      /* a patch of x serves several taps */              \
   KERNEL(TmaWeightFew, tma_weight_few, kGemm)        /* few output channels */                           \
   KERNEL(Tcgen05, tcgen05, kGemm)                    /* Blackwell: TMA copies, tensor memory */          \
+  KERNEL(Tcgen05Halo, tcgen05_halo, kGemm)           /* patches serve the taps below each other */       \
   KERNEL(Wavelet, wavelet, kGemm)                    /* Hopper: warps gather, warpgroups multiply */     \
   KERNEL(Taps, taps, kGemm)                          /* few output channels: one product per tap */      \
   KERNEL(Rows, rows, kGemm)                          /* few input channels: raw rows in shared memory */ \

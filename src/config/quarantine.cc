@@ -11,12 +11,28 @@ constexpr std::span<const Quarantined> kList;
 
 std::span<const Quarantined> current = kList;
 
+constexpr UnprovenForm kForms[] = {
+    {"tcgen05-starts-anywhere", "operands of tcgen05 that start off a repeat of their swizzle", "tcgen05.*.row?",
+     [](const KernelConfig& config) {
+       return config.kind == Kind::kTcgen05Halo && config.direction != Direction::kBackwardWeight &&
+              config.gemm.specialization == Specialization::kFilter3x3;
+     }},
+};
+
 }  // namespace
 
 std::span<const Quarantined> quarantine_list() { return current; }
 
 ScopedQuarantine::ScopedQuarantine(std::span<const Quarantined> list) { current = list; }
 ScopedQuarantine::~ScopedQuarantine() { current = kList; }
+
+std::span<const UnprovenForm> unproven_forms() { return kForms; }
+
+const UnprovenForm* unproven_form(const KernelConfig& config) {
+  for (const UnprovenForm& form : kForms)
+    if (form.has(config)) return &form;
+  return nullptr;
+}
 
 const Quarantined* find_quarantined(std::string_view name, std::span<const Quarantined> list) {
   for (const Quarantined& entry : list)

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// config/quarantine.h - kernels known to be wrong: never listed, generated or chosen, each with its reason.
+// config/quarantine.h - kernels known to be wrong: never listed, generated or chosen, each with its reason. And forms
+// of kernels that rest on what no source proves: listed and tested in the simulator, but not chosen on a GPU before its
+// probes have passed (dispatch/choice/proven.h).
 #pragma once
 
 #include <span>
 #include <string_view>
+
+#include "config/kernel_config.h"
 
 namespace wt {
 
@@ -22,6 +26,17 @@ class ScopedQuarantine {
   ScopedQuarantine(const ScopedQuarantine&) = delete;
   ScopedQuarantine& operator=(const ScopedQuarantine&) = delete;
 };
+
+struct UnprovenForm {
+  std::string_view id;
+  std::string_view fact;    // what it rests on
+  std::string_view probes;  // names of the probes that show it (conformance), with * and ?
+  bool (*has)(const KernelConfig& config);
+};
+
+std::span<const UnprovenForm> unproven_forms();
+// The form that a kernel has; null: none.
+const UnprovenForm* unproven_form(const KernelConfig& config);
 
 // The entry in `list` for `name`; null where there is none.
 const Quarantined* find_quarantined(std::string_view name, std::span<const Quarantined> list);

@@ -99,13 +99,13 @@ uint64_t amd_form_of(const KernelConfig& config) {
 uint64_t form_of(const KernelConfig& config) {
   const GemmConfig& gemm = config.gemm;
   if (is_amd(config.target)) return amd_form_of(config);
-  if (config.kind != Kind::kTcgen05) return 0;
-  uint64_t form = 0;
+  if (config.gemm.pipeline != Pipeline::kTcgen05) return 0;
+  uint64_t form = 1 + (config.kind == Kind::kTcgen05Halo);
   for (const int digit : {gemm.mma.m / 128, int{gemm.persistent}, int{gemm.double_buffer}, int{gemm.cluster_m},
                           int{gemm.cluster_n}, static_cast<int>(gemm.split_k), static_cast<int>(gemm.specialization),
                           int{gemm.groups_per_tile > 1}, int{gemm.aligned_copy}, static_cast<int>(gemm.loader_a),
                           static_cast<int>(gemm.loader_b), static_cast<int>(gemm.staging)})
-    form = form << 5 | static_cast<uint64_t>(digit);
+    form = form << 4 | static_cast<uint64_t>(digit);
   return form;
 }
 

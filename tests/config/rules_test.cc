@@ -100,7 +100,7 @@ TEST_P(EveryTarget, TestsAreFewAndCoverTheValues) {
   };
   const RuleResult tests = list(target(), RuleSet::kTests);
   const auto on_tensor =
-      std::ranges::count_if(tests.kernels, [](const KernelConfig& c) { return c.kind == Kind::kTcgen05; });
+      std::ranges::count_if(tests.kernels, [](const KernelConfig& c) { return c.gemm.pipeline == Pipeline::kTcgen05; });
   if (!is_amd(target())) {
     EXPECT_LE(tests.kernels.size() - static_cast<size_t>(on_tensor), 172u);
   }
@@ -189,14 +189,14 @@ TEST_P(EveryTarget, TestsShowEachPipelineInEachDirection) {
 // No GPU has run the kernel on tensor memory: its tests have every direction, type, form and schedule.
 TEST_P(EveryTarget, TestsShowEveryFormOnTensorMemory) {
   const auto shown = [](const RuleResult& result) {
-    std::set<std::tuple<Direction, DataType, DataType, Loader, Loader, Staging, SplitK, Specialization,
+    std::set<std::tuple<Kind, Direction, DataType, DataType, Loader, Loader, Staging, SplitK, Specialization,
                         std::tuple<int, bool, bool, int, int, bool, bool>>>
         values;
     for (const KernelConfig& c : result.kernels) {
       const GemmConfig& gemm = c.gemm;
-      if (c.kind != Kind::kTcgen05) continue;
-      values.emplace(c.direction, operand_a(c), operand_b(c), gemm.loader_a, gemm.loader_b, gemm.staging, gemm.split_k,
-                     gemm.specialization,
+      if (c.gemm.pipeline != Pipeline::kTcgen05) continue;
+      values.emplace(c.kind, c.direction, operand_a(c), operand_b(c), gemm.loader_a, gemm.loader_b, gemm.staging,
+                     gemm.split_k, gemm.specialization,
                      std::tuple(gemm.mma.m, gemm.persistent, gemm.double_buffer, gemm.cluster_m, gemm.cluster_n,
                                 gemm.groups_per_tile > 1, gemm.aligned_copy));
     }

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "config/enum_names.h"
+#include "config/quarantine.h"
 #include "dispatch/choice/selection.h"
 #include "exact_trial.h"
 #include "kernels/kind.h"
@@ -113,7 +114,7 @@ std::vector<SuiteEntry> layers() {
 }
 
 std::optional<RankedConfig> best(const ConvProblem& problem, const Rates& rates) {
-  return pick(View(problem, rates), {}, [](const KernelConfig&) { return true; });
+  return pick(View(problem, rates), {}, [](const KernelConfig& config) { return !unproven_form(config); });
 }
 
 // Strides that are wider than the filter leave pixels out.
@@ -158,8 +159,8 @@ TEST(BlackwellPredictions, OfTheSuitesAreNeitherSlowerThanAnH200sNorBelowTheLimi
   RecordProperty("all", all);
   RecordProperty("slower", slower);
   RecordProperty("slower_by_a_tenth", slower_by_a_tenth);
-  EXPECT_LE(slower, 640);
-  EXPECT_LE(slower_by_a_tenth, 172);
+  EXPECT_LE(slower, 467);
+  EXPECT_LE(slower_by_a_tenth, 81);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ struct Form {
   bool (*wanted)(const GemmConfig& gemm);
   bool quick = false;  // runs with the quick tests, too
   int splits = 0;
+  Kind kind = Kind::kTcgen05;
 };
 
 inline bool pair(const GemmConfig& gemm) { return gemm.mma.m == 256; }
@@ -180,6 +181,90 @@ inline const Form kForms[] = {
     {"WeightUnitFp8", "bwd_weight e4m3>fp16 n2 c272 k160 i9x9 f1x1",
      [](const GemmConfig& g) { return g.loader_b == Loader::kTmaTiled; }},
     {"WeightCube", "bwd_weight bf16 n1 c40 k64 i5x6x7 f3x3x3 p1", [](const GemmConfig& g) { return plain(g); }},
+    {"WeightFewRows", "bwd_weight bf16 n3 c72 k40 i9x11 f3x3 p1",  // of two blocks of channels
+     [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace && !pair(g); }, false, 3},
+    {"FewRows", "fwd bf16 n1 c128 k72 i7x7 f3x3 p1", [](const GemmConfig& g) { return stored(g, kBulk) && !pair(g); }},
+    {"FewRowsFp32", "fwd fp32 n1 c72 k72 i7x7 f3x3 p1", [](const GemmConfig& g) { return plain(g) && g.tile.n == 64; }},
+    {"OddChannelsTf32", "fwd tf32 n1 c15 k21 i9x9 f3x3 p1", [](const GemmConfig& g) { return g.aligned_copy; }},
+    {"DataOddChannelsFp32", "bwd_data fp32 n2 c13 k21 i11x9 f3x3 p1",
+     [](const GemmConfig& g) { return g.aligned_copy; }},
+    {"WeightOddChannelsTf32", "bwd_weight tf32 n3 c15 k21 i9x9 f3x3 p1",
+     [](const GemmConfig& g) { return g.aligned_copy; }, false, 2},
+    {"OddChannelsToFp32", "fwd bf16>fp32 n2 c13 k21 i11x9 f3x3 p1",
+     [](const GemmConfig& g) { return g.aligned_copy && g.split_k == SplitK::kNone; }},
+    {"DataNarrowGroups", "bwd_data bf16 n1 c96 k96 g3 i7x9 f3x3 p1",  // boxes of 32 channels, a filter across
+     [](const GemmConfig& g) { return g.swizzle_a == 64 && stored(g, kBulk); }},
+    {"AllGroupsMerged", "fwd bf16 n2 c64 k128 g64 i12x12 f3x3 s2 p1",
+     [](const GemmConfig& g) { return g.groups_per_tile == 64; }},
+};
+
+// Patches that serve the taps below each other.
+constexpr const char* kHalo = "fwd bf16 n2 c72 k200 i37x13 f3x3 p1";
+inline bool whole(const GemmConfig& gemm) { return gemm.specialization == Specialization::kFilter3x3; }
+inline bool taps(const GemmConfig& gemm, int count) {
+  return gemm.filter_rows == count && gemm.split_k == SplitK::kNone && gemm.groups_per_tile == 1 &&
+         !gemm.aligned_copy && !whole(gemm);
+}
+inline bool patches(const GemmConfig& gemm, Staging staging) { return taps(gemm, 3) && gemm.staging == staging; }
+
+inline const Form kHaloForms[] = {
+    {"HaloTaken", kHalo,
+     [](const GemmConfig& g) { return patches(g, kBulk) && !pair(g) && takes(g) && g.tile.n == 64; }, true},
+    {"HaloWalked", kHalo, [](const GemmConfig& g) { return patches(g, kBulk) && !pair(g) && !takes(g); }},
+    {"HaloOfPair", kHalo, [](const GemmConfig& g) { return patches(g, kBulk) && pair(g) && g.tile.n == 128; }, true},
+    {"HaloOfPairWalked", kHalo, [](const GemmConfig& g) { return patches(g, kBulk) && pair(g) && !takes(g); }},
+    {"HaloRows", "fwd bf16 n1 c72 k200 i37x13 f3x3 p1 +bias+residual+relu",
+     [](const GemmConfig& g) { return patches(g, kRows) && !pair(g); }},
+    {"HaloTail", kHalo, [](const GemmConfig& g) { return patches(g, kBulk) && g.tile.n == 80; }},
+    {"HaloLow", "fwd bf16 n3 c128 k72 i7x9 f3x3 p1 +amax",  // fewer rows of pixels than a tile has
+     [](const GemmConfig& g) { return patches(g, kBulk) && g.tile.n == 32; }},
+    {"HaloParts", "fwd bf16 n1 c136 k40 i20x9 f3x3 p1",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace && !pair(g); }, false, 4},
+    {"HaloPartsOfPair", "fwd bf16 n1 c136 k40 i40x9 f3x3 p1",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace && pair(g); }, false, 3},
+    {"HaloClusterParts", "fwd bf16 n1 c136 k40 i20x9 f3x3 p1 +bias",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kCluster && g.tile.n == 32; }, true, 4},
+    {"HaloGroups", "fwd bf16 n1 c128 k128 g2 i19x11 f3x3 p1",
+     [](const GemmConfig& g) { return patches(g, kBulk) && g.tile.n == 64; }},
+    {"HaloNarrowGroups", "bwd_data bf16 n2 c96 k96 g3 i19x11 f3x3 p1",
+     [](const GemmConfig& g) { return patches(g, kBulk) && g.swizzle_a == 64; }},
+    {"HaloMergedGroups", "fwd bf16 n1 c64 k64 g4 i19x11 f3x3 p1",
+     [](const GemmConfig& g) { return g.groups_per_tile == 4; }},
+    {"HaloOddChannels", "fwd bf16 n1 c30 k34 i19x11 f3x3 p1", [](const GemmConfig& g) { return g.aligned_copy; }},
+    {"HaloDilated", "fwd bf16 n1 c72 k80 i19x21 f3x3 p2x3 d1x3", [](const GemmConfig& g) { return taps(g, 3); }},
+    {"HaloTwoTaps", "fwd bf16 n1 c40 k72 i19x11 f2x2", [](const GemmConfig& g) { return taps(g, 2); }},
+    {"HaloFiveTaps", "fwd bf16 n1 c40 k72 i19x11 f5x2 p2x1", [](const GemmConfig& g) { return taps(g, 5); }},
+    {"HaloSevenTaps", "bwd_data bf16 n1 c40 k72 i19x11 f7x2 p3x1", [](const GemmConfig& g) { return taps(g, 7); }},
+    {"HaloWhole", kHalo, [](const GemmConfig& g) { return whole(g); }},
+    {"HaloLine", "fwd fp16 n9 c40 k72 i40 f3 p1", [](const GemmConfig& g) { return patches(g, kBulk) && pair(g); }},
+    {"HaloCube", "fwd bf16 n2 c40 k72 i3x19x9 f2x3x2 p0x1x1", [](const GemmConfig& g) { return patches(g, kBulk); }},
+    {"HaloStanding", "fwd bf16 n2 c40 k72 i19x5x3 f3x1x1 p1x0x0",
+     [](const GemmConfig& g) { return patches(g, kBulk); }},
+    {"HaloTf32", "fwd tf32 n1 c40 k72 i19x11 f3x3 p1", [](const GemmConfig& g) { return taps(g, 3); }},
+    {"HaloFp8", "fwd e4m3 n1 c144 k72 i19x11 f3x3 p1", [](const GemmConfig& g) { return taps(g, 3) && pair(g); }},
+    {"HaloData", "bwd_data bf16 n2 c72 k40 i19x11 f3x3 p1",
+     [](const GemmConfig& g) { return patches(g, kBulk) && !pair(g); }, true},
+    {"HaloDataOfPair", "bwd_data fp16 n2 c136 k136 i35x11 f3x5 p1x2",
+     [](const GemmConfig& g) { return patches(g, kBulk) && pair(g); }},
+    {"HaloDataParts", "bwd_data bf16 n1 c40 k136 i19x11 f3x3 p1",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace; }, false, 3},
+    {"HaloDataWhole", "bwd_data bf16 n1 c40 k72 i3x19x11 f2x3x3 p0x1x1", [](const GemmConfig& g) { return whole(g); }},
+    {"HaloWeight", "bwd_weight bf16 n3 c72 k72 i19x11 f3x3 p1",
+     [](const GemmConfig& g) { return whole(g) && g.swizzle_a == 128 && g.tile.n == 48; }, true, 3},
+    {"HaloWeightWhole", "bwd_weight bf16 n2 c72 k72 i19x11 f3x3 p1",
+     [](const GemmConfig& g) { return whole(g) && g.swizzle_a == 64 && g.split_k == SplitK::kNone; }},
+    {"HaloWeightColumns", "bwd_weight fp16 n2 c72 k264 i19x11 f3x5 p1x2",
+     [](const GemmConfig& g) { return !whole(g) && g.tile.n == 256 && g.swizzle_a == 128; }},
+    {"HaloWeightFive", "bwd_weight bf16 n2 c40 k72 i19x11 f5x3 p2x1",
+     [](const GemmConfig& g) { return g.filter_rows == 5 && g.swizzle_a == 64; }, false, 2},
+    {"HaloWeightGroups", "bwd_weight bf16 n2 c128 k128 g2 i19x11 f3x3 p1",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace && g.tile.n == 64; }, false, 2},
+    {"HaloWeightOddChannels", "bwd_weight bf16 n2 c30 k34 i19x11 f3x3 p1",
+     [](const GemmConfig& g) { return g.aligned_copy; }, false, 2},
+    {"HaloWeightDilated", "bwd_weight bf16 n2 c72 k40 i19x11 f3x3 p1x2 d1x2",
+     [](const GemmConfig& g) { return whole(g); }, false, 2},
+    {"HaloWeightCube", "bwd_weight bf16 n1 c40 k40 i3x19x11 f3x3x3 p1",
+     [](const GemmConfig& g) { return whole(g) && g.split_k == SplitK::kNone; }},
 };
 
 // In the simulator, whenever asynchronous work happens.
@@ -188,7 +273,7 @@ inline void expect_form(const Form& form) {
   KernelConfig config;
   bool found = false;
   for (const RankedCandidate& c : rank_candidates(problem, Target::kSm100a, {}, Breadth::kAll)) {
-    if (found || !c.accepts() || c.config.kind != Kind::kTcgen05 || !form.wanted(c.config.gemm)) continue;
+    if (found || !c.accepts() || c.config.kind != form.kind || !form.wanted(c.config.gemm)) continue;
     config = c.config;
     found = true;
   }
@@ -207,6 +292,10 @@ inline std::vector<Form> forms(bool quick) {
   std::vector<Form> list;
   for (const Form& form : kForms)
     if (form.quick == quick) list.push_back(form);
+  for (Form form : kHaloForms) {
+    form.kind = Kind::kTcgen05Halo;
+    if (form.quick == quick) list.push_back(form);
+  }
   return list;
 }
 

@@ -17,6 +17,7 @@
 #include "config/targets.h"
 #include "conformance/isolated.h"
 #include "conformance/run.h"
+#include "dispatch/choice/proven.h"
 #include "runtime/sim/device.h"
 
 namespace wt::cli {
@@ -185,6 +186,18 @@ void print_summary(const Devices& devices, const std::vector<Row>& rows, int col
                  columns, ""));
 }
 
+// Forms of kernels that rest on what the probes of this GPU have shown may be chosen from now on, or no longer.
+Status record_forms(const DeviceInfo& gpu, const std::vector<Row>& rows, bool quiet) {
+  std::vector<ProbeResult> results;
+  for (const Row& row : rows) results.push_back({row.name, row.good() && row.compared});
+  std::vector<std::string> known;
+  for (const Probe& probe : conformance::probes(gpu.target)) known.push_back(probe.name);
+  WT_TRY_ASSIGN(const std::set<std::string> proven, record_probes(gpu, results, known));
+  if (quiet) return {};
+  for (const std::string& form : proven) fmt::print("form {} is proven on this GPU; its kernels may be chosen\n", form);
+  return {};
+}
+
 Status run_all(const ConformanceOptions& options, int& code) {
   WT_TRY_ASSIGN(const Devices devices, find_devices(options.device));
   std::vector<Probe> probes = conformance::probes(devices.target);
@@ -238,6 +251,7 @@ Status run_all(const ConformanceOptions& options, int& code) {
     if (!row.device.empty()) fmt::print("  gpu: {}\n", row.device);
   }
   if (!quiet) print_summary(devices, rows, output_columns());
+  if (devices.gpu) WT_TRY(record_forms(*devices.gpu, rows, quiet));
   if (options.json.empty()) return {};
   const std::string text = json_text(report_json(devices, rows, "wavetile conformance --device " + options.device));
   if (quiet) {

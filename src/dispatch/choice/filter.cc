@@ -8,6 +8,7 @@
 #include "config/targets.h"
 #include "dispatch/choice/batch_invariant.h"
 #include "dispatch/choice/packs.h"
+#include "dispatch/choice/proven.h"
 #include "dispatch/plan/images.h"
 #include "kernels/kind.h"
 #include "launch/rates.h"
@@ -16,7 +17,7 @@ namespace wt {
 namespace {
 
 constexpr std::string_view kAbsent = "not-in-packs", kTooLarge = "workspace-limit", kQuarantined = "quarantined",
-                           kVarying = "batch-invariant";
+                           kVarying = "batch-invariant", kUnproven = "unproven-form";
 
 }  // namespace
 
@@ -34,6 +35,7 @@ Result<Filter> Filter::make(const DeviceInfo& device, const View& view, const Pl
     filter.one_ = View::of(of_images(view.problem(), 1), view.rates());
   if (is_usual_device(device)) return filter;
   WT_TRY_ASSIGN(filter.packs_, installed_packs(device));
+  if (has_tensor_memory(device.target)) filter.proven_ = proven_forms(device);
   filter.in_quarantine_ = tuning::quarantined_now(device);
   // Without a compiler only what packs hold can be had.
   if (filter.packs_) filter.compiler_ = compile::available(backend_for(device), device.target);
@@ -55,6 +57,8 @@ std::optional<Decline> Filter::decline_of(const KernelConfig& config) const {
   }
   if (std::string reason = tuning::quarantine_reason(in_quarantine_, *device_, config); !reason.empty())
     return Decline{kQuarantined, std::move(reason)};
+  if (std::string reason = unproven_reason(proven_, config); !reason.empty())
+    return Decline{kUnproven, std::move(reason)};
   if (one_) {
     if (std::optional<std::string> why = varies_with_batch(config, *view_, *one_, *device_, *options_))
       return Decline{kVarying, std::move(*why)};
@@ -69,6 +73,7 @@ bool Filter::allows(const KernelConfig& config) {
   ++(decline->id == kAbsent     ? absent_
      : decline->id == kTooLarge ? too_large_
      : decline->id == kVarying  ? varying_
+     : decline->id == kUnproven ? unproven_
                                 : quarantined_);
   return false;
 }
@@ -78,6 +83,7 @@ std::string Filter::note() const {
   if (absent_) text += fmt::format("; without a compiler only the {} of packs can be had", packs_->size());
   if (too_large_) text += "; others were passed over for the workspace limit";
   if (quarantined_) text += "; others are in quarantine for wrong results";
+  if (unproven_) text += "; others rest on what no probe has shown on this GPU";
   if (varying_) text += "; others sum in an order that depends on the batch";
   return text;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,9 @@ class Filter {
   std::shared_ptr<const Registry> packs_;
   Status compiler_;
   tuning::Quarantined in_quarantine_;
+  std::set<std::string> proven_;  // forms that rest on probes (proven.h)
   std::vector<KernelConfig> failed_;
-  int absent_ = 0, too_large_ = 0, quarantined_ = 0, varying_ = 0;
+  int absent_ = 0, too_large_ = 0, quarantined_ = 0, varying_ = 0, unproven_ = 0;
 };
 
 }  // namespace wt

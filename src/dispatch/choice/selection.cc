@@ -110,7 +110,9 @@ std::vector<RankedConfig> rank(const ConvProblem& problem, const Rates& rates, c
   const View view(problem, rates);
   std::vector<RankedConfig> accepting;
   for (const KernelConfig& config : proposals_of(config_for(problem, rates.target), which).list) {
-    if (first_problem_decline(case_of(config, view, requests_of(options))) || is_quarantined(config)) continue;
+    if (first_problem_decline(case_of(config, view, requests_of(options))) || is_quarantined(config) ||
+        unproven_form(config))
+      continue;
     accepting.push_back({&config, predicted_us(config, view, options.splits)});
   }
   // Equal predictions stay in the order of preference, which is that of their addresses.

@@ -2,12 +2,14 @@
 #include "dispatch/trial/search.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 
 #include "base/log.h"
 #include "base/parallel.h"
 #include "compile/compiler.h"
 #include "dispatch/choice/packs.h"
+#include "dispatch/choice/proven.h"
 #include "dispatch/plan/kernel.h"
 #include "generate/source.h"
 
@@ -68,8 +70,11 @@ Result<SearchReport> search(const std::shared_ptr<Device>& device, const ConvPro
   }
   std::vector<RankedCandidate> candidates =
       rank_candidates(problem, device->info().target, options.trial.plan, options.candidates);
+  const bool is_gpu_device = is_gpu(device->info().kind);  // the simulator may try what no GPU has shown
+  const std::set<std::string> proven = is_gpu_device ? proven_forms(device->info()) : std::set<std::string>();
   std::erase_if(candidates, [&](const RankedCandidate& candidate) {
-    return !candidate.accepts() || candidate.name.find(options.filter) == std::string::npos ||
+    return !candidate.accepts() || (is_gpu_device && !unproven_reason(proven, candidate.config).empty()) ||
+           candidate.name.find(options.filter) == std::string::npos ||
            (!options.names.empty() && !options.names.contains(candidate.name)) ||
            (options.own_only && !candidate.registered);
   });

@@ -10,6 +10,7 @@
 #include "config/fields.h"
 #include "config/signature.h"
 #include "config/targets.h"
+#include "dispatch/choice/proven.h"
 #include "dispatch/tuning/key.h"
 #include "kernels/constraints.h"
 
@@ -154,6 +155,9 @@ std::string take(Tuned& tuned, const Found& found, const DeviceInfo& device, con
     return fmt::format("{} declines the problem in this version", name_of(config));
   }
   if (std::string reason = quarantine_reason(quarantined_now(device), device, config); !reason.empty()) return reason;
+  if (has_tensor_memory(device.target)) {
+    if (std::string reason = unproven_reason(proven_forms(device), config); !reason.empty()) return reason;
+  }
   const Result<Comparison> comparison = compare_code(device, *measured, best.code, check);
   if (!comparison.ok()) return fmt::format("{} cannot be had: {}", best.kernel, comparison.status().message());
   if (*comparison == Comparison::kChanged) return fmt::format("{} has changed since it was measured", best.kernel);

@@ -96,7 +96,7 @@ constexpr Constraint kRows[] = {
     {"double-buffer", "a pipeline that is double-buffered by definition says so, and no other but those with a choice",
      is_gemm,
      [](const Case& at) {
-       if (at.config.kind == Kind::kTcgen05) return true;  // there it is one accumulator or two
+       if (at.config.gemm.pipeline == Pipeline::kTcgen05) return true;  // there it is one accumulator or two
        if (portable_layout::has_chosen_buffers(at.config.gemm.pipeline)) return true;
        return at.config.gemm.double_buffer == pipeline(at).double_buffer;
      },

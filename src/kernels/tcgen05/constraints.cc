@@ -4,6 +4,7 @@
 #include "config/enum_names.h"
 #include "kernels/tcgen05/device/layout.h"
 #include "kernels/tcgen05/kind.h"
+#include "kernels/tcgen05/rows.h"
 #include "kernels/tma/rows.h"
 #include "problem/measures.h"
 #include "problem/patch_view.h"
@@ -15,7 +16,7 @@ using namespace tma_rows;
 
 bool is_pair(const Case& at) { return tcgen05_layout::blocks(at.config) == 2; }
 
-constexpr Constraint kTargetRows[] = {
+constexpr Constraint kTileRows[] = {
     {"tcgen05-roles", "four warps store, and each other role is a warp", nullptr,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
@@ -32,29 +33,6 @@ constexpr Constraint kTargetRows[] = {
            (tcgen05_layout::threads(at.config) - 128) / 32);
      }},
 
-    {"tcgen05-weight", "weight gradients have 128 bytes of pixels a stage, are walked in turns and stored directly",
-     is_weight,
-     [](const Case& at) {
-       const GemmConfig& gemm = at.config.gemm;
-       const auto bytes = size_of(operand_a(at.config));
-       const bool plain = gemm.loader_b != Loader::kTmaTiled ||
-                          (gemm.specialization == Specialization::kFilter1x1Stride1Pad0 && gemm.groups_per_tile == 1);
-       return size_of(operand_b(at.config)) == bytes && gemm.tile.k * bytes == 128 && gemm.persistent &&
-              gemm.staging == Staging::kDirect && gemm.swizzle_a == 128 && tma_layout::sharing_blocks(at.config) == 1 &&
-              gemm.tile.n % 64 == 0 &&
-              gemm.tile.n % (tma_layout::box_k(at.config) * tcgen05_layout::blocks(at.config)) == 0 && plain &&
-              (gemm.groups_per_tile == 1 || gemm.split_k == SplitK::kWorkspace);
-     },
-     [](const Case& at) {
-       const GemmConfig& gemm = at.config.gemm;
-       return fmt::format(
-           "types {} and {} tile={}x{}x{} persistent={} staging={} loader_b={} groups_per_tile={}: weight gradients "
-           "take types of one size, 128 bytes of pixels a stage, blocks of 64 columns and of 128 bytes of channels, "
-           "true, direct, plain boxes of unit filters alone, and merged groups in parts",
-           text_of(operand_a(at.config)), text_of(operand_b(at.config)), gemm.tile.m, gemm.tile.n, gemm.tile.k,
-           gemm.persistent, text_of(gemm.staging), text_of(gemm.loader_b), gemm.groups_per_tile);
-     }},
-
     {"tcgen05-swizzle", "a box of channels is one swizzle span, the same for both operands", nullptr,
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
@@ -68,7 +46,7 @@ constexpr Constraint kTargetRows[] = {
     {"tcgen05-columns", "the accumulators fit the 512 columns of tensor memory, and chunks of them a fragment", nullptr,
      [](const Case& at) {
        const int n = at.config.gemm.tile.n, tail = n % 64;
-       const bool chunked = tail == 0 || tail == 16 || tail == 32;
+       const bool chunked = tail == 0 || tail == 16 || tail == 32 || tcgen05_layout::sums_taps(at.config);
        return tcgen05_layout::tensor_columns(at.config) * at.config.min_blocks <= 512 && chunked;
      },
      [](const Case& at) {
@@ -123,31 +101,13 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) {
        const GemmConfig& gemm = at.config.gemm;
        const int wide = tcgen05_layout::columns(at.config);
-       return gemm.swizzle_a == 128 && (wide % 64 == 0 || wide < 64) &&
-              (!gemm.multicast_b || wide / 64 % gemm.cluster_m == 0);
+       return (wide % 64 == 0 || wide < 64) && (!gemm.multicast_b || wide / 64 % gemm.cluster_m == 0);
      },
      [](const Case& at) {
        return fmt::format(
-           "tile.n={} swizzle_a={} cluster_m={}: backward data of 16-bit types takes 128 bytes, whole "
-           "blocks of 64 columns, and as many for every tile that shares them",
-           at.config.gemm.tile.n, at.config.gemm.swizzle_a, at.config.gemm.cluster_m);
-     }},
-
-    {"tcgen05-sharing", "two tiles of a cluster share one operand",
-     [](const Case& at) { return tma_layout::sharing_blocks(at.config) != 1; },
-     [](const Case& at) {
-       const GemmConfig& gemm = at.config.gemm;
-       const bool b = gemm.cluster_m == 2 && gemm.cluster_n == 1 && gemm.multicast_b && !gemm.multicast_a;
-       const bool a = gemm.cluster_m == 1 && gemm.cluster_n == 2 && gemm.multicast_a && !gemm.multicast_b;
-       return (a || b) && at.config.min_blocks == 1 && tma_layout::b_box_rows(at.config) % 8 == 0 &&
-              !tma_layout::three_products(at.config);
-     },
-     [](const Case& at) {
-       const GemmConfig& gemm = at.config.gemm;
-       return fmt::format(
-           "clusters of {}x{} tiles with multicast_a={} multicast_b={} tile.n={}: 2x1 with multicast_b or 1x2 with "
-           "multicast_a, shares of whole 8 columns, not of fp32",
-           gemm.cluster_m, gemm.cluster_n, gemm.multicast_a, gemm.multicast_b, gemm.tile.n);
+           "tile.n={} cluster_m={}: backward data of 16-bit types takes whole blocks of 64 columns, and as many for "
+           "every tile that shares them",
+           at.config.gemm.tile.n, at.config.gemm.cluster_m);
      }},
 
     {"tcgen05-split", "parts of sums go to the workspace as fp32, or to the cluster's blocks",
@@ -166,6 +126,48 @@ constexpr Constraint kTargetRows[] = {
            "with direct, 1, true and 128 rows by up to 64 columns or whole 64",
            text_of(at.config.gemm.split_k), text_of(at.config.gemm.staging), at.config.gemm.groups_per_tile,
            at.config.gemm.persistent, at.config.gemm.tile.m, at.config.gemm.tile.n);
+     }},
+};
+
+constexpr Constraint kTargetRows[] = {
+    {"tcgen05-weight", "weight gradients have 128 bytes of pixels a stage, are walked in turns and stored directly",
+     is_weight,
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       const auto bytes = size_of(operand_a(at.config));
+       const bool plain = gemm.loader_b != Loader::kTmaTiled ||
+                          (gemm.specialization == Specialization::kFilter1x1Stride1Pad0 && gemm.groups_per_tile == 1);
+       return size_of(operand_b(at.config)) == bytes && gemm.tile.k * bytes == 128 && gemm.persistent &&
+              gemm.staging == Staging::kDirect && gemm.swizzle_a == 128 && tma_layout::sharing_blocks(at.config) == 1 &&
+              gemm.tile.n % 64 == 0 &&
+              gemm.tile.n % (tma_layout::box_k(at.config) * tcgen05_layout::blocks(at.config)) == 0 && plain &&
+              (gemm.groups_per_tile == 1 || gemm.split_k == SplitK::kWorkspace);
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "types {} and {} tile={}x{}x{} persistent={} staging={} loader_b={} groups_per_tile={}: weight gradients "
+           "take types of one size, 128 bytes of pixels a stage, blocks of 64 columns and of 128 bytes of channels, "
+           "true, direct, plain boxes of unit filters alone, and merged groups in parts",
+           text_of(operand_a(at.config)), text_of(operand_b(at.config)), gemm.tile.m, gemm.tile.n, gemm.tile.k,
+           gemm.persistent, text_of(gemm.staging), text_of(gemm.loader_b), gemm.groups_per_tile);
+     }},
+
+    {"tcgen05-sharing", "two tiles of a cluster share one operand",
+     [](const Case& at) { return tma_layout::sharing_blocks(at.config) != 1; },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       const bool b = gemm.cluster_m == 2 && gemm.cluster_n == 1 && gemm.multicast_b && !gemm.multicast_a;
+       const bool a = gemm.cluster_m == 1 && gemm.cluster_n == 2 && gemm.multicast_a && !gemm.multicast_b;
+       return (a || b) && at.config.min_blocks == 1 && tma_layout::b_box_rows(at.config) % 8 == 0 &&
+              !tma_layout::three_products(at.config);
+     },
+     [](const Case& at) {
+       const GemmConfig& gemm = at.config.gemm;
+       return fmt::format(
+           "clusters of {}x{} tiles with multicast_a={} multicast_b={} tile.n={}: 2x1 with multicast_b or 1x2 with "
+           "multicast_a, shares of whole 8 columns, not of fp32",
+           gemm.cluster_m, gemm.cluster_n, gemm.multicast_a, gemm.multicast_b, gemm.tile.n);
      }},
 
     {"tcgen05-patch",
@@ -208,7 +210,7 @@ constexpr Constraint kProblemRows[] = {
 }  // namespace
 
 std::span<const Constraint> target_rows() {
-  static const std::vector<Constraint> rows = joined({staging(), kTargetRows});
+  static const std::vector<Constraint> rows = joined({staging(), kTileRows, kTargetRows});
   return rows;
 }
 std::span<const Constraint> problem_rows() {
@@ -217,3 +219,5 @@ std::span<const Constraint> problem_rows() {
 }
 
 }  // namespace wt::tcgen05_kind
+
+std::span<const wt::Constraint> wt::tcgen05_rows::tiles() { return wt::tcgen05_kind::kTileRows; }

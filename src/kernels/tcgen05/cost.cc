@@ -3,6 +3,8 @@
 //
 // Cycles of products are published ones (B200 and GB300, by N and blocks); the rest are the rates of launch/rates.cc
 // and guesses. What adds up how is as on Hopper (kernels/tma/cost.h).
+#include "kernels/tcgen05/cost.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -17,6 +19,7 @@
 namespace wt {
 
 using namespace tma_model;
+using namespace tcgen05_model;
 
 namespace {
 
@@ -26,20 +29,6 @@ constexpr double kStartCycles = 400;
 constexpr double kTakenCycles = 60;    // of a tile that launch control hands out, beside the products; a guess
 constexpr double kScaleCycles = 1000;  // of a stage's scales, on their way to shared memory; a guess
 constexpr double kStoredBytes = 32;    // per cycle, of a tile's output; a guess
-
-// Of one instruction: 32 bytes deep, 128 or 256 rows. Published: N = 64, 128, 256 take 63, 80, 141 cycles in one block
-// and 52, 70, 134 in a pair, none takes fewer than 52, and below N = 128 what is read from shared memory counts.
-double instruction_cycles(double n, bool pair) {
-  const double low = pair ? 52 : 63, middle = pair ? 70 : 80, high = pair ? 134 : 141;
-  if (n <= 64) return std::max(52.0, low * (128 + n) / (128 + 64));  // rows that are read
-  if (n <= 128) return low + (middle - low) * (n - 64) / 64;
-  return middle + (high - middle) * (n - 128) / 128;
-}
-
-struct Tiles {
-  int64_t count = 0;
-  double mean = 0, longest = 0;
-};
 
 Tiles tiles_of(const KernelConfig& config, const View& seen) {
   const GemmConfig& gemm = config.gemm;
@@ -66,32 +55,38 @@ Tiles tiles_of(const KernelConfig& config, const View& seen) {
   return tiles;
 }
 
-// One stage of the ring: products, copies and shared memory, whichever takes longest.
-double stage_cycles(const KernelConfig& config, double blocks_at_work, const View& seen) {
+// Rows of a tile that copies bring: of one tile alone no more than there are pixels (kernels/tma/bind.cc).
+double copied_rows(const KernelConfig& config, const Facts& facts) {
+  int64_t most = 0;
+  for (const Rows& rows : facts.rows) most = std::max(most, rows.count);
+  return tcgen05_layout::copied_rows(config, most);
+}
+
+Stage stage_of(const KernelConfig& config, const View& seen) {
   const GemmConfig& gemm = config.gemm;
-  const Rates& rates = seen.rates();
   const Facts& facts = facts_of(seen);
   const BoxParts parts = box_parts(config, seen.problem(), facts);
   const int blocks = tcgen05_layout::blocks(config);
   const double deep = gemm.tile.k * size_of(operand_a(config));
   const double steps = deep / 32 * parts.multiplied * (tma_layout::three_products(config) ? 3 : 1);
-  const double products = steps * instruction_cycles(gemm.tile.n, blocks == 2);
-  const double rows_a = tcgen05_layout::kRows * facts.crossed, rows_b = tcgen05_layout::columns(config);
-  const double bytes = (rows_a / gemm.cluster_n + rows_b / gemm.cluster_m) * deep * parts.copied;
-  const double fill = bytes / std::min(rates.fill, rates.fill_all / std::max(1.0, blocks_at_work));
+  const double rows_a = copied_rows(config, facts) * facts.crossed, rows_b = tcgen05_layout::columns(config);
+  Stage stage;
+  stage.products = steps * instruction_cycles(gemm.tile.n, blocks == 2);
+  stage.filled = (rows_a / gemm.cluster_n + rows_b / gemm.cluster_m) * deep * parts.copied;
   // What copies write and products read. A pair's blocks read each their own half of both.
-  const double shared = ((rows_a + rows_b) * (1 + steps * 32 / deep)) * deep / rates.shared;
-  const double changing = tma_layout::three_products(config) ? 3 * (rows_a + rows_b) * deep / rates.shared : 0;
+  stage.shared = (rows_a + rows_b) * deep + steps * 32 * (tcgen05_layout::kRows + rows_b);
+  if (tma_layout::three_products(config)) stage.shared += 3 * (rows_a + rows_b) * deep;  // numbers are parted
   // Four warps gather scales, each their own slots, by loads that wait for the L2.
-  const double scales = tcgen05_layout::has_scales(config) ? kScaleCycles / tcgen05_layout::scale_warps(config) : 0;
-  return std::max({products, fill, shared + changing, scales});
+  if (tcgen05_layout::has_scales(config))
+    stage.products = std::max(stage.products, kScaleCycles / tcgen05_layout::scale_warps(config));
+  return stage;
 }
 
 struct Times {
   double overlapped, after;
 };
 
-Times times(const KernelConfig& config, const View& seen, const Tiles& tiles, int64_t splits) {
+Times times(const KernelConfig& config, const View& seen, const Tiles& tiles, const Stage& of_ring, int64_t splits) {
   const GemmConfig& gemm = config.gemm;
   const Rates& rates = seen.rates();
   const int members = tcgen05_layout::blocks(config);
@@ -100,7 +95,7 @@ Times times(const KernelConfig& config, const View& seen, const Tiles& tiles, in
   const bool cluster = config.gemm.split_k == SplitK::kCluster;
   const double at_once = std::max(1.0, std::floor(static_cast<double>(rates.units) / members));
   const double waves = cluster ? split_waves(config, tiles.count, splits, rates) : std::ceil(items / at_once);
-  const double stage = stage_cycles(config, std::min(items, at_once) * members, seen);
+  const double stage = of_ring.cycles(rates, std::min(items, at_once) * members);
   const double bytes = double{1} * tcgen05_layout::kRows * gemm.tile.n *
                        (splits > 1 ? 4 : size_of(output_type(config))) *
                        (gemm.staging == Staging::kTmaStore ? 1
@@ -127,6 +122,15 @@ Times times(const KernelConfig& config, const View& seen, const Tiles& tiles, in
 double exchange_cycles(const KernelConfig& config, double members) {
   const double bytes = double{4} * tcgen05_layout::kRows * config.gemm.tile.n * (members - 1) / members;
   return bytes / kExchangeBytesPerCycle + tcgen05_layout::chunks(config) * kExchangeCycles;
+}
+
+constexpr double kStore = 30;  // bytes of a weight gradient's sums a cycle, as on Hopper
+
+// The launch that adds parts.
+double sum_cycles(const ConvProblem& problem, const Rates& rates, int64_t parts) {
+  constexpr double kSumCycles = 4000;  // as on Hopper
+  return rates.launch_cycles() / 2 + kSumCycles +
+         static_cast<double>(problem.w_elements()) * 4 * (static_cast<double>(parts) + 0.5) / rates.memory_per_cycle();
 }
 
 // Weight gradients: tiles of the filter, as deep as there are pixels. `members` of a cluster, where they divide the
@@ -163,35 +167,78 @@ double gradient_cycles(const KernelConfig& config, const View& asked, int64_t me
   const double channels =
       static_cast<double>(problem.c_per_group()) / static_cast<double>(channel_blocks * tma_layout::box_k(config));
   const double brought = (rows + tcgen05_layout::columns(config) * channels) * 128.0;
-  const double fill = brought / std::min(rates.fill, rates.fill_all / std::max(1.0, std::min(items, at_once) * blocks));
+  const double written = (tcgen05_layout::copied_blocks(config, problem.k_per_group()) * tma_layout::box_k(config) +
+                          tcgen05_layout::columns(config)) *
+                         128.0;
+  const double fill = brought / gradient_fill(rates, std::min(items, at_once) * blocks);
   // Parts by pairs of columns as on Hopper (kernels/tma_weight/cost.cc), whole sums by 16 bytes of a row a thread, a
   // row a cycle; a guess.
-  constexpr double kStore = 30, kRowSumPenalty = kStore / 16;
+  constexpr double kRowSumPenalty = kStore / 16;
   // Of rows and channels that exist: others are passed over.
   const double whole = rows * gemm.tile.n * channels * (parts ? 4 : 2 * kRowSumPenalty) / kStore;
   const auto shares = static_cast<double>(members);
   const double output = cluster ? exchange_cycles(config, shares) + whole / shares : whole;
   const double busy =
-      waves * (deep * std::max({products, turning, fill, 2 * bytes / rates.shared}) + output) + kStartCycles;
-  constexpr double kSumCycles = 4000;  // as on Hopper
-  const double sum = parts ? rates.launch_cycles() / 2 + kSumCycles +
-                                 static_cast<double>(problem.w_elements()) * 4 * (static_cast<double>(count) + 0.5) /
-                                     rates.memory_per_cycle()
-                           : 0;
+      waves * (deep * std::max({products, turning, fill, (written + bytes) / rates.shared}) + output) + kStartCycles;
+  const double sum = parts ? sum_cycles(problem, rates, count) : 0;
   return rates.launch_cycles() + rates.first_data_cycles() + overlapped(busy, facts) * (cluster ? kParts : 1) + sum;
-}
-
-int64_t best_splits(const KernelConfig& config, const View& seen, const Tiles& tiles, int asked) {
-  return least_splits(config, tiles.count, tiles.longest, seen.rates().units, asked, [&](int64_t splits) {
-    const Times at = times(config, seen, tiles, splits);
-    return at.overlapped + at.after;
-  });
 }
 
 }  // namespace
 
+double tcgen05_model::instruction_cycles(double n, bool pair) {
+  const double low = pair ? 52 : 63, middle = pair ? 70 : 80, high = pair ? 134 : 141;
+  if (n <= 64) return std::max(52.0, low * (128 + n) / (128 + 64));  // rows that are read
+  if (n <= 128) return low + (middle - low) * (n - 64) / 64;
+  return middle + (high - middle) * (n - 128) / 128;
+}
+
+double Stage::cycles(const Rates& rates, double blocks_at_work) const {
+  const double fill = filled / std::min(rates.fill, rates.fill_all / std::max(1.0, blocks_at_work));
+  return std::max({products, fill, shared / rates.shared});
+}
+
+int64_t tcgen05_model::best_splits(const KernelConfig& config, const View& seen, const Tiles& tiles, const Stage& stage,
+                                   int asked) {
+  return least_splits(config, tiles.count, tiles.longest, seen.rates().units, asked, [&](int64_t splits) {
+    const Times at = times(config, seen, tiles, stage, splits);
+    return at.overlapped + at.after;
+  });
+}
+
+double tcgen05_model::cycles_of(const KernelConfig& config, const View& seen, const Tiles& tiles, const Stage& stage,
+                                int splits) {
+  const Rates& rates = seen.rates();
+  const Facts& facts = facts_of(seen);
+  double cycles = rates.launch_cycles();
+  if (tiles.count == 0) return cycles + overlapped(0, facts);
+  const int64_t parts = config.gemm.split_k == SplitK::kNone ? 1 : best_splits(config, seen, tiles, stage, splits);
+  const Times at = times(config, seen, tiles, stage, parts);
+  // The filter is made or turned round before.
+  if (config.gemm.groups_per_tile > 1 || tma_layout::turns_filter(config)) cycles *= 1.5;
+  cycles += rates.first_data_cycles() + overlapped(at.overlapped, facts) + at.after;
+  return with_aligned_copy(config, seen, cycles);
+}
+
+double tcgen05_model::gradient_fill(const Rates& rates, double blocks_at_work) {
+  constexpr double kFill = 1.375, kFillAll = 1.156;
+  return std::min(kFill * rates.fill, kFillAll * rates.fill_all / std::max(1.0, blocks_at_work));
+}
+
+double tcgen05_model::cycles_of(const KernelConfig&, const View& seen, const Gradient& gradient, int64_t splits) {
+  const Rates& rates = seen.rates();
+  const double items = static_cast<double>(gradient.tiles * splits), at_once = std::min<double>(items, rates.units);
+  const double waves = std::ceil(items / rates.units);
+  const double deep = std::ceil(static_cast<double>(gradient.deep) / static_cast<double>(splits));
+  const double stage = std::max({gradient.stage.products, gradient.stage.filled / gradient_fill(rates, at_once),
+                                 gradient.stage.shared / rates.shared});
+  const double busy = waves * (deep * stage + gradient.stored / kStore) + kStartCycles;
+  return rates.launch_cycles() + rates.first_data_cycles() + overlapped(busy, facts_of(seen)) +
+         (splits > 1 ? sum_cycles(seen.problem(), rates, splits) : 0);
+}
+
 int64_t tcgen05_kind::planned_splits(const KernelConfig& config, const View& seen, int asked) {
-  return best_splits(config, seen, tiles_of(config, seen), asked);
+  return best_splits(config, seen, tiles_of(config, seen), stage_of(config, seen), asked);
 }
 
 int64_t tcgen05_kind::planned_members(const KernelConfig& config, const View& seen, int asked) {
@@ -218,16 +265,7 @@ double tcgen05_kind::predict(const KernelConfig& config, const View& asked, int 
     const int64_t members = cluster ? planned_members(config, seen, splits) : 1;
     return with_aligned_copy(config, seen, gradient_cycles(config, seen, members, splits)) / rates.clock;
   }
-  const Facts& facts = facts_of(seen);
-  const Tiles tiles = tiles_of(config, seen);
-  double cycles = rates.launch_cycles();
-  if (tiles.count == 0) return (cycles + overlapped(0, facts)) / rates.clock;
-  const int64_t parts = config.gemm.split_k == SplitK::kNone ? 1 : best_splits(config, seen, tiles, splits);
-  const Times at = times(config, seen, tiles, parts);
-  // The filter is made or turned round before.
-  if (config.gemm.groups_per_tile > 1 || tma_layout::turns_filter(config)) cycles *= 1.5;
-  cycles += rates.first_data_cycles() + overlapped(at.overlapped, facts) + at.after;
-  return with_aligned_copy(config, seen, cycles) / rates.clock;
+  return cycles_of(config, seen, tiles_of(config, seen), stage_of(config, seen), splits) / rates.clock;
 }
 
 }  // namespace wt

@@ -110,13 +110,30 @@ void propose_splits(const KernelConfig& base, Breadth breadth, std::vector<Kerne
   }
 }
 
+// Channels off 16 bytes by way of copies, of 32-bit types and of 32-bit results.
+void propose_copied_words(const KernelConfig& base, std::vector<KernelConfig>& configs) {
+  for (const short n : {128, 64, 32, 16}) {
+    for (const SplitK split : {SplitK::kNone, SplitK::kCluster}) {
+      const bool walks = split == SplitK::kCluster;
+      if (!propose_shape(base, {n, false, !walks, kSearch}, 128, Loader::kTmaIm2col, Staging::kDirect, configs))
+        continue;
+      configs.back().gemm.aligned_copy = true;
+      configs.back().gemm.split_k = split;
+      if (!set_stages(configs.back())) configs.pop_back();
+    }
+  }
+}
+
 // As on Hopper: small groups together, channels off 16 bytes by way of copies, patches, any number of output channels.
 void propose_views(const KernelConfig& base, Breadth breadth, std::vector<KernelConfig>& configs) {
-  if (breadth == Breadth::kFew || !is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return;
+  if (breadth == Breadth::kFew || size_of(operand_a(base)) == 1) return;
+  if (!is_16_bit(operand_a(base)) || !is_16_bit(output_type(base))) return propose_copied_words(base, configs);
   const bool forward = base.direction == Direction::kForward;
   const Staging whole = forward ? Staging::kTmaStore : Staging::kShared;
-  for (const unsigned char groups : {2, 4, 8, 16}) {
-    if (!propose_shape(base, {64, false, true, kSearch}, 128, Loader::kTmaIm2col, whole, configs)) continue;
+  // Of up to 16 groups a box of channels, else all that there are.
+  for (const unsigned char groups : {2, 4, 8, 16, 32, 48, 64}) {
+    const short n = groups > 16 ? 128 : 64;
+    if (!propose_shape(base, {n, false, true, kSearch}, 128, Loader::kTmaIm2col, whole, configs)) continue;
     configs.back().gemm.groups_per_tile = groups;
     configs.back().finite_only = true;
   }
@@ -171,12 +188,17 @@ void propose_gradient(const KernelConfig& base, Breadth breadth, std::vector<Ker
       }
     }
   }
-  if (few || !is_16_bit(operand_a(base))) return;
-  for (const unsigned char groups : {2, 4, 8, 16}) {
-    if (add(64, false, SplitK::kWorkspace, Loader::kTmaIm2col)) configs.back().gemm.groups_per_tile = groups;
-  }
+  if (few || size_of(operand_a(base)) == 1) return;
   for (const short n : {128, 64}) {
     if (add(n, false, SplitK::kWorkspace, Loader::kTmaIm2col)) configs.back().gemm.aligned_copy = true;
+  }
+  if (!is_16_bit(operand_a(base))) return;
+  for (const unsigned char groups : {2, 4, 8, 16, 32, 48, 64}) {
+    for (const short n : {64, 256}) {
+      if (add(n, false, SplitK::kWorkspace, Loader::kTmaIm2col)) configs.back().gemm.groups_per_tile = groups;
+    }
+  }
+  for (const short n : {128, 64}) {
     for (const bool copied : {false, true}) {
       if (base.dims > 2 || !add(n, false, SplitK::kWorkspace, Loader::kTmaIm2col)) continue;
       configs.back().gemm.specialization = Specialization::kPatch;

@@ -145,9 +145,14 @@ Binding bind_list(const KernelConfig& config, const View& seen, const DeviceInfo
   arguments.depth = static_cast<i32>(patches.depth);
   arguments.depth_blocks = static_cast<i32>(ceil_div(arguments.depth, tma_layout::box_k(config)));
   arguments.box_channels = tma_layout::copied_depth(config, arguments.depth);
+  const bool tensor = tma_layout::on_tensor(config);
+  int64_t most_rows = 0;
+  for (const HostRegion& region : regions) most_rows = std::max<int64_t>(most_rows, region.region.rows);
+  arguments.copied_rows = tensor ? tcgen05_layout::copied_rows(config, most_rows) : 0;
+  const bool few_rows = tensor && arguments.copied_rows < tcgen05_layout::kRows;
   arguments.stage_bytes =
       tma_layout::boxes(config) * arguments.box_channels *
-      (gemm.tile.m * size_of(operand_a(config)) +
+      ((few_rows ? arguments.copied_rows : gemm.tile.m) * size_of(operand_a(config)) +
        tma_layout::tap_columns(config) * tma_layout::b_copied_bytes(config) / tma_layout::box_k(config));
   arguments.columns = static_cast<i32>(forward ? problem.k_per_group() : problem.c_per_group());
   arguments.group_filter = static_cast<i32>(tma_layout::turns_filter(config)    ? pixels(problem.filter)
@@ -157,7 +162,6 @@ Binding bind_list(const KernelConfig& config, const View& seen, const DeviceInfo
   // Blocks that share operands take as many tiles each, so that some may lie past the edge.
   arguments.tiles_n = ceil_div(arguments.columns, gemm.tile.n * gemm.cluster_n) * gemm.cluster_n;
   arguments.policy = image_policy(problem, device);
-  const bool tensor = tma_layout::on_tensor(config);
   const bool parts = gemm.split_k == SplitK::kWorkspace, cluster_sum = gemm.split_k == SplitK::kCluster;
   arguments.splits =
       static_cast<i32>(parts || cluster_sum ? (tensor ? tcgen05_kind::planned_splits(config, seen, splits)
@@ -172,6 +176,7 @@ Binding bind_list(const KernelConfig& config, const View& seen, const DeviceInfo
   Launch launch;
   launch.kernel = name_of(config);
   const Tensor a = forward ? Tensor::kX : Tensor::kY, out = output_tensor(problem.direction);
+  const int box_rows = few_rows ? arguments.copied_rows : tma_layout::a_box_rows(config);
   int64_t image_zero_units = 0;
   for (size_t i = 0; i < regions.size(); ++i) {
     TmaRegion& region = regions[i].region;
@@ -196,10 +201,10 @@ Binding bind_list(const KernelConfig& config, const View& seen, const DeviceInfo
       map.box = {static_cast<uint32_t>(arguments.box_channels), 1, static_cast<uint32_t>(gemm.tile.m)};
     } else if (gemm.loader_a == Loader::kTmaTiled) {
       map = dense_map(image.type, {image.channels, region.rows}, gemm.swizzle_a);
-      map.box = {static_cast<uint32_t>(arguments.box_channels), static_cast<uint32_t>(tma_layout::a_box_rows(config))};
+      map.box = {static_cast<uint32_t>(arguments.box_channels), static_cast<uint32_t>(box_rows)};
     } else {
       map = im2col_map(problem, image, Walk{region.size, region.start, region.step}, config.gemm.swizzle_a,
-                       arguments.box_channels, tma_layout::a_box_rows(config));
+                       arguments.box_channels, box_rows);
     }
     const size_t offset = offsetof(Arguments, regions) + i * sizeof(TmaRegion) + offsetof(TmaRegion, a);
     launch.maps.push_back({static_cast<uint32_t>(offset), a, first_byte(image), map});

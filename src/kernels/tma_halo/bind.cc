@@ -15,6 +15,7 @@
 #include "kernels/tma/cost.h"
 #include "kernels/tma/device/layout.h"
 #include "kernels/tma/seen.h"
+#include "kernels/tma_halo/bind.h"
 #include "kernels/tma_halo/device/arguments.h"
 #include "kernels/tma_halo/kind.h"
 #include "kernels/tma_halo/view.h"
@@ -92,18 +93,6 @@ TmaHaloArguments halo_arguments(const KernelConfig& config, const HaloView& view
   return arguments;
 }
 
-// A tensor of `size` pixels; the caller sets the box.
-TensorMapSpec pixels_map(const HaloView& view, DataType type, int64_t channels, const Spatial& size) {
-  const int64_t n = view.problem.n;
-  if (view.problem.dims == 3) return dense_map(type, {channels, size[2], size[1], size[0], n}, 128);
-  TensorMapSpec map = dense_map(type, {channels, size[2], size[1], n}, 128);
-  if (view.beside) {
-    map.stride[2] = map.stride[1];
-    map.stride[1] *= static_cast<uint64_t>(size[1]);
-  }
-  return map;
-}
-
 Binding bind_patches(const KernelConfig& config, const View& seen, const DeviceInfo& device, int splits) {
   const ConvProblem& asked = seen.problem();
   const HaloView view = halo_view(config, asked);
@@ -121,7 +110,7 @@ Binding bind_patches(const KernelConfig& config, const View& seen, const DeviceI
   const Spatial image = forward ? problem.in : problem.out();
   const DataType type = forward ? problem.x : problem.y;
   const int64_t channels = forward ? problem.c : problem.k;
-  TensorMapSpec patch = pixels_map(view, type, channels, image);
+  TensorMapSpec patch = pixels_map(view, type, channels, image, 128);
   patch.box = {static_cast<uint32_t>(arguments.box_channels), static_cast<uint32_t>(tma_layout::halo_pitch(config)),
                static_cast<uint32_t>(tma_layout::halo_copied_rows(config, arguments.stacked)), 1, 1};
   patch.box[problem.dims == 3 ? 4 : 3] = static_cast<uint32_t>(arguments.stacked);
@@ -137,7 +126,7 @@ Binding bind_patches(const KernelConfig& config, const View& seen, const DeviceI
   if (config.gemm.staging == Staging::kTmaStore) {
     const Spatial out = forward ? problem.out() : problem.in;
     const int64_t columns = forward ? problem.k : problem.c;
-    TensorMapSpec store = pixels_map(view, problem.output_type(), columns, out);
+    TensorMapSpec store = pixels_map(view, problem.output_type(), columns, out, 128);
     const auto edge = static_cast<uint32_t>(tma_layout::kHaloEdge);
     store.box = {64, edge, edge, 1, 1};
     const Tensor to = output_tensor(problem.direction);
@@ -171,6 +160,18 @@ Binding bind_patches(const KernelConfig& config, const View& seen, const DeviceI
 }
 
 }  // namespace
+
+TensorMapSpec pixels_map(const HaloView& view, DataType type, int64_t channels, const Spatial& size, int swizzle) {
+  const int64_t n = view.problem.n;
+  const auto bytes = static_cast<uint32_t>(swizzle);
+  if (view.problem.dims == 3) return dense_map(type, {channels, size[2], size[1], size[0], n}, bytes);
+  TensorMapSpec map = dense_map(type, {channels, size[2], size[1], n}, bytes);
+  if (view.beside) {
+    map.stride[2] = map.stride[1];
+    map.stride[1] *= static_cast<uint64_t>(size[1]);
+  }
+  return map;
+}
 
 Binding tma_halo_kind::bind(const KernelConfig& config, const View& asked, const DeviceInfo& device, int splits) {
   return bind_seen(config, asked, device, [&](const View& seen) { return bind_patches(config, seen, device, splits); });

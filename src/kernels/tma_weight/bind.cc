@@ -49,8 +49,12 @@ TmaWeightArguments weight_arguments(const KernelConfig& config, const ConvProble
   arguments.channel_blocks = static_cast<i32>(ceil_div(problem.c_per_group(), tma_layout::box_k(config)));
   arguments.copied_rows = tma_layout::copied_channels(config, arguments.rows);
   arguments.copied_channels = tma_layout::copied_channels(config, arguments.channels);
-  arguments.copied_bytes = (gemm.tile.m * arguments.copied_rows + gemm.tile.n * arguments.copied_channels) *
-                           gemm.tile.k / tma_layout::box_k(config) * size_of(operand_a(config));
+  const bool tensor = tma_layout::on_tensor(config);
+  arguments.copied_blocks = tensor ? tcgen05_layout::copied_blocks(config, arguments.rows) : 0;
+  const bool few = tensor && arguments.copied_blocks * tma_layout::box_k(config) < tcgen05_layout::kRows;
+  const int copied_m = few ? arguments.copied_blocks * tma_layout::box_k(config) : gemm.tile.m;
+  arguments.copied_bytes = (copied_m * arguments.copied_rows + gemm.tile.n * arguments.copied_channels) * gemm.tile.k /
+                           tma_layout::box_k(config) * size_of(operand_a(config));
   arguments.taps = static_cast<i32>(pixels(problem.filter));
   for (size_t i = 0; i < 3; ++i) {
     arguments.filter[i] = static_cast<i32>(problem.filter[i]);

@@ -40,6 +40,22 @@ WT_DEVICE void tma_load_pair(SharedAddress to, const TensorMap& map, u32 barrier
       "l"(&map), "r"(barrier), "r"(c0), "r"(c1), "r"(c2), "l"(policy.bits)
       : "memory");
 }
+WT_DEVICE void tma_load_pair(SharedAddress to, const TensorMap& map, u32 barrier, i32 c0, i32 c1, i32 c2, i32 c3,
+                             CachePolicy policy = kCacheNormal) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.cta_group::2.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3, %4, %5, %6}], [%2], %7;" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "l"(policy.bits)
+      : "memory");
+}
+WT_DEVICE void tma_load_pair(SharedAddress to, const TensorMap& map, u32 barrier, i32 c0, i32 c1, i32 c2, i32 c3,
+                             i32 c4, CachePolicy policy = kCacheNormal) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.cta_group::2.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4), "l"(policy.bits)
+      : "memory");
+}
 WT_DEVICE void tma_load_pair_multicast(SharedAddress to, const TensorMap& map, u32 barrier, u16 mask, i32 c0, i32 c1,
                                        CachePolicy policy = kCacheNormal) {
   asm volatile(

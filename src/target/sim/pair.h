@@ -22,6 +22,14 @@ WT_DEVICE void tma_load_pair(SharedAddress to, const TensorMap& map, u32 barrier
                              CachePolicy policy = kCacheNormal, WT_SITE) {
   sim::table->tma_load({to, &map, barrier, false, 0, 3, {c0, c1, c2}, {}, policy, true}, site);
 }
+WT_DEVICE void tma_load_pair(SharedAddress to, const TensorMap& map, u32 barrier, i32 c0, i32 c1, i32 c2, i32 c3,
+                             CachePolicy policy = kCacheNormal, WT_SITE) {
+  sim::table->tma_load({to, &map, barrier, false, 0, 4, {c0, c1, c2, c3}, {}, policy, true}, site);
+}
+WT_DEVICE void tma_load_pair(SharedAddress to, const TensorMap& map, u32 barrier, i32 c0, i32 c1, i32 c2, i32 c3,
+                             i32 c4, CachePolicy policy = kCacheNormal, WT_SITE) {
+  sim::table->tma_load({to, &map, barrier, false, 0, 5, {c0, c1, c2, c3, c4}, {}, policy, true}, site);
+}
 WT_DEVICE void tma_load_pair_multicast(SharedAddress to, const TensorMap& map, u32 barrier, u16 mask, i32 c0, i32 c1,
                                        CachePolicy policy = kCacheNormal, WT_SITE) {
   sim::table->tma_load({to, &map, barrier, false, mask, 2, {c0, c1}, {}, policy, true}, site);

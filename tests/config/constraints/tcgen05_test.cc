@@ -67,6 +67,27 @@ void scaled(KernelConfig& c) {
   c.gemm.load_warps = 8;
 }
 
+// Patches that serve three taps.
+void halo(KernelConfig& c) {
+  blackwell(c);
+  c.kind = Kind::kTcgen05Halo;
+  c.gemm.loader_a = Loader::kTmaHalo;
+  c.gemm.filter_rows = 3;
+}
+
+// And nine, of a weight gradient.
+void halo_gradient(KernelConfig& c) {
+  gradient(c);
+  c.kind = Kind::kTcgen05Halo;
+  c.gemm.loader_b = Loader::kTmaHalo;
+  c.gemm.filter_rows = 3;
+  c.gemm.tile = {128, 64, 128};
+  c.gemm.mma.n = 64;
+  c.gemm.double_buffer = false;
+  c.gemm.specialization = Specialization::kFilter3x3;
+  c.finite_only = true;
+}
+
 const RowCase kTargetCases[] = {
     {"tcgen05-roles",
      [](KernelConfig& c) {
@@ -155,9 +176,9 @@ const RowCase kTargetCases[] = {
      [](KernelConfig& c) {
        blackwell(c);
        c.direction = Direction::kBackwardData;
-       c.gemm.swizzle_a = c.gemm.swizzle_b = 64;
+       set_columns(c, 96);
      },
-     "tile.n=128 swizzle_a=64 cluster_m=1: backward data of 16-bit types takes 128 bytes"},
+     "tile.n=96 cluster_m=1: backward data of 16-bit types takes whole blocks of 64 columns"},
     {"tcgen05-across",
      [](KernelConfig& c) {
        blackwell(c);
@@ -166,7 +187,7 @@ const RowCase kTargetCases[] = {
        c.gemm.cluster_m = 2;
        c.gemm.multicast_b = true;
      },
-     "tile.n=64 swizzle_a=128 cluster_m=2"},
+     "tile.n=64 cluster_m=2"},
     {"tcgen05-sharing",
      [](KernelConfig& c) {
        blackwell(c);
@@ -195,6 +216,24 @@ const RowCase kTargetCases[] = {
        c.gemm.staging = Staging::kTmaStore;
      },
      "specialization=patch with dims=2 loader_a=tma_im2col staging=tma_store"},
+    {"tcgen05-halo",
+     [](KernelConfig& c) {
+       halo(c);
+       c.gemm.filter_rows = 1;
+     },
+     "loader_a=tma_halo loader_b=tma_tiled filter_rows=1 swizzle_a=128"},
+    {"tcgen05-halo-weight",
+     [](KernelConfig& c) {
+       halo_gradient(c);
+       c.finite_only = false;
+     },
+     "operands bf16 and bf16 loader_a=tma_tiled loader_b=tma_halo filter_rows=3 swizzle_a=128 tile=128x64x128"},
+    {"tcgen05-columns",
+     [](KernelConfig& c) {
+       halo_gradient(c);
+       set_columns(c, 112);
+     },
+     "tile.n=112 double_buffer=false scales=none min_blocks=1: accumulators and scales take 1024 columns of 512"},
 };
 
 const RowCase kProblemCases[] = {
@@ -206,10 +245,21 @@ const RowCase kProblemCases[] = {
        c.gemm.swizzle_a = c.gemm.swizzle_b = 64;
      },
      "128 channels fill boxes of 64, so that swizzle_a=64", "fwd bf16 n1 c128 k128 i8x8 f3x3"},
+    {"tcgen05-halo-step", halo, "stride=1x2x2 dilation=1x1x1: this kernel takes strides of 1",
+     "fwd bf16 n1 c64 k128 i19x11 f3x3 s2 p1"},
+    {"tcgen05-halo-box",
+     [](KernelConfig& c) {
+       halo(c);
+       c.gemm.swizzle_a = c.gemm.swizzle_b = 64;
+       c.gemm.tile.k = 32;
+     },
+     "128 channels fill boxes of 64, so that swizzle_a=64", "fwd bf16 n1 c128 k128 i19x11 f3x3 p1"},
+    {"tcgen05-halo-taps", halo, "filter=1x5x3: this kernel has 3 taps below each other",
+     "fwd bf16 n1 c64 k128 i19x11 f5x3 p2x1"},
 };
 
 TEST(Tcgen05Rows, CasesStartFromValidKernels) {
-  for (const auto change : {blackwell, gradient, patches, parted}) {
+  for (const auto change : {blackwell, gradient, patches, parted, halo, halo_gradient}) {
     KernelConfig config;
     change(config);
     EXPECT_TRUE(is_valid(config)) << to_text(declines(config));

@@ -42,7 +42,7 @@ constexpr DataType output_type(const KernelConfig& config) {
 constexpr DataType multiply_type(const KernelConfig& config) {
   // A number times its scale has 6 bits at most.
   if (config.kind == Kind::kBasic && config.scales != BlockScales::kNone) return DataType::kBf16;
-  const bool bulk = config.kind >= Kind::kTma && config.kind <= Kind::kTcgen05;
+  const bool bulk = config.kind >= Kind::kTma && config.kind <= Kind::kTcgen05Halo;
   if (bulk && operand_a(config) == DataType::kF32) return DataType::kTf32;
   const bool as_stored = config.kind != Kind::kBasic && config.kind != Kind::kPortable;
   if (as_stored || config.gemm.pipeline == Pipeline::kWavelet) return operand_a(config);

@@ -7,84 +7,55 @@
 // Roles are warps: four store, each its quarter of tensor memory's lanes, one asks launch control for tiles, one loads,
 // one multiplies, one loads the residual. Two accumulators let a tile be stored while the next one is multiplied. Two
 // blocks may multiply a tile of 256 rows together, and tiles of a cluster may share an operand by multicast. Work is a
-// list of regions, as on Hopper (kernels/tma/device/arguments.h).
+// list of regions, as on Hopper (kernels/tma/device/arguments.h), or patches of an image (kernels/tcgen05_halo):
+// `Tiles` says what a tile is, how many stages it has and what they load.
 #pragma once
 
-#include "kernels/tcgen05/device/arguments.h"
 #include "kernels/tcgen05/device/product.h"
+#include "kernels/tcgen05/device/region_tiles.h"
+#include "kernels/tcgen05/device/roles.h"
 #include "kernels/tcgen05/device/scales.h"
 #include "kernels/tcgen05/device/schedule.h"
 #include "kernels/tcgen05/device/sink.h"
-#include "kernels/tcgen05/device/source.h"
 #include "kernels/tma/device/depth_steps.h"
 #include "kernels/tma/device/remainder.h"
 
 namespace wt {
 
-template <KernelConfig kConfig>
+template <KernelConfig kConfig, class Tiles = RegionTiles<kConfig>>
 struct Tcgen05Gemm {
-  using Params = typename Tcgen05ArgumentsOf<kConfig>::Type;
+  using Params = typename Tiles::Params;
   static constexpr int kThreads = tcgen05_layout::threads(kConfig);
   static constexpr int kMinBlocks = kConfig.min_blocks;
 
   WT_DEVICE static void run(const Params& p) {
-    const Shared shared = Shared::here();
-    const int warp = device::warp_index();
-    if (warp == tcgen05_layout::kLoadWarp) {
-      if (device::lane_index() == 0) {
-        if (boxes_of(p, p.regions[0]) > 0) device::tma_prefetch(p.regions[0].a);
-        device::tma_prefetch(p.b);
-        shared.init();
-        device::mbarrier_fence_init();
-        device::fence_async_shared();
-      }
-      device::sync_warp();
-    }
-    Shared::meet();
-    u32 tensor = 0;
-    if (warp == tcgen05_layout::kMultiplyWarp) {
-      device::tensor_allocate<kBlocks>(shared.tensor(), tcgen05_layout::tensor_columns(kConfig));
-      device::tensor_relinquish<kBlocks>();
-    }
-    if (warp == tcgen05_layout::kMultiplyWarp || warp < tcgen05_layout::kStoreWarps) {
-      device::tensor_fence_before();
-      device::sync_named(kTensorBarrier, 32 * (tcgen05_layout::kStoreWarps + 1));
-      device::tensor_fence_after();
-      tensor = device::load_shared<u32>(shared.tensor());
-    }
-    if (warp < tcgen05_layout::kStoreWarps) {
-      store(p, shared, tensor);
-    } else if (warp == tcgen05_layout::kLoadWarp) {
-      if constexpr (tma_layout::copies_rows(kConfig)) device::wait_prerequisites();
-      load(p, shared);
-    } else if (warp == tcgen05_layout::kMultiplyWarp) {
-      multiply(p, shared, tensor);
-    } else if (warp == tcgen05_layout::kScheduleWarp) {
-      if constexpr (tcgen05_layout::takes_clusters(kConfig)) {
-        if (Shared::rank() == 0) schedule_tiles<kConfig>(p, shared);
-      }
-    } else if (warp == tcgen05_layout::kResidualWarp) {
-      load_residual(p, shared);
-    } else if constexpr (kScaled) {
-      bring_scales(p, shared);
-    } else {
-      part_numbers(p, shared);
-    }
-    // Nobody uses tensor memory, or another block's shared memory, from here on.
-    device::tensor_fence_before();
-    Shared::meet();
-    device::tensor_fence_after();
-    if (warp == tcgen05_layout::kMultiplyWarp)
-      device::tensor_free<kBlocks>(tensor, tcgen05_layout::tensor_columns(kConfig));
+    TensorRoles<kConfig>::run([&] { Tiles::prefetch(p), device::tma_prefetch(p.b); },
+                              [&](const Shared& shared) { Tiles::clear(p, shared); },
+                              [&](const Shared& shared, u32 tensor) { store(p, shared, tensor); },
+                              [&](const Shared& shared) { load(p, shared); },
+                              [&](const Shared& shared, u32 tensor) { multiply(p, shared, tensor); },
+                              [&](const Shared& shared, int warp) {
+                                if (warp == tcgen05_layout::kScheduleWarp) {
+                                  if constexpr (kTakes) {
+                                    if (Shared::rank() == 0) schedule_tiles<kConfig>(p, shared);
+                                  }
+                                } else if (warp == tcgen05_layout::kResidualWarp) {
+                                  load_residual(p, shared);
+                                } else if constexpr (kScaled) {
+                                  bring_scales(p, shared);
+                                } else {
+                                  part_numbers(p, shared);
+                                }
+                              });
   }
 
  private:
   using Shared = Tcgen05Shared<kConfig>;
-  using Sink = Tcgen05Sink<kConfig, Params>;
+  using Sink = Tcgen05Sink<kConfig, Tiles>;
   using Walk = TileWalk<kConfig>;
   using Cursor = typename Shared::SlotRing::Cursor;
-  static constexpr int kBlocks = Shared::kBlocks, kTensorBarrier = 2;
-  static constexpr int kBoxes = tma_layout::boxes(kConfig), kSteps = kConfig.gemm.swizzle_a / 32;
+  static constexpr int kBlocks = Shared::kBlocks;
+  static constexpr int kBoxes = tcgen05_layout::stage_boxes(kConfig), kSteps = kConfig.gemm.swizzle_a / 32;
   static constexpr bool kTakes = tcgen05_layout::takes_clusters(kConfig), kScaled = Shared::kScaled;
 
   WT_DEVICE static void load(const Params& p, const Shared& shared) {
@@ -94,15 +65,14 @@ struct Tcgen05Gemm {
     bool first = true;
     for (Walk walk(p); walk.more(); walk.next(shared)) {
       const Work work = walk.work();
-      const TmaRegion& region = region_of(p, work.tile.m);
-      const StageRange range = Sink::stages(p, region, work);
+      const StageRange range = Sink::stages(p, work);
       if (device::elect()) {
         if (kTakes && Shared::rank() == 0) {
           device::mbarrier_wait(shared.asked(begun.slot), begun.phase ^ 1);
           device::mbarrier_arrive(shared.begun(begun.slot));
         }
         const i32 ahead = range.count < kStages ? range.count : kStages;
-        load_tile<kConfig>(p, shared, region, work, range, slot, [&](i32 stage) {
+        Tiles::load(p, shared, work, range, slot, [&](i32 stage) {
           if constexpr (tcgen05_layout::copies_residual(kConfig)) {
             if (first && stage + 1 == ahead) device::mbarrier_arrive(shared.ordered());
           }
@@ -124,8 +94,7 @@ struct Tcgen05Gemm {
     for (Walk walk(p); walk.more();) {
       const Work work = walk.work();
       walk.next(shared);  // ahead of the products, so that nobody waits for this warp
-      const TmaRegion& region = region_of(p, work.tile.m);
-      const StageRange range = Sink::stages(p, region, work);
+      const StageRange range = Sink::stages(p, work);
       if (range.count == 0) continue;
       if (Shared::in_tile() == 0) {
         device::mbarrier_wait(shared.taken(sum.slot), sum.phase ^ 1);
@@ -168,8 +137,7 @@ struct Tcgen05Gemm {
     for (Walk walk(p); walk.more();) {
       const Work work = walk.work();
       walk.next(shared);
-      const TmaRegion& region = region_of(p, work.tile.m);
-      sink.take(region, work, Sink::stages(p, region, work).count > 0);
+      sink.take(work, Sink::stages(p, work).count > 0);
     }
     sink.finish();
   }
@@ -180,11 +148,10 @@ struct Tcgen05Gemm {
       bool first = true;
       for (Walk walk(p); walk.more(); walk.next(shared)) {
         const Work work = walk.work();
-        const TmaRegion& region = region_of(p, work.tile.m);
         if (device::elect()) {
           // WHY: what the products wait for goes first.
           if (first) device::mbarrier_wait(shared.ordered(), 0);
-          Sink::fetch(p, shared, region, work, to);
+          Sink::fetch(p, shared, work, to);
         }
         first = false;
         device::sync_warp();
@@ -202,10 +169,10 @@ struct Tcgen05Gemm {
     Cursor slot;
     for (Walk walk(p); walk.more(); walk.next(shared)) {
       const Work work = walk.work();
-      const TmaRegion& region = region_of(p, work.tile.m);
-      const StageRange range = Sink::stages(p, region, work);
+      const StageRange range = Sink::stages(p, work);
       if (range.count == 0) continue;
-      const typename Scales::Rows rows = Scales::rows_of(region, Sink::first_row(region, work));
+      const auto [region, first] = Tiles::rows(p, work);
+      const typename Scales::Rows rows = Scales::rows_of(region, first);
       const i32 column = static_cast<i32>(work.tile.n) * kConfig.gemm.tile.n;
       TapCursor at(region.taps);
       at.seek(region.taps, p.depth_blocks, range.first);
@@ -233,10 +200,13 @@ struct Tcgen05Gemm {
       Cursor slot;
       for (Walk walk(p); walk.more(); walk.next(shared)) {
         const Work work = walk.work();
-        for (i32 stage = Sink::stages(p, region_of(p, work.tile.m), work).count; stage > 0; --stage) {
+        for (i32 stage = Sink::stages(p, work).count; stage > 0; --stage) {
           shared.ring.wait_full(slot);
           const SharedAddress a = shared.a_box(slot.slot, 0), b = shared.b_box(slot.slot, 0);
-          split_numbers(a, a + Shared::kLow, kBoxes * tcgen05_layout::a_box_bytes(kConfig), thread);
+          WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
+            const SharedAddress rows = a + tcgen05_layout::a_box_at(kConfig, box);
+            split_numbers(rows, rows + Shared::kLow, p.copied_rows * kConfig.gemm.swizzle_a, thread);
+          }
           split_numbers(b, b + Shared::kLow, kBoxes * tcgen05_layout::b_box_bytes(kConfig), thread);
           device::fence_async_shared();  // products read what these threads wrote
           device::sync_warp();

@@ -5,7 +5,7 @@
 // blocks by the same functions that the kernel lays out by.
 #pragma once
 
-#include "kernels/tma/device/layout.h"
+#include "kernels/tcgen05_halo/device/layout.h"
 #include "target/tcgen05_words.h"
 
 namespace wt::tcgen05_layout {
@@ -23,8 +23,7 @@ constexpr int row_of_halves(int row) { return row_of_half(row / 64, row % 64); }
 // Or the parts of one tile's sum, of as many blocks as the launch says.
 constexpr bool sums_in_cluster(const KernelConfig& config) { return config.gemm.split_k == SplitK::kCluster; }
 
-// A tile's rows and columns of one block.
-inline constexpr int kRows = 128;
+// A tile's columns of one block.
 constexpr int columns(const KernelConfig& config) { return config.gemm.tile.n / blocks(config); }
 
 // Tiles of a grid that has a cluster for each are handed out by launch control; else blocks walk over them in turns.
@@ -49,7 +48,9 @@ constexpr int scale_columns(const KernelConfig& config) {
   return stage_scales(config) * (1 + scale_row_blocks(config));
 }
 
-constexpr int sum_columns(const KernelConfig& config) { return accumulators(config) * config.gemm.tile.n; }
+constexpr int sum_columns(const KernelConfig& config) {
+  return (sums_taps(config) ? tap_units(config) : accumulators(config)) * config.gemm.tile.n;
+}
 constexpr int tensor_columns(const KernelConfig& config) {
   int power = 32;
   while (power < sum_columns(config) + scale_columns(config)) power *= 2;
@@ -71,14 +72,41 @@ constexpr int answer_readers(const KernelConfig& config) {
   return kStoreWarps + 2 + (copies_residual(config) ? 1 : 0) + change_warps(config) + scale_warps(config);
 }
 
+// Boxes of a stage, each with its products: of patches, taps.
+constexpr int stage_boxes(const KernelConfig& config) {
+  return loads_patches(config) ? config.gemm.filter_rows * patch_taps_w(config) : tma_layout::boxes(config);
+}
+
 // A slot of the ring.
 constexpr int a_box_bytes(const KernelConfig& config) { return kRows * config.gemm.swizzle_a; }
 constexpr int b_box_bytes(const KernelConfig& config) { return tma_layout::b_box_bytes(config) / blocks(config); }
 constexpr int a_bytes(const KernelConfig& config) {
-  return tma_layout::aligned(tma_layout::boxes(config) * a_box_bytes(config));
+  return tma_layout::aligned(sums_taps(config) ? patch_copies(config) * patch_copy_bytes(config)
+                             : loads_patches(config)
+                                 ? patch_height(config) * pixel_pitch(config) * config.gemm.swizzle_a
+                                 : tma_layout::boxes(config) * a_box_bytes(config));
 }
 constexpr int b_bytes(const KernelConfig& config) {
-  return tma_layout::aligned(tma_layout::boxes(config) * b_box_bytes(config));
+  return tma_layout::aligned(sums_taps(config) ? gradient_boxes(config) * gradient_box_bytes(config)
+                                               : stage_boxes(config) * b_box_bytes(config));
+}
+// Rows of a tile that are copied, where the longest region has `rows`: all, or of a block that loads a tile by itself
+// no more than exist. Products read what was there before in the others, whose sums are not stored.
+constexpr int copied_rows(const KernelConfig& config, long long rows) {
+  const bool alone = blocks(config) == 1 && cluster_tiles(config) == 1;
+  return alone && rows < kRows ? static_cast<int>(rows + 7) / 8 * 8 : kRows;
+}
+// The same of a weight gradient's blocks of output channels, of which a group has `rows`.
+constexpr int copied_blocks(const KernelConfig& config, long long rows) {
+  const int block = tma_layout::box_k(config), all = kRows / block;
+  const bool alone = blocks(config) == 1 && !tma_layout::changes_tiles(config) && rows < kRows;
+  return alone ? static_cast<int>((rows + block - 1) / block) : all;
+}
+// Where the rows of a box begin in its slot.
+constexpr int a_box_at(const KernelConfig& config, int box) {
+  if (!loads_patches(config)) return box * a_box_bytes(config);
+  const int wide = patch_taps_w(config);
+  return (box / wide * pixel_pitch(config) + box % wide) * config.gemm.swizzle_a;
 }
 
 // A tile of one chunk's columns, or of other ones.

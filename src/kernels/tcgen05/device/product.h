@@ -13,12 +13,12 @@ constexpr device::TensorSwizzle tensor_swizzle(int bytes) {
                        : device::TensorSwizzle::kNone;
 }
 
-// An operand whose rows hold consecutive k: groups of 8 rows, one swizzle span each.
-template <int kSwizzle>
+// An operand whose rows hold consecutive k, one swizzle span each: groups of 8 rows, `kPitch` of them apart.
+template <int kSwizzle, int kPitch = 8>
 struct TensorAlong {
   static constexpr bool kAcross = false;
   WT_DEVICE static u64 descriptor(SharedAddress box, int step) {
-    return device::tensor_descriptor(box + step * 32, 16, 8 * kSwizzle, tensor_swizzle(kSwizzle));
+    return device::tensor_descriptor(box + step * 32, 16, kPitch * kSwizzle, tensor_swizzle(kSwizzle));
   }
 };
 // An operand whose rows hold consecutive columns: blocks of 128 bytes of columns, each kDepth rows of them. 16-bit
@@ -44,7 +44,8 @@ template <KernelConfig kConfig>
 struct TensorPixels<kConfig, true> : TensorAlong<128> {};
 
 // The products of one step into the accumulator `d`: one, or of fp32 three of tf32.
-template <KernelConfig kConfig, class A = TensorAlong<kConfig.gemm.swizzle_a>, class B = TensorFilter<kConfig>>
+template <KernelConfig kConfig, class A = TensorAlong<kConfig.gemm.swizzle_a, tcgen05_layout::pixel_pitch(kConfig)>,
+          class B = TensorFilter<kConfig>>
 struct TensorProduct {
   using Shared = Tcgen05Shared<kConfig>;
   static constexpr u32 kWord = device::tensor_word(operand_a(kConfig), operand_b(kConfig), kConfig.gemm.tile.m,

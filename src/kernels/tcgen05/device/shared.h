@@ -32,7 +32,7 @@ struct Tcgen05Shared {
   }
 
   WT_DEVICE SharedAddress a_box(int slot, int box) const {
-    return base + kAt.a + slot * tcgen05_layout::a_bytes(kConfig) + box * tcgen05_layout::a_box_bytes(kConfig);
+    return base + kAt.a + slot * tcgen05_layout::a_bytes(kConfig) + tcgen05_layout::a_box_at(kConfig, box);
   }
   WT_DEVICE SharedAddress b_box(int slot, int box) const {
     return base + kAt.b + slot * tcgen05_layout::b_bytes(kConfig) + box * tcgen05_layout::b_box_bytes(kConfig);

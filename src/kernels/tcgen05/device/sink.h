@@ -27,8 +27,10 @@ struct TwoHalves {
   WT_DEVICE i64 offset(int row) const { return rows.offset(tcgen05_layout::row_of_halves(row)); }
 };
 
-template <KernelConfig kConfig, class Params>
+template <KernelConfig kConfig, class Tiles>
 struct Tcgen05Sink {
+  using Params = typename Tiles::Params;
+  using Rows = typename Tiles::Rows;
   using Shared = Tcgen05Shared<kConfig>;
   static constexpr int kChunk = tcgen05_layout::chunk_columns(kConfig), kTileN = kConfig.gemm.tile.n;
   static constexpr int kWhole = kTileN / kChunk, kTail = kTileN % kChunk;  // chunks, and columns of a last one
@@ -48,17 +50,11 @@ struct Tcgen05Sink {
   Steps steps{};
 
   // Stages of a tile, or of a part of its sum.
-  WT_DEVICE static StageRange stages(const Params& p, const TmaRegion& region, const Work& work) {
-    constexpr int kBoxes = tma_layout::boxes(kConfig);
-    const i32 all = (boxes_of(p, region) + kBoxes - 1) / kBoxes;
+  WT_DEVICE static StageRange stages(const Params& p, const Work& work) {
+    const i32 all = Tiles::stages(p, work);
     if constexpr (!kParts && !Shared::kSums) return {0, all};
     const auto first = static_cast<i32>(static_cast<i64>(all) * work.part / p.splits);
     return {first, static_cast<i32>(static_cast<i64>(all) * (work.part + 1) / p.splits) - first};
-  }
-  // The first of this block's rows in the region.
-  WT_DEVICE static i64 first_row(const TmaRegion& region, const Work& work) {
-    return (work.tile.m - region.first_tile) * kConfig.gemm.tile.m +
-           static_cast<i64>(Shared::in_tile()) * tcgen05_layout::kRows;
   }
   // Of an odd number of tiles that a cluster shares, the last one's columns.
   WT_DEVICE static bool past_edge(const Params& p, const Work& work) {
@@ -66,7 +62,7 @@ struct Tcgen05Sink {
   }
 
   // By all four warps. The accumulator is given back as soon as it has been read.
-  WT_DEVICE void take(const TmaRegion& region, const Work& work, bool summed) {
+  WT_DEVICE void take(const Work& work, bool summed) {
     if (summed) {
       device::mbarrier_wait(shared.summed(sum.slot), sum.phase);
       device::tensor_fence_after();
@@ -74,8 +70,8 @@ struct Tcgen05Sink {
     const bool stores = !past_edge(p, work);
     if (stores) {
       WT_ROLLED for (int chunk = 0; chunk < kWhole; ++chunk)
-          take_chunk<kChunk>(region, work, chunk * kChunk, summed, chunk == kWhole - 1 && kTail == 0);
-      if constexpr (kTail > 0) take_chunk<kTail>(region, work, kWhole * kChunk, summed, true);
+          take_chunk<kChunk>(work, chunk * kChunk, summed, chunk == kWhole - 1 && kTail == 0);
+      if constexpr (kTail > 0) take_chunk<kTail>(work, kWhole * kChunk, summed, true);
       steps.finish(p.epilogue);
       steps = {};
     } else if (summed) {
@@ -89,10 +85,9 @@ struct Tcgen05Sink {
   }
 
   // The residual's warp: a tile's chunks to where they will be staged; by one thread.
-  WT_DEVICE static void fetch(const Params& p, const Shared& shared, const TmaRegion& region, const Work& work,
-                              typename Shared::OutCursor to) {
+  WT_DEVICE static void fetch(const Params& p, const Shared& shared, const Work& work, typename Shared::OutCursor to) {
     if (past_edge(p, work)) return;
-    const i64 row = first_row(region, work);
+    const i64 row = Tiles::rows(p, work).first;
     WT_ROLLED for (int chunk = 0; chunk < kWhole; ++chunk, to.next())
         fetch_chunk<kChunk>(p, shared, row, work, chunk * kChunk, to);
     if constexpr (kTail > 0) fetch_chunk<kTail>(p, shared, row, work, kWhole * kChunk, to);
@@ -108,7 +103,7 @@ struct Tcgen05Sink {
   }
 
   template <int kColumns>
-  WT_DEVICE void take_chunk(const TmaRegion& region, const Work& work, i32 column, bool summed, bool last) {
+  WT_DEVICE void take_chunk(const Work& work, i32 column, bool summed, bool last) {
     using Out = Output<kColumns>;
     constexpr int kCount = kColumns / 2;
     const int warp = device::warp_index();
@@ -123,13 +118,13 @@ struct Tcgen05Sink {
     } else {
       WT_UNROLL for (int half = 0; half < 2; ++half) { WT_UNROLL for (int i = 0; i < kCount; ++i) d[half][i] = 0; }
     }
-    const RegionRows rows{region, first_row(region, work)};
+    const Rows rows = Tiles::rows(p, work);
     const typename Out::Place place{work.tile.n * kTileN + column, work.tile.group};
     if constexpr (Shared::kSums) {
       static_assert(kTail == 0);
       const int round = work.order * kWhole + column / kChunk;
       shared.sum().sum(d, 0, round, work.last && last, [&](int row, int first, const float(&sums)[8]) {
-        Out::store_eight(p, TwoHalves<RegionRows>{rows}, place, row, first, sums, steps);
+        Out::store_eight(p, TwoHalves<Rows>{rows}, place, row, first, sums, steps);
       });
     } else if constexpr (kBulk) {
       store_in_bulk<kColumns>(rows, place, d);
@@ -137,14 +132,14 @@ struct Tcgen05Sink {
       WT_UNROLL for (int half = 0; half < 2; ++half) {
         if constexpr (kParts) {
           typename Out::Steps none;
-          const PartRows<HalfRows<RegionRows>> parts{{rows, half}, work.part * p.part_elements};
+          const PartRows<HalfRows<Rows>> parts{{rows, half}, work.part * p.part_elements};
           Out::store_direct(p, parts, place, d[half], none);
         } else if constexpr (kConfig.gemm.staging == Staging::kShared) {
-          const HalfRows<RegionRows> of_half{rows, half};
+          const HalfRows<Rows> of_half{rows, half};
           Out::stage(p, of_half, place, d[half], steps, shared.out(0));
           Out::copy_rows(p, of_half, place, shared.out(0));
         } else {
-          Out::store_direct(p, HalfRows<RegionRows>{rows, half}, place, d[half], steps);
+          Out::store_direct(p, HalfRows<Rows>{rows, half}, place, d[half], steps);
         }
       }
     }
@@ -159,7 +154,7 @@ struct Tcgen05Sink {
   }
 
   template <int kColumns>
-  WT_DEVICE void store_in_bulk(const RegionRows& rows, const typename Output<kColumns>::Place& place,
+  WT_DEVICE void store_in_bulk(const Rows& rows, const typename Output<kColumns>::Place& place,
                                const float (&d)[2][kColumns / 2]) {
     using Out = Output<kColumns>;
     static_assert(tma_layout::out_boxes(tcgen05_layout::with_columns(kConfig, kColumns)) == 1);
@@ -173,12 +168,12 @@ struct Tcgen05Sink {
       device::sync_named(kBarrier, 32 * tcgen05_layout::kStoreWarps);
     }
     WT_UNROLL for (int half = 0; half < 2; ++half)
-        Out::stage(p, HalfRows<RegionRows>{rows, half}, place, d[half], steps, staging_of(buffer, warp, half));
+        Out::stage(p, HalfRows<Rows>{rows, half}, place, d[half], steps, staging_of(buffer, warp, half));
     device::fence_async_shared();
     device::sync_named(kBarrier, 32 * tcgen05_layout::kStoreWarps);
     if (sends) {
-      Out::send(p, rows.first, place, buffer);
-      Out::send(p, rows.first + 64, place, buffer + 64 * 128);
+      WT_UNROLL for (int half = 0; half < 2; ++half)
+          Tiles::template send<Out>(p, rows, half, place, buffer + half * (64 * 128));
       if constexpr (kResidual) {
         device::bulk_wait_read<0>();
         device::mbarrier_arrive(shared.residual_empty(out.slot));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/tcgen05/device/source.h - the copies of a tile, stage by stage: what the load warp issues.
+// kernels/tcgen05/device/source.h - the copies of a stage: what the load warp issues.
 //
 // A block of a pair loads half of the tile's rows and half of its columns; the first one's barrier counts the bytes of
 // both. Tiles of a cluster that share an operand load a share of it each, for all.
@@ -109,44 +109,5 @@ struct Tcgen05Loads {
     }
   }
 };
-
-// Fills one slot after the other with the stages of a work; by one thread. `begin(stage)` is called when a stage's
-// copies have been issued.
-template <KernelConfig kConfig, class Params, class Begin>
-WT_DEVICE void load_tile(const Params& p, const Tcgen05Shared<kConfig>& shared, const TmaRegion& region,
-                         const Work& work, const StageRange& range, RingCursor<kConfig.gemm.stages> slot,
-                         Begin&& begin) {
-  using Shared = Tcgen05Shared<kConfig>;
-  using Loads = Tcgen05Loads<kConfig>;
-  constexpr int kBoxes = tma_layout::boxes(kConfig);
-  constexpr i32 kPastEnd = 1 << 20;  // a box of channels that no tensor has
-  const TileIndex& tile = work.tile;
-  const auto part = static_cast<i32>(Shared::in_tile());
-  const i64 row = (tile.m - region.first_tile) * kConfig.gemm.tile.m + part * tcgen05_layout::kRows +
-                  Loads::share_a() * tma_layout::a_box_rows(kConfig);
-  const WalkStart start = walk_start_at(region, row);
-  const i32 column = static_cast<i32>(tile.n) * kConfig.gemm.tile.n + part * tcgen05_layout::columns(kConfig);
-  const i32 first_channel = tile.group * p.depth, first_filter = tile.group * p.group_filter;
-  TapCursor at(region.taps);
-  if (range.count > 0) at.seek(region.taps, p.depth_blocks, range.first * kBoxes);
-  i32 left = boxes_of(p, region) - range.first * kBoxes;
-  for (i32 stage = 0; stage < range.count; ++stage) {
-    shared.ring.wait_empty(slot);
-    const SharedAddress own = shared.ring.full(slot.slot);
-    if (part == 0) device::mbarrier_arrive_expect(own, static_cast<u32>(p.stage_bytes));
-    const u32 full = Shared::kBlocks == 1 ? own : device::pair_address(own);
-    WT_UNROLL for (int box = 0; box < kBoxes; ++box) {
-      // WHY: boxes past the end are loaded from channels past the end, which are zeros in both operands.
-      if (kBoxes > 1 && left <= 0) at.box = kPastEnd;
-      const i32 channel = at.box * p.box_channels;
-      Loads::load_a(shared.a_box(slot.slot, box), region.a, full, start, row, at, first_channel + channel, p.policy);
-      Loads::load_b(shared.b_box(slot.slot, box), p.b, full, channel, at.filter, column, first_filter, p.filter_policy);
-      at.next(region.taps, p.depth_blocks);
-      --left;
-    }
-    begin(stage);
-    slot.next();
-  }
-}
 
 }  // namespace wt

@@ -13,7 +13,9 @@
 #pragma once
 
 #include "kernels/tcgen05/device/product.h"
+#include "kernels/tcgen05/device/roles.h"
 #include "kernels/tcgen05/device/source.h"
+#include "kernels/tcgen05/device/weight_items.h"
 #include "kernels/tma/device/turn.h"
 #include "kernels/tma_weight/device/source.h"
 #include "kernels/tma_weight/device/store.h"
@@ -27,53 +29,27 @@ struct Tcgen05Weight {
   static constexpr int kMinBlocks = kConfig.min_blocks;
 
   WT_DEVICE static void run(const Params& p) {
-    const Shared shared = Shared::here();
-    const int warp = device::warp_index();
-    if (warp == tcgen05_layout::kLoadWarp) {
-      if (device::lane_index() == 0) {
-        if (p.pixels > 0) {
+    TensorRoles<kConfig>::run(
+        [&] {
+          if (p.pixels == 0) return;
           device::tma_prefetch(p.dy);
           device::tma_prefetch(p.x);
-        }
-        shared.init();
-        device::mbarrier_fence_init();
-        device::fence_async_shared();
-      }
-      device::sync_warp();
-    }
-    Shared::meet();
-    u32 tensor = 0;
-    if (warp == tcgen05_layout::kMultiplyWarp) {
-      device::tensor_allocate<kBlocks>(shared.tensor(), tcgen05_layout::tensor_columns(kConfig));
-      device::tensor_relinquish<kBlocks>();
-    }
-    if (warp == tcgen05_layout::kMultiplyWarp || warp < tcgen05_layout::kStoreWarps) {
-      device::tensor_fence_before();
-      device::sync_named(kTensorBarrier, 32 * (tcgen05_layout::kStoreWarps + 1));
-      device::tensor_fence_after();
-      tensor = device::load_shared<u32>(shared.tensor());
-    }
-    if (warp < tcgen05_layout::kStoreWarps) {
-      store(p, shared, tensor);
-    } else if (warp == tcgen05_layout::kLoadWarp) {
-      if constexpr (tma_layout::copies_rows(kConfig)) device::wait_prerequisites();
-      load(p, shared);
-    } else if (warp == tcgen05_layout::kMultiplyWarp) {
-      if (Shared::in_tile() == 0) multiply(p, shared, tensor);
-    } else if (warp >= tcgen05_layout::kChangeWarp) {
-      turn_tiles(p, shared, warp - tcgen05_layout::kChangeWarp);
-    }
-    device::tensor_fence_before();
-    Shared::meet();
-    device::tensor_fence_after();
-    if (warp == tcgen05_layout::kMultiplyWarp)
-      device::tensor_free<kBlocks>(tensor, tcgen05_layout::tensor_columns(kConfig));
+        },
+        [&](const Shared& shared) { clear(p, shared); },
+        [&](const Shared& shared, u32 tensor) { store(p, shared, tensor); },
+        [&](const Shared& shared) { load(p, shared); },
+        [&](const Shared& shared, u32 tensor) {
+          if (Shared::in_tile() == 0) multiply(p, shared, tensor);
+        },
+        [&](const Shared& shared, int warp) {
+          if (warp >= tcgen05_layout::kChangeWarp) turn_tiles(p, shared, warp - tcgen05_layout::kChangeWarp);
+        });
   }
 
  private:
   using Shared = Tcgen05Shared<kConfig>;
   using Cursor = typename Shared::SlotRing::Cursor;
-  static constexpr int kBlocks = Shared::kBlocks, kTensorBarrier = 2;
+  static constexpr int kBlocks = Shared::kBlocks;
   static constexpr bool kPair = kBlocks == 2;
   // Of a block: its channels, and pixels.
   static constexpr int kChannels = tma_layout::box_k(kConfig), kDepth = kConfig.gemm.tile.k;
@@ -90,30 +66,20 @@ struct Tcgen05Weight {
   static_assert(Shared::kTiles == 1 && !tcgen05_layout::takes_clusters(kConfig));
   using Steps = typename WeightStore<kConfig>::Steps;
 
-  struct Item {
-    TileIndex tile;
-    i32 part, first, count;  // blocks of pixels
-    int order;               // among the block's items
-    bool last;               // of them
-  };
-  // Calls body(item) for all that this block, or pair, does.
+  // Blocks of output channels that no copy brings, which products read all the same.
+  WT_DEVICE static void clear(const Params& p, const Shared& shared) {
+    if (p.copied_blocks >= kBlocksM) return;
+    for (int slot = 0; slot < kConfig.gemm.stages; ++slot) {
+      const SharedAddress dy = shared.a_box(slot, 0);
+      clear_rows(dy + p.copied_blocks * kBlockBytes, dy + kBlocksM * kBlockBytes);
+    }
+    device::fence_async_shared();
+  }
+
+  using Item = TensorItem;
   template <class Body>
   WT_DEVICE static void for_items(const Params& p, Body&& body) {
-    constexpr GemmConfig kGemm = kConfig.gemm;
-    const auto tiles_m = static_cast<u32>(p.tiles_m), tiles_n = static_cast<u32>(p.tiles_n);
-    const u32 tiles = tiles_m * tiles_n * static_cast<u32>(p.groups);
-    const u32 items = Shared::kSums ? tiles : tiles * static_cast<u32>(p.splits);
-    const u32 members = Shared::kSums ? device::cluster_blocks() : static_cast<u32>(kBlocks);
-    const u32 step = static_cast<u32>(device::grid_size().x) / members;
-    int order = 0;
-    for (u32 at = static_cast<u32>(device::block_index().x) / members; at < items; at += step, ++order) {
-      const u32 part = Shared::kSums ? device::cluster_rank() : at / tiles;
-      const u32 tile = Shared::kSums ? at : at - part * tiles;
-      const PixelRange pixels = pixel_range(static_cast<i32>(part), p.blocks_per_split, p.pixel_blocks);
-      // There are as many parts as blocks in a cluster, some perhaps behind the last pixel.
-      body(Item{tile_at<kGemm.raster, kGemm.block_swizzle>(tile, tiles_m, tiles_n), static_cast<i32>(part),
-                pixels.first, pixels.count > 0 ? pixels.count : 0, order, at + step >= items});
-    }
+    for_tensor_items<kConfig>(p, body);
   }
 
   WT_DEVICE static void load(const Params& p, const Shared& shared) {
@@ -151,6 +117,7 @@ struct Tcgen05Weight {
       if (part == 0) device::mbarrier_arrive_expect(own, static_cast<u32>(p.copied_bytes));
       const u32 full = kPair ? device::pair_address(own) : own;
       WT_UNROLL for (int i = 0; i < kBlocksM; ++i) {
+        if (i >= p.copied_blocks) break;
         const BulkCopies<kPair, false> copy{shared.a_box(slot.slot, 0) + i * kBlockBytes, p.dy, full, 0, p.policy};
         copy.tiled(row + kChannels * i, pixel);
       }

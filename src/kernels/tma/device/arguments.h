@@ -56,6 +56,7 @@ struct TmaArguments {
   i32 depth_blocks;  // depth / box, rounded up
   i32 box_channels;  // of a copy
   i32 stage_bytes;   // that the copies of a stage bring
+  i32 copied_rows;   // of a tile, by kernels on tensor memory
   i32 columns;       // output channels of a group
   i32 group_filter;  // from one group's filter to the next, in the map of B
   i64 tiles_m, tiles_n;

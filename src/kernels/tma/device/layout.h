@@ -135,8 +135,8 @@ constexpr int cluster_barrier_bytes(const KernelConfig& config) { return in_clus
 // patches, which may be stored by another map, nor where that is no room for the whole tile.
 constexpr bool copies_residual(const KernelConfig& config) {
   return config.epilogue.residual && config.gemm.staging == Staging::kTmaStore && !is_halo(config) &&
-         config.direction != Direction::kBackwardWeight && config.gemm.specialization != Specialization::kPatch &&
-         !stages_in_turns(config);
+         config.kind != Kind::kTcgen05Halo && config.direction != Direction::kBackwardWeight &&
+         config.gemm.specialization != Specialization::kPatch && !stages_in_turns(config);
 }
 // The steps that need an element's place: not a residual that was copied.
 constexpr EpilogueConfig placed_steps(const KernelConfig& config) {

@@ -25,6 +25,7 @@ struct TmaWeightArguments {
   // Channels that a copy of dy and of x brings, fewer than a block where there are no more, and bytes of a stage's
   // copies.
   i32 copied_rows, copied_channels, copied_bytes;
+  i32 copied_blocks;  // of dy, by kernels on tensor memory
   i32 taps;
   // The walk over the pixels of x that its map has, as in TmaRegion.
   i32 filter[3], dilation[3];

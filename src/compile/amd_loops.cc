@@ -230,8 +230,13 @@ LoopReport read_loops(Target target, std::string_view text) {
   const auto has_matrix = [&](const Loop& loop) {
     return std::ranges::any_of(loop.lines, [&](size_t i) { return lines[i].unit == Unit::kMatrix; });
   };
+  // WHY with a barrier: waves that only load meet the others in every pass, loops of the output do not.
+  const auto has_barrier = [&](const Loop& loop) {
+    return std::ranges::any_of(loop.lines, [&](size_t i) { return lines[i].mnemonic.starts_with("s_barrier"); });
+  };
   for (const Loop& loop : loops) {
     if (!has_matrix(loop)) {
+      if (!has_barrier(loop)) continue;
       const LoopCost cost = cost_of(target, lines, loop);
       if (cost.global > report.load.global) report.load = cost;
       continue;

@@ -15,7 +15,7 @@ namespace wt {
 // each other.
 template <KernelConfig kConfig, int kExtent>
 struct ColumnShares {
-  static constexpr bool kAims = portable_layout::aims(kConfig);
+  static constexpr bool kWalks = is_amd(kConfig.target);
   static constexpr int kBytes = portable_layout::element_bytes(kConfig), kChunk = portable_layout::chunk(kConfig);
   static constexpr int kSpan = portable_layout::across_span(kConfig, kExtent), kDepth = kConfig.gemm.tile.k;
   static constexpr int kAcross = kExtent / kChunk;  // chunks of a row
@@ -104,7 +104,7 @@ struct FilterColumns : ColumnShares<kConfig, kConfig.gemm.tile.n> {
   const char* from;  // the group's filter at the thread's first column
   i32 columns;       // that exist from there on
   int thread;
-  FilterSteps steps;    // kAims: offsets move on by addition
+  FilterSteps steps;    // kWalks: offsets move on by addition
   i32 standing[kCount];  // what they are
 
   WT_DEVICE void start(const Arguments& p, const PortableTask& task, int of) {
@@ -114,14 +114,14 @@ struct FilterColumns : ColumnShares<kConfig, kConfig.gemm.tile.n> {
            (static_cast<i64>(task.tile.group) * p.depth.by * p.filter_pitch + column) * kBytes;
     columns = p.columns - column;
     WT_UNROLL for (int i = 0; i < kCount; ++i) walk[i].start(p, task.tile, Shares::row_of(of) + i * kStep);
-    if constexpr (Shares::kAims) {
+    if constexpr (Shares::kWalks) {
       steps.start(p, task.tile, walk[0].taps);
       WT_UNROLL for (int i = 0; i < kCount; ++i) standing[i] = offset_of(p, task, walk[i].at);
     }
   }
   WT_DEVICE Block block(const Arguments& p, const PortableTask& task) const {
     Block result;
-    if constexpr (Shares::kAims) {
+    if constexpr (Shares::kWalks) {
       WT_UNROLL for (int i = 0; i < kCount; ++i) {
         result.offset[i] = walk[i].at.ended(task.tile) ? -1 : standing[i];
       }
@@ -154,7 +154,7 @@ struct FilterColumns : ColumnShares<kConfig, kConfig.gemm.tile.n> {
   WT_DEVICE u32 address(int i) const { return Shares::address(thread, i); }
   WT_DEVICE void next(const Arguments& p, const PortableTask& task) {
     WT_UNROLL for (int i = 0; i < kCount; ++i) {
-      if constexpr (Shares::kAims) {
+      if constexpr (Shares::kWalks) {
         steps.next(p, task.tile, walk[i], standing[i]);
       } else {
         walk[i].next(p, task.tile);
@@ -269,8 +269,10 @@ struct GatheredColumns : ColumnShares<kConfig, kConfig.gemm.tile.n> {
   const char* image;
   u32 pixel;  // the thread's first
   int thread;
+  // WHY not on RDNA: pixels that stand in registers are the ones too many, and a division delays its WMMA less.
+  static constexpr bool kStands = Shares::kWalks && portable_layout::warp_size(kConfig.target) == 64;
   using Steps = PixelSteps<kConfig.dims>;
-  Steps steps;                  // kAims: pixels move on by addition
+  Steps steps;                  // kStands: pixels move on by addition
   WaveletRow standing[kCount];  // where they are
 
   WT_DEVICE void start(const Arguments& p, const PortableTask& task, int of) {
@@ -283,7 +285,7 @@ struct GatheredColumns : ColumnShares<kConfig, kConfig.gemm.tile.n> {
     }
     image = static_cast<const char*>(p.walk.a) + static_cast<i64>(task.tile.group) * p.walk.depth.by * kBytes;
     pixel = static_cast<u32>(task.first * Shares::kDepth + Shares::row_of(of));
-    if constexpr (Shares::kAims) {
+    if constexpr (kStands) {
       steps.start(p.walk, task.tile, Shares::kDepth);
       WT_UNROLL for (int i = 0; i < kCount; ++i) {
         standing[i] = Steps::row(p.walk, task.tile, pixel + static_cast<u32>(i * kStep));
@@ -294,9 +296,9 @@ struct GatheredColumns : ColumnShares<kConfig, kConfig.gemm.tile.n> {
     Block result;
     WT_UNROLL for (int i = 0; i < kCount; ++i) {
       const u32 at = pixel + static_cast<u32>(i * kStep);
-      if constexpr (Shares::kAims) {
-        result.pixel[i] = standing[i];
-        result.pixel[i].at[2] = at < task.tile.rows ? standing[i].at[2] : kOutside;
+      if constexpr (Shares::kWalks) {
+        result.pixel[i] = kStands ? standing[i] : Steps::row(p.walk, task.tile, at);
+        result.pixel[i].at[2] = at < task.tile.rows ? result.pixel[i].at[2] : kOutside;
       } else {
         result.pixel[i] = wavelet_row(p.walk, task.tile, at);
       }
@@ -311,7 +313,7 @@ struct GatheredColumns : ColumnShares<kConfig, kConfig.gemm.tile.n> {
   WT_DEVICE u32 address(int i) const { return Shares::address(thread, i); }
   WT_DEVICE void next(const Arguments&, const PortableTask&) {
     pixel += Shares::kDepth;
-    if constexpr (Shares::kAims) {
+    if constexpr (kStands) {
       WT_UNROLL for (int i = 0; i < kCount; ++i) steps.next(standing[i]);
     }
   }

@@ -50,7 +50,14 @@ constexpr bool is_async(const KernelConfig& config) { return config.gemm.loader_
 // CDNA copies to shared memory a wave at a time: its chunks follow each other there.
 constexpr bool copies_waves(const KernelConfig& config) { return is_async(config) && warp_size(config.target) == 64; }
 // AMD loads by offsets from the tensor's start, of which one means zeros: no branch stands between loads and products.
-constexpr bool aims(const KernelConfig& config) { return is_amd(config.target); }
+// WHY not narrow vectors in the loops that have no schedule: a chunk of them has as many offsets, which with several
+// tiles on their way are too many registers.
+constexpr bool aims(const KernelConfig& config, int vectors) {
+  const Pipeline pipeline = config.gemm.pipeline;
+  const bool scheduled = pipeline == Pipeline::kCompV3 || pipeline == Pipeline::kCompV4 ||
+                         pipeline == Pipeline::kCompV5 || pipeline == Pipeline::kWavelet;
+  return is_amd(config.target) && (vectors == 1 || scheduled);
+}
 constexpr int register_tiles(const KernelConfig& config) {
   if (is_async(config)) return 0;
   return config.gemm.pipeline == Pipeline::kMem || config.gemm.pipeline == Pipeline::kCompV6 ? config.gemm.stages : 1;

@@ -15,7 +15,6 @@ concept PortableSource = requires(T source, const T& fixed, const typename T::Ar
                                   const typename T::Block& block, bool& inside) {
   T::kCount;    // chunks of a thread and k-block
   T::kVectors;  // of a chunk
-  T::kAims;
   source.start(p, task, 0);
   fixed.block(p, task);
   fixed.source(p, block, 0, 0, inside);
@@ -24,12 +23,11 @@ concept PortableSource = requires(T source, const T& fixed, const typename T::Ar
   source.next(p, task);
 };
 
-// One operand. kType: what its numbers are rounded to on their way.
-template <PortableSource Source, DataType kType>
+// One operand. kType: what its numbers are rounded to on their way. kAims: loads without branches.
+template <PortableSource Source, DataType kType, bool kAims>
 struct OperandMovement {
   using Arguments = typename Source::Arguments;
   static constexpr int kCount = Source::kCount, kVectorBytes = Source::kVector * Source::kBytes;
-  static constexpr bool kAims = Source::kAims;  // loads without branches (portable_layout::aims)
 
   struct Held {
     ChunkWords chunk[kCount];
@@ -151,8 +149,10 @@ struct PortableBuffer {
 template <KernelConfig kConfig>
 struct Movement {
   using Arguments = typename PortableProblem<kConfig>::Arguments;
-  using A = OperandMovement<typename SourcesOf<kConfig>::A, operand_a(kConfig)>;
-  using B = OperandMovement<typename SourcesOf<kConfig>::B, operand_b(kConfig)>;
+  using SourceA = typename SourcesOf<kConfig>::A;
+  using SourceB = typename SourcesOf<kConfig>::B;
+  using A = OperandMovement<SourceA, operand_a(kConfig), portable_layout::aims(kConfig, SourceA::kVectors)>;
+  using B = OperandMovement<SourceB, operand_b(kConfig), portable_layout::aims(kConfig, SourceB::kVectors)>;
 
   struct Held {
     typename A::Held a;
@@ -166,7 +166,7 @@ struct Movement {
 
   static constexpr int kWaveCopies = A::kCount + B::kCount;  // of a k-block
   static constexpr int kStores = A::kCount + B::kCount;
-  static constexpr int kLoads = A::kCount * SourcesOf<kConfig>::A::kVectors + B::kCount * SourcesOf<kConfig>::B::kVectors;
+  static constexpr int kLoads = A::kCount * SourceA::kVectors + B::kCount * SourceB::kVectors;
 
   struct Aim {
     typename A::Aim a;

@@ -82,21 +82,25 @@ struct PortableProduct {
     ReadB{origin_n()}.read(from.b, part() * kSlices + slice, to.b);
   }
 
+  WT_DEVICE void multiply(const Slice& by) { multiply<0, kTilesM>(by); }
+  // The rows of matrix instructions from kFirst to kEnd.
+  template <int kFirst, int kEnd>
   WT_DEVICE void multiply(const Slice& by) {
     WT_UNROLL for (int step = 0; step < Slices::kSteps; ++step) {
       Element b[kTilesN][Mma::kB];
       WT_UNROLL for (int j = 0; j < kTilesN; ++j) {
         WT_UNROLL for (int e = 0; e < Mma::kB; ++e) b[j][e] = by.b[j][step][e];
       }
-      WT_UNROLL for (int i = 0; i < kTilesM; ++i) device::multiply_row<Mma>(c[i], by.a[i][step], b);
+      WT_UNROLL for (int i = kFirst; i < kEnd; ++i) device::multiply_row<Mma>(c[i], by.a[i][step], b);
     }
   }
 
+  template <int kFirst = 0, int kEnd = kTilesM>
   WT_DEVICE void multiply(const Words& by) {
     Slice slice;
     ReadA::unpack(by.a, slice.a);
     ReadB::unpack(by.b, slice.b);
-    multiply(slice);
+    multiply<kFirst, kEnd>(slice);
   }
 
   // All fragments of a tile, so that shared memory may be overwritten while they are multiplied.

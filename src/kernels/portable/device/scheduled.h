@@ -14,11 +14,14 @@
 namespace wt {
 
 // Multiply-adds have no matrix instruction to wait for; interwave leaves the order to other waves; stages that fill
-// themselves have other loops.
+// themselves have other loops. RDNA3 holds fragments in both halves of a wave, and has no registers for those of a
+// weight gradient, which lie across k, as they were read besides.
 template <KernelConfig kConfig>
 constexpr bool is_scheduled() {
   constexpr Pipeline kPipeline = kConfig.gemm.pipeline;
   if constexpr (!is_amd(kConfig.target)) return false;
+  constexpr bool kRdna3 = kConfig.target == Target::kGfx1100 || kConfig.target == Target::kGfx11Generic;
+  if constexpr (kRdna3 && portable_layout::a_lies_across(kConfig)) return false;
   return !Slicing<kConfig>::kInLanes && kConfig.gemm.scheduler == Scheduler::kIntrawave &&
          !portable_layout::is_async(kConfig) &&
          (kPipeline == Pipeline::kCompV3 || kPipeline == Pipeline::kCompV4 || kPipeline == Pipeline::kCompV5 ||
@@ -30,7 +33,12 @@ template <KernelConfig kConfig>
 struct SliceWalk {
   using Product = PortableProduct<kConfig>;
   static constexpr int kSlices = Product::kSlices, kEarly = kSlices - 1;  // before the tile's barrier
-  static constexpr int kEarlyProducts = kEarly * Product::kSliceProducts, kEarlyReads = kEarly * Product::kSliceReads;
+  // Of a tile's only slice the first rows are early.
+  static constexpr int kEarlyRows = kSlices == 1 ? Product::kTilesM / 2 : 0;
+  static constexpr int kRowProducts = Product::kSliceProducts / Product::kTilesM;
+  static constexpr int kEarlyProducts = kEarly * Product::kSliceProducts + kEarlyRows * kRowProducts;
+  static constexpr int kLateProducts = Product::kSliceProducts - kEarlyRows * kRowProducts;
+  static constexpr int kEarlyReads = kEarly * Product::kSliceReads;
 
   typename Product::Origin at = Product::origin();
   typename Product::Words ahead;  // the next tile's first slice
@@ -44,17 +52,18 @@ struct SliceWalk {
       product.multiply(ahead);
       ahead = next;
     }
+    if constexpr (kEarlyRows > 0) product.template multiply<0, kEarlyRows>(ahead);
   }
   // The last, under which the next tile's first is read.
   WT_DEVICE void late(Product& product, const PortableBuffer& tile) {
     typename Product::Words next;
     Product::load(tile, at, 0, next);
-    product.multiply(ahead);
+    late(product);
     ahead = next;
-    interleave<Product::kSliceProducts, Product::kSliceReads, 0, 0>();
+    interleave<kLateProducts, Product::kSliceReads, 0, 0>();
     device::schedule_end();
   }
-  WT_DEVICE void late(Product& product) { product.multiply(ahead); }
+  WT_DEVICE void late(Product& product) { product.template multiply<kEarlyRows, Product::kTilesM>(ahead); }
 };
 
 // compv4.
@@ -98,6 +107,7 @@ struct ScheduledFragments {
   using Moves = Movement<kConfig>;
   using Product = PortableProduct<kConfig>;
   static constexpr bool kDouble = portable_layout::buffers(kConfig) == 2;
+  using Walk = SliceWalk<kConfig>;
   static constexpr int kSlices = Product::kSlices, kEarly = kSlices - 1;
 
   WT_DEVICE static void run(Moves& moves, Product& product) {
@@ -118,12 +128,13 @@ struct ScheduledFragments {
       moves.place(held, empty);
       moves.fetch(held);
       WT_UNROLL for (int s = 0; s < kEarly; ++s) multiply(s);
-      interleave<kEarly * Product::kSliceProducts, 0, Moves::kStores, Moves::kLoads>();
+      if constexpr (Walk::kEarlyRows > 0) product.template multiply<0, Walk::kEarlyRows>(fragments[0]);
+      interleave<Walk::kEarlyProducts, 0, Moves::kStores, Moves::kLoads>();
       device::schedule_end();
       device::sync_block();
       WT_UNROLL for (int s = 0; s < kEarly; ++s) read(empty, s);
-      multiply(kEarly);
-      interleave<Product::kSliceProducts, kEarly * Product::kSliceReads, 0, 0>();
+      product.template multiply<Walk::kEarlyRows, Product::kTilesM>(fragments[kEarly]);
+      interleave<Walk::kLateProducts, Walk::kEarlyReads, 0, 0>();
       device::schedule_end();
       read(empty, kEarly);
       const PortableBuffer last = full;
@@ -175,7 +186,7 @@ struct ScheduledGroups {
     using Product = PortableProduct<kConfig>;
     device::schedule<device::Slot::kSharedRead, Product::kSliceReads>();
     interleave<Walk::kEarlyProducts, Walk::kEarlyReads, 0, 0>();
-    device::schedule<device::Slot::kMatrix, Product::kSliceProducts>();
+    device::schedule<device::Slot::kMatrix, Walk::kLateProducts>();
   }
 };
 

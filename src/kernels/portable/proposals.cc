@@ -107,11 +107,12 @@ struct Stream {
 constexpr Stream kStreams[] = {
     {StreamK::kLinear, true}, {StreamK::kTree, true}, {StreamK::kLinear, false}, {StreamK::kTree, false}};
 
-// The instructions that are worth it. gfx950 has 16-bit ones of twice the rate of those that all of CDNA has.
+// The instructions that are worth it. gfx950 has 16-bit ones of twice the rate of those that all of CDNA has. A weight
+// gradient, whose operands lie across the sum, spends its time on reading them either way (`targets --loops`).
 std::vector<MmaShape> instructions(const KernelConfig& base, const TargetInfo& target) {
   std::vector<MmaShape> shapes;
   const DataType type = multiply_type(base);
-  const bool wide = named_target(base.target) == Target::kGfx950 && size_of(type) == 2;
+  const bool wide = base.target == Target::kGfx950 && size_of(type) == 2 && base.direction != Direction::kBackwardWeight;
   for (const MmaShape& mma : mma_shapes(target, type))
     if (mma.portable != wide) shapes.push_back(mma);
   return shapes;

@@ -105,7 +105,7 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) {
        return fmt::format(
            "operands {} and {}: pipeline {} multiplies fp16, bf16, fp32 or tf32, both alike, and forward on "
-           "gfx1201 fp8; use basic_v1",
+           "gfx1201 and gfx1250 fp8; use basic_v1",
            text_of(operand_a(at.config)), text_of(operand_b(at.config)), text_of(at.config.gemm.pipeline));
      }},
 

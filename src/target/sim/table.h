@@ -51,6 +51,8 @@ enum class MmaKind : int {
   kWmma16x16x16E5m2,
   kWmma16x16x32F16,
   kWmma16x16x32Bf16,
+  kWmma16x16x64E4m3,
+  kWmma16x16x64E5m2,
 };
 
 // A bulk tensor load. Coordinates and, for im2col, the tap's offsets: innermost first.

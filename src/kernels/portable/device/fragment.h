@@ -172,9 +172,10 @@ struct AcrossReader {
     return tile + byte / kSpan * (kConfig.gemm.tile.k * kSpan) +
            swizzled<kSpan>(static_cast<u32>(k * kSpan) + byte % kSpan);
   }
-  // The same of row `row` of the i-th fragment, k of a slice, where all lanes' columns lie in one block.
+  // The same of row `row` of the i-th fragment, k of a slice. On AMD apart as above, where slices begin at whole repeats
+  // of the swizzle and all lanes' columns lie in one block.
   WT_DEVICE SharedAddress address_in(SharedAddress tile, int i, int row, int slice, int k) const {
-    if constexpr (is_amd(kConfig.target) && kSpan % (kWidth * kEach * kBytes) == 0) {
+    if constexpr (is_amd(kConfig.target) && Slices::kDepth % 8 == 0 && kSpan % (kWidth * kEach * kBytes) == 0) {
       const u32 before = static_cast<u32>((first + i * kEach) * kBytes);
       const u32 blocks = before / kSpan * (kConfig.gemm.tile.k * kSpan);
       return tile + blocks + static_cast<u32>(slice * Slices::kDepth * kSpan) +

@@ -38,6 +38,7 @@ bool parse(std::string_view text, uint64_t& start, Line& line) {
   line.operands = code.substr(space);
   line.address = hexadecimal(note.substr(0, note.find(':')));
   line.unit = unit_of(line.mnemonic);
+  line.function = start;
   line.target = 0;
   if (line.mnemonic.starts_with("s_branch") || line.mnemonic.starts_with("s_cbranch")) {
     const size_t plus = note.rfind("+0x"), close = note.rfind('>');

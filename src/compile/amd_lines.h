@@ -14,6 +14,7 @@ enum class Unit : uint8_t { kMatrix, kVector, kScalar, kShared, kGlobal, kWait, 
 struct Line {
   std::string_view mnemonic, operands;
   uint64_t address = 0, target = 0;  // target: of a branch; 0: none
+  uint64_t function = 0;             // where it begins
   Unit unit = Unit::kOther;
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <deque>
+#include <set>
 
 #include "compile/amd_lines.h"
 
@@ -230,8 +231,18 @@ LoopReport read_loops(Target target, std::string_view text) {
   const auto has_matrix = [&](const Loop& loop) {
     return std::ranges::any_of(loop.lines, [&](size_t i) { return lines[i].unit == Unit::kMatrix; });
   };
+  // WHY these: waves that only load meet the others in every pass, and loops of the output do not; a launch beside the
+  // kernel, in the same module, has loops of its own.
+  std::set<uint64_t> multiplying;
+  for (const Line& line : lines)
+    if (line.unit == Unit::kMatrix) multiplying.insert(line.function);
+  const auto loads = [&](const Loop& loop) {
+    return multiplying.contains(lines[loop.head].function) &&
+           std::ranges::any_of(loop.lines, [&](size_t i) { return lines[i].mnemonic.starts_with("s_barrier"); });
+  };
   for (const Loop& loop : loops) {
     if (!has_matrix(loop)) {
+      if (!loads(loop)) continue;
       const LoopCost cost = cost_of(target, lines, loop);
       if (cost.global > report.load.global) report.load = cost;
       continue;

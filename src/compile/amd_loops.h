@@ -25,7 +25,7 @@ struct LoopCost {
 
 struct LoopReport {
   LoopCost math;             // the loop with most matrix instructions that holds no other with some
-  LoopCost load;             // of those without any, the one that loads most from global memory
+  LoopCost load;             // of those without any but with a barrier in the same kernel, the one that loads most
   size_t flat = 0;           // flat_ instructions of the whole kernel
   size_t accumulator = 0;    // moves between the halves of the register file in loops
   size_t invalidations = 0;  // of caches, in loops

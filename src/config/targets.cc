@@ -72,8 +72,8 @@ constexpr MmaShape kGfx1201Mma[] = {
 constexpr MmaShape kGfx1250Mma[] = {
     fixed(kF16, {16, 16, 32}, kWmma, kPortable), fixed(kBf16, {16, 16, 32}, kWmma, kPortable),
     fixed(kF32, {16, 16, 4}, kFma, kPortable),   fixed(kTf32, {16, 16, 4}, kFma, kPortable),
-    fixed(kI8, {16, 16, 4}, kFma, kPortable),    fixed(kE4m3, {16, 16, 64}, kWmma, kOwn),
-    fixed(kE5m2, {16, 16, 64}, kWmma, kOwn)};
+    fixed(kI8, {16, 16, 4}, kFma, kPortable),    fixed(kE4m3, {16, 16, 64}, kWmma, kPortable),
+    fixed(kE5m2, {16, 16, 64}, kWmma, kPortable)};
 
 // LLVM's manual of its AMD backend, "Generic processors". Their code objects have version 6.
 constexpr std::string_view kGfx11Architectures[] = {"gfx1100", "gfx1101", "gfx1102", "gfx1103",

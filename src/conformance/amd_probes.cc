@@ -94,6 +94,8 @@ void add_wmma(std::vector<Probe>& list, Target target) {
   if (target == Target::kGfx1250) {
     products.add<Wmma16x16x32<F16>>(DataType::kF16, "kF16", 16, 16, 32);
     products.add<Wmma16x16x32<Bf16>>(DataType::kBf16, "kBf16", 16, 16, 32);
+    products.add<Wmma16x16x64<E4m3>>(DataType::kE4m3, "kE4m3", 16, 16, 64);
+    products.add<Wmma16x16x64<E5m2>>(DataType::kE5m2, "kE5m2", 16, 16, 64);
   } else if (target == Target::kGfx1100) {
     products.add<Wmma16x16x16Rdna3<F16>>(DataType::kF16, "kF16", 16, 16, 16);
     products.add<Wmma16x16x16Rdna3<Bf16>>(DataType::kBf16, "kBf16", 16, 16, 16);

@@ -179,4 +179,17 @@ struct Wmma16x16x32 {
   static constexpr int c_col(int lane, int) { return lane % 16; }
 };
 
+// AMD WMMA 16x16x64 of gfx1250, fp8, 32 lanes: as its 16x16x32, of numbers half as wide; by the same sources.
+template <class T>
+struct Wmma16x16x64 {
+  using Operand = T;
+  static constexpr int kA = 32, kB = 32, kC = 8, kRun = 8;
+  static constexpr int a_row(int lane, int) { return lane % 16; }
+  static constexpr int a_k(int lane, int e) { return e / 8 * 16 + lane / 16 * 8 + e % 8; }
+  static constexpr int b_col(int lane, int) { return lane % 16; }
+  static constexpr int b_k(int lane, int e) { return e / 8 * 16 + lane / 16 * 8 + e % 8; }
+  static constexpr int c_row(int lane, int e) { return lane / 16 * 8 + e; }
+  static constexpr int c_col(int lane, int) { return lane % 16; }
+};
+
 }  // namespace wt::device

@@ -35,8 +35,7 @@ TEST_P(AmdProbes, CoverEveryMatrixInstruction) {
     EXPECT_NE(probe.expected, probe.output) << probe.name << " would pass without running";
   }
   for (const MmaShape& mma : info_of(GetParam()).mma) {
-    if (mma.type == DataType::kTf32) continue;                               // multiplied as fp32
-    if (GetParam() == Target::kGfx1250 && size_of(mma.type) == 1) continue;  // target/amd has no device code for it
+    if (mma.type == DataType::kTf32) continue;  // multiplied as fp32
     const std::string name = fmt::format("mma.{}_{}x{}x{}", name_of(mma.type), mma.shape.m, mma.shape.n, mma.shape.k);
     EXPECT_TRUE(names.contains(name)) << name;
   }

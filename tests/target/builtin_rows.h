@@ -78,6 +78,15 @@ inline BuiltinRow integer_row(const std::string& operand, const std::string& end
               "(b), packed<Simd<i32, kC>>(c), false)"};
 }
 
+// Its fp8: A, B, sign of C, C, reuse of A, reuse of B.
+inline BuiltinRow plain_row(const std::string& type, const std::string& ending) {
+  BuiltinRow row =
+      matrix_row(type, "16, 16, 64", "Simd<int, 8>", "wmma_f32_16x16x64_" + ending, "defined(__gfx1250__)");
+  row.calls = "__builtin_amdgcn_wmma_f32_16x16x64_" + ending +
+              "(packed<Simd<int, 8>>(a), packed<Simd<int, 8>>(b), 0, packed<Simd<float, kC>>(c), 0, 0)";
+  return row;
+}
+
 inline std::vector<BuiltinRow> amd_matrix_rows() {
   const std::string cdna = "defined(__gfx90a__) || defined(__gfx942__) || defined(__gfx950__)";
   const std::string mi300 = cdna + " and defined(__gfx942__)", mi350 = cdna + " and defined(__gfx950__)";
@@ -116,6 +125,8 @@ inline std::vector<BuiltinRow> amd_matrix_rows() {
       signed_row("kF16", "Simd<_Float16, 16>", "f16"),
       signed_row("kBf16", "Simd<__bf16, 16>", "bf16"),
       integer_row("Simd<int, 2>", "_gfx12", rdna4),
+      plain_row("kE4m3", "fp8_fp8"),
+      plain_row("kE5m2", "bf8_bf8"),
       matrix_row("kE4m3", "16, 16, 16", "Simd<int, 2>", "wmma_f32_16x16x16_fp8_fp8_w32_gfx12", rdna4),
       matrix_row("kE5m2", "16, 16, 16", "Simd<int, 2>", "wmma_f32_16x16x16_bf8_bf8_w32_gfx12", rdna4),
       matrix_row("kF16", "16, 16, 16", "Simd<_Float16, 8>", "wmma_f32_16x16x16_f16_w32_gfx12", rdna4),

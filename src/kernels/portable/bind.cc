@@ -234,7 +234,7 @@ Binding bind_portable(const KernelConfig& config, const View& seen, const Device
 }
 
 Binding portable_kind::bind(const KernelConfig& config, const View& seen, const DeviceInfo& device, int splits) {
-  return bind_portable(config, seen, device, splits, portable_layout::kIndexLimit);
+  return bind_portable(config, seen, device, splits, portable_layout::index_limit(config));
 }
 
 }  // namespace wt

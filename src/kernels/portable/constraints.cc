@@ -15,6 +15,12 @@ namespace {
 
 using namespace portable_layout;
 
+// Elements of the filter as a launch reads it: merged groups make one of their filters' blocks and zeros between.
+int64_t merged_filter(const Case& at) {
+  const bool merged = is_amd(at.config.target) && at.config.direction != Direction::kBackwardWeight;
+  return at.problem->w_elements() * (merged ? at.config.gemm.groups_per_tile : 1);
+}
+
 // Rows that divide by extents wait for tile-positive.
 bool is_sound(const Case& at) {
   const auto positive = [](const Extent3& e) { return e.m > 0 && e.n > 0 && e.k > 0; };
@@ -99,7 +105,7 @@ constexpr Constraint kTargetRows[] = {
      [](const Case& at) {
        return fmt::format(
            "operands {} and {}: pipeline {} multiplies fp16, bf16, fp32 or tf32, both alike, and forward int8 and on "
-           "gfx1201 fp8; use basic_v1",
+           "gfx1201 and gfx1250 fp8; use basic_v1",
            text_of(operand_a(at.config)), text_of(operand_b(at.config)), text_of(at.config.gemm.pipeline));
      }},
 
@@ -287,32 +293,19 @@ constexpr Constraint kProblemRows[] = {
      nullptr,
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
-       const int64_t largest = std::max(p.x_elements(), p.y_elements());
-       if (std::max(largest, p.w_elements()) < kIndexLimit) return true;
+       const int64_t largest = std::max(p.x_elements(), p.y_elements()), limit = index_limit(at.config);
+       const int64_t filter = merged_filter(at);
+       if (std::max(largest, filter) < limit) return true;
        const bool divides = is_weight(at) ? at.config.gemm.split_k != SplitK::kNone : !p.epilogue.has_text();
-       return p.w_elements() < kIndexLimit && largest / p.n < kIndexLimit && divides;
+       return filter < limit && largest / p.n < limit && divides;
      },
      [](const Case& at) {
        const ConvProblem& p = *at.problem;
        return fmt::format(
-           "a tensor has {} elements: pipeline {} takes images and filters of up to {}, weight gradients with "
+           "a tensor has {} elements: pipeline {} takes images and filters of up to {} on {}, weight gradients with "
            "split_k=workspace, and no expression of the user's; use basic_v1",
-           std::max({p.x_elements(), p.w_elements(), p.y_elements()}), text_of(at.config.gemm.pipeline),
-           kIndexLimit - 1);
-     }},
-
-    {"portable-reach", "copies of waves reach what 31 bits count",
-     [](const Case& at) { return copies_waves(at.config); },
-     [](const Case& at) {
-       const ConvProblem& p = *at.problem;
-       const int64_t filter = p.w_elements() * at.config.gemm.groups_per_tile;  // merged
-       return std::max({p.x_elements(), filter, p.y_elements()}) * element_bytes(at.config) < kIndexLimit;
-     },
-     [](const Case& at) {
-       const ConvProblem& p = *at.problem;
-       return fmt::format("a tensor has {} elements of {} bytes: copies of waves reach {} bytes; use compv4",
-                          std::max({p.x_elements(), p.w_elements(), p.y_elements()}), element_bytes(at.config),
-                          kIndexLimit - 1);
+           std::max({p.x_elements(), merged_filter(at), p.y_elements()}), text_of(at.config.gemm.pipeline),
+           index_limit(at.config) - 1, at.target.name);
      }},
 
     {"portable-weight", "channels of dy are whole vectors of A, those of x of B", is_weight,

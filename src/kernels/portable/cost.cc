@@ -54,7 +54,9 @@ constexpr double kCdnaWaveletTileCycles = 6000;
 double instruction_share(const KernelConfig& config) {
   if (multiply_type(config) == DataType::kF32) return 1;
   if (is_nvidia(config.target)) return mma_sync_share(config.target);
-  return config.target == Target::kGfx950 && size_of(multiply_type(config)) == 2 ? 0.5 : 1;
+  const Extent3& mma = config.gemm.mma;
+  const bool narrow = mma.k * mma.m <= 16 * 16;  // 16x16x16 and 32x32x8
+  return config.target == Target::kGfx950 && size_of(multiply_type(config)) == 2 && narrow ? 0.5 : 1;
 }
 
 bool is_cdna_weight(const KernelConfig& config) {

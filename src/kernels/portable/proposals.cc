@@ -107,13 +107,24 @@ struct Stream {
 constexpr Stream kStreams[] = {
     {StreamK::kLinear, true}, {StreamK::kTree, true}, {StreamK::kLinear, false}, {StreamK::kTree, false}};
 
+// The instructions that are worth it. gfx950 has 16-bit ones of twice the rate of those that all of CDNA has. A weight
+// gradient, whose operands lie across the sum, spends its time on reading them either way (`targets --loops`).
+std::vector<MmaShape> instructions(const KernelConfig& base, const TargetInfo& target) {
+  std::vector<MmaShape> shapes;
+  const DataType type = multiply_type(base);
+  const bool wide =
+      base.target == Target::kGfx950 && size_of(type) == 2 && base.direction != Direction::kBackwardWeight;
+  for (const MmaShape& mma : mma_shapes(target, type))
+    if (mma.portable != wide) shapes.push_back(mma);
+  return shapes;
+}
+
 // With each matrix instruction. The sum of a weight gradient is divided; `whole`: other kernels do not divide it,
 // or stream it.
 void propose_config(const KernelConfig& base, KernelConfig config, const TargetInfo& target, bool few, bool whole,
                     std::vector<KernelConfig>& configs) {
   const bool weight = base.direction == Direction::kBackwardWeight;
-  for (const MmaShape& mma : mma_shapes(target, multiply_type(base))) {
-    if (!mma.portable) break;
+  for (const MmaShape& mma : instructions(base, target)) {
     config.gemm.mma = mma.shape;
     config.gemm.split_k = weight ? SplitK::kWorkspace : SplitK::kNone;
     configs.push_back(config);
@@ -223,10 +234,31 @@ void propose_recipes(const KernelConfig& base, const TargetInfo& target, Breadth
   }
 }
 
+// CDNA's largest tiles, by the instructions of 32 rows: each number that is read serves most products.
+constexpr Shape kLargeShapes[] = {{256, 256, 64, 2, 4}, {256, 128, 64, 2, 2}, {128, 256, 64, 2, 2}};
+void propose_large(const KernelConfig& base, const TargetInfo& target, std::vector<KernelConfig>& configs) {
+  if (target.warp_size != 64 || size_of(operand_a(base)) != 2) return;
+  const bool weight = base.direction == Direction::kBackwardWeight;
+  for (const Recipe& recipe : {Recipe{kCompV3, 1}, Recipe{kCompV4, 2}}) {
+    for (const Shape& shape : kLargeShapes) {
+      for (const MmaShape& mma : instructions(base, target)) {
+        if (mma.shape.m != 32) continue;
+        KernelConfig config = make(base, recipe, shape, {16, 16});
+        config.gemm.mma = mma.shape;
+        configs.push_back(config);
+        if (!weight) continue;
+        configs.back().gemm.split_k = SplitK::kWorkspace;
+        configs.push_back(config);
+      }
+    }
+  }
+}
+
 void propose_loops(const KernelConfig& base, const TargetInfo& target, Breadth breadth,
                    std::vector<KernelConfig>& configs) {
   propose_recipes(base, target, breadth, kRecipes, configs);
   if (breadth == Breadth::kFew || !is_offered(base)) return;
+  propose_large(base, target, configs);
   if (!has_bulk_copies(base.target)) propose_merged(base, target, configs);
   if (base.direction == Direction::kBackwardWeight) propose_explicit(base, target, configs);
 }
@@ -247,8 +279,7 @@ void propose_cdna_roles(const KernelConfig& base, const TargetInfo& target, std:
       if (size_of(operand_a(base)) >= bytes) continue;
       propose_config(base, make(base, recipe, shape, {bytes, bytes}), target, false, false, configs);
     }
-    for (const MmaShape& mma : mma_shapes(target, multiply_type(base))) {
-      if (!mma.portable) break;
+    for (const MmaShape& mma : instructions(base, target)) {
       KernelConfig config = wide;
       config.gemm.mma = mma.shape;
       configs.push_back(config);

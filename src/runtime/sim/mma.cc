@@ -119,11 +119,11 @@ Layout wmma_gfx12(Format format) {
       [](int lane, int e) { return ((lane >> 4) * 8 + e) * 16 + (lane & 15); });
 }
 
-// gfx1250: lanes 0 to 15 hold k 0 to 7 and 16 to 23, the others 8 to 15 and 24 to 31; C as RDNA4.
-Layout wmma_gfx1250(Format format) {
-  const auto k_of = [](int lane, int e) { return (lane >> 4) * 8 + (e < 8 ? e : e + 8); };
+// gfx1250: lanes 0 to 15 hold k 0 to 7, 16 to 23 and so on, the others the eights between; C as RDNA4.
+Layout wmma_gfx1250(Format format, int k) {
+  const auto k_of = [](int lane, int e) { return ((e >> 3) * 2 + (lane >> 4)) * 8 + (e & 7); };
   return make(
-      format, 16, 16, 32, 32, 16, 16, 8, [=](int lane, int e) { return (lane & 15) * 32 + k_of(lane, e); },
+      format, 16, 16, k, 32, k / 2, k / 2, 8, [=](int lane, int e) { return (lane & 15) * k + k_of(lane, e); },
       [=](int lane, int e) { return k_of(lane, e) * 16 + (lane & 15); },
       [](int lane, int e) { return ((lane >> 4) * 8 + e) * 16 + (lane & 15); });
 }
@@ -135,7 +135,7 @@ struct Instruction {
 
 // In the order of MmaKind.
 const Instruction& instruction(MmaKind kind) {
-  static const std::array<Instruction, 33> all = {{
+  static const std::array<Instruction, 35> all = {{
       {"mma.m16n8k16.f16", m16n8k16(Format::kF16)},
       {"mma.m16n8k16.bf16", m16n8k16(Format::kBf16)},
       {"mma.m16n8k8.tf32", m16n8k8()},
@@ -160,8 +160,10 @@ const Instruction& instruction(MmaKind kind) {
       {"mfma.16x16x128.f8f6f4 (fp8)", mfma16x16(Format::kE4m3, 128, 32)},
       {"wmma.16x16x16.fp8", wmma_gfx12(Format::kE4m3)},
       {"wmma.16x16x16.bf8", wmma_gfx12(Format::kE5m2)},
-      {"wmma.16x16x32.f16", wmma_gfx1250(Format::kF16)},
-      {"wmma.16x16x32.bf16", wmma_gfx1250(Format::kBf16)},
+      {"wmma.16x16x32.f16", wmma_gfx1250(Format::kF16, 32)},
+      {"wmma.16x16x32.bf16", wmma_gfx1250(Format::kBf16, 32)},
+      {"wmma.16x16x64.fp8", wmma_gfx1250(Format::kE4m3, 64)},
+      {"wmma.16x16x64.bf8", wmma_gfx1250(Format::kE5m2, 64)},
       {"mma.m16n8k32.s8", m16n8k32()},
       {"mfma.32x32x8.i8", mfma32x32(Format::kI8, 8, 4)},
       {"mfma.16x16x16.i8", mfma16x16(Format::kI8, 16, 4)},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "target/amd/collective.h"
+#include "target/amd/memory.h"
 
 namespace wt::device {
 
@@ -36,6 +37,22 @@ WT_DEVICE T load_buffer(const BufferView& view, u32 offset) {
     return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b128(view.resource, offset, 0, 0));
   }
 }
+
+// A T `offset` bytes behind `base`, which is the same in all lanes; zero at kOutside. Tensors have fewer bytes than
+// that. No branch, so that what loads stays in one block with what multiplies.
+#if defined(__GFX9__)
+template <class T>
+WT_DEVICE T load_or_zero(const void* base, u32 offset) {
+  return load_buffer<T>(buffer_view(base, kOutside), offset);
+}
+#else
+template <class T>
+WT_DEVICE T load_or_zero(const void* base, u32 offset) {
+  const bool inside = offset != kOutside;
+  const T value = load_global(reinterpret_cast<const T*>(static_cast<const char*>(base) + (inside ? offset : 0)));
+  return inside ? value : T{};
+}
+#endif
 
 // 16 bytes of every lane straight to shared memory, one lane's after the other's from `to` on, which is the same in all
 // lanes: kCopyParts instructions. They have landed for this wave when copy_buffer_wait says so.

@@ -59,6 +59,15 @@ WT_DEVICE void unpack(const V& from, T (&to)[kCount]) {
     }                                                                                                          \
   };
 
+// Its fp8 has no signs of A and B.
+#define WT_PLAIN_MMA(type, m, n, k, layout, operand, builtin)                                          \
+  template <>                                                                                          \
+  struct Mma<DataType::type, m, n, k> : layout {                                                       \
+    WT_DEVICE static void multiply(float (&c)[kC], const Operand (&a)[kA], const Operand (&b)[kB]) {   \
+      unpack(builtin(packed<operand>(a), packed<operand>(b), 0, packed<Simd<float, kC>>(c), 0, 0), c); \
+    }                                                                                                  \
+  };
+
 #define WT_COMMA ,
 #if defined(__gfx90a__) || defined(__gfx942__) || defined(__gfx950__)
 WT_MMA(kF16, 32, 32, 8, Mfma32x32x8<F16>, Simd<_Float16 WT_COMMA 4>, __builtin_amdgcn_mfma_f32_32x32x8f16, 0, 0, 0)
@@ -108,6 +117,8 @@ template <>
 struct Mma<DataType::kI8, 16, 16, 4> : FmaTile<16, 16, 4, I8> {};
 WT_SIGNED_MMA(kF16, 16, 16, 32, Wmma16x16x32<F16>, Simd<_Float16 WT_COMMA 16>, __builtin_amdgcn_wmma_f32_16x16x32_f16)
 WT_SIGNED_MMA(kBf16, 16, 16, 32, Wmma16x16x32<Bf16>, Simd<__bf16 WT_COMMA 16>, __builtin_amdgcn_wmma_f32_16x16x32_bf16)
+WT_PLAIN_MMA(kE4m3, 16, 16, 64, Wmma16x16x64<E4m3>, Simd<int WT_COMMA 8>, __builtin_amdgcn_wmma_f32_16x16x64_fp8_fp8)
+WT_PLAIN_MMA(kE5m2, 16, 16, 64, Wmma16x16x64<E5m2>, Simd<int WT_COMMA 8>, __builtin_amdgcn_wmma_f32_16x16x64_bf8_bf8)
 #else
 WT_INTEGER_MMA(16, 16, 16, Wmma16x16x16Rdna4<I8>, Simd<int WT_COMMA 2>,
                __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32_gfx12)
@@ -129,6 +140,7 @@ struct Mma<DataType::kTf32, 16, 16, 4> : FmaTile<16, 16, 4> {};
 #undef WT_COMMA
 #undef WT_INTEGER_MMA
 #undef WT_SIGNED_MMA
+#undef WT_PLAIN_MMA
 #undef WT_MMA
 
 // c[j] += a * b[j]^T for all j. WHY a name of its own: in the simulator the lanes of a warp then meet once for all of

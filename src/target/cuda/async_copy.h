@@ -36,5 +36,13 @@ WT_DEVICE void copy_async_arrive(SharedAddress barrier) {
 WT_DEVICE void copy_wave(SharedAddress to, const void* base, u32 offset, bool exists);
 template <int kPending>
 WT_DEVICE void copy_wave_wait();
+// AMD's: loads that give zeros outside, and the order of instructions.
+template <class T>
+WT_DEVICE T load_or_zero(const void* base, u32 offset);
+inline constexpr u32 kOutside = 1u << 31;
+enum class Slot : int { kMatrix, kGlobalRead, kSharedRead, kSharedWrite };
+template <Slot kSlot, int kCount>
+WT_DEVICE void schedule();
+WT_DEVICE void schedule_end();
 
 }  // namespace wt::device

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "target/sim/collective.h"
+#include "target/sim/memory.h"
 
 namespace wt::device {
 
@@ -24,6 +25,15 @@ WT_DEVICE T load_buffer(const BufferView& view, u32 offset, WT_SITE) {
   T value;
   sim::table->read_buffer(&value, view.base, view.bytes, offset, sizeof(T), site);
   return value;
+}
+
+// A T `offset` bytes behind `base`, the same in all lanes; zero at kOutside.
+template <class T>
+WT_DEVICE T load_or_zero(const void* base, u32 offset, WT_SITE) {
+  if constexpr (kWarpSize == 64) return load_buffer<T>(buffer_view(base, kOutside), offset, site);
+  const bool inside = offset != kOutside;
+  const T value = load_global(reinterpret_cast<const T*>(static_cast<const char*>(base) + (inside ? offset : 0)), site);
+  return inside ? value : T{};
 }
 
 // 16 bytes of every lane straight to shared memory, one lane's after the other's from `to` on. Before gfx950 lanes copy

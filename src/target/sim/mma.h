@@ -116,6 +116,12 @@ struct MmaOf<DataType::kBf16, 16, 16, 32>
     : Either<kCdna4, Present<true, MmaInstruction<Mfma16x16x32<Bf16>, MmaKind::kMfma16x16x32Bf16>>,
              Present<kGfx1250, MmaInstruction<Wmma16x16x32<Bf16>, MmaKind::kWmma16x16x32Bf16>>> {};
 template <>
+struct MmaOf<DataType::kE4m3, 16, 16, 64>
+    : Present<kGfx1250, MmaInstruction<Wmma16x16x64<E4m3>, MmaKind::kWmma16x16x64E4m3>> {};
+template <>
+struct MmaOf<DataType::kE5m2, 16, 16, 64>
+    : Present<kGfx1250, MmaInstruction<Wmma16x16x64<E5m2>, MmaKind::kWmma16x16x64E5m2>> {};
+template <>
 struct MmaOf<DataType::kE4m3, 16, 16, 16>
     : Present<kRdna4, MmaInstruction<Wmma16x16x16Rdna4<E4m3>, MmaKind::kWmma16x16x16E4m3>> {};
 template <>

@@ -58,6 +58,8 @@ enum class MmaKind : int {
   kMfma16x16x32I8,
   kWmma16x16x16I8Gfx11,
   kWmma16x16x16I8Gfx12,
+  kWmma16x16x64E4m3,
+  kWmma16x16x64E5m2,
 };
 
 // A bulk tensor load. Coordinates and, for im2col, the tap's offsets: innermost first.

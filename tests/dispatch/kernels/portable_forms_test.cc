@@ -146,11 +146,11 @@ TEST(PortableForms, LargeTensorsAreDividedByImages) {
         best_with(problem, Target::kGfx942, [&](const KernelConfig& c) { return is_divided(c) == weight; });
     for (const KernelConfig& each : portable_kernels(problem, Target::kGfx942)) EXPECT_EQ(is_divided(each), weight);
     const Binding binding = bind(config, problem, simulated(Target::kGfx942)->info());
-    ASSERT_EQ(binding.launches.size(), weight ? 9u : 8u) << text;  // two images each
-    for (uint64_t i = 0; i < 8; ++i) {
+    ASSERT_EQ(binding.launches.size(), weight ? 17u : 16u) << text;  // an image each, of 1 GiB
+    for (uint64_t i = 0; i < 16; ++i) {
       for (const Launch::Pointer& pointer : binding.launches[i].pointers) {
-        const uint64_t step = pointer.tensor == Tensor::kX   ? uint64_t{1} << 31
-                              : pointer.tensor == Tensor::kY ? uint64_t{1} << 28
+        const uint64_t step = pointer.tensor == Tensor::kX   ? uint64_t{1} << 30
+                              : pointer.tensor == Tensor::kY ? uint64_t{1} << 27
                                                              : 0;
         if (pointer.tensor != Tensor::kWorkspace) {
           EXPECT_EQ(pointer.byte_offset, i * step) << text;

@@ -9,8 +9,14 @@
 
 namespace wt {
 
-// Targets whose generic kernels multiply fp8 as it is, where both operands have the same one.
-constexpr bool multiplies_fp8(Target target) { return target == Target::kGfx1201 || target == Target::kGfx12Generic; }
+// Targets whose portable kernels multiply fp8 as it is, where both operands have the same one; and those whose basic
+// kernel does too. gfx1250's instruction takes more numbers along k than the basic kernel's tiles have.
+constexpr bool multiplies_fp8(Target target) {
+  return target == Target::kGfx1201 || target == Target::kGfx12Generic || target == Target::kGfx1250;
+}
+constexpr bool multiplies_fp8(Target target, Kind kind) {
+  return multiplies_fp8(target) && !(target == Target::kGfx1250 && kind == Kind::kBasic);
+}
 
 // fp8 is widened to fp16, exactly, on its way into shared memory; everything else is multiplied as it is stored.
 constexpr DataType multiply_type(DataType type) {
@@ -46,7 +52,7 @@ constexpr DataType multiply_type(const KernelConfig& config) {
   if (bulk && operand_a(config) == DataType::kF32) return DataType::kTf32;
   const bool as_stored = config.kind != Kind::kBasic && config.kind != Kind::kPortable;
   if (as_stored || config.gemm.pipeline == Pipeline::kWavelet) return operand_a(config);
-  if (multiplies_fp8(config.target) && operand_a(config) == operand_b(config)) return operand_a(config);
+  if (multiplies_fp8(config.target, config.kind) && operand_a(config) == operand_b(config)) return operand_a(config);
   const DataType a = multiply_type(operand_a(config)), b = multiply_type(operand_b(config));
   if (a == b) return a;
   return a == DataType::kTf32 || b == DataType::kTf32 ? DataType::kTf32 : DataType::kF32;

@@ -19,6 +19,7 @@
 // weight gradient output channels stand for pixels, and numbers of a filter for channels.
 #pragma once
 
+#include "kernels/device/interleave.h"
 #include "kernels/four_wave/device/output.h"
 #include "kernels/wavelet/device/words.h"
 
@@ -83,7 +84,7 @@ struct Quadrants {
       multiply(c.at[0][1], pixels[0], channels[1]);
       store(next);
       if constexpr (!kCopies) fetch(stage);
-      interleave<kReads, kCopies ? 0 : kStores, kCopies ? 0 : kLoads>();
+      interleave<2 * kProducts, kReads, kCopies ? 0 : kStores, kCopies ? 0 : kLoads, kStoresFirst>();
       device::schedule_end();
       if constexpr (kCopies) device::copy_buffer_wait<0>();
       device::sync_block();
@@ -95,7 +96,7 @@ struct Quadrants {
       multiply(c.at[1][0], pixels[1], channels[0]);
       channels[0].read(next + kABytes, row_n);
       multiply(c.at[1][1], pixels[1], channels[1]);
-      interleave<kReads, 0, 0>();
+      interleave<2 * kProducts, kReads, 0, 0>();
       const SharedAddress last = stage;
       stage = next;
       next = last;
@@ -151,23 +152,6 @@ struct Quadrants {
           device::multiply_row<Mma>(c[n], a, b);
         }
       }
-    }
-  }
-
-  // Of `count`, what goes to the at-th of `slots`.
-  static constexpr int share(int count, int at, int slots) {
-    return at < 0 || at >= slots ? 0 : count * (at + 1) / slots - count * at / slots;
-  }
-  // Of two quadrants' products: reads of fragments among the first half, what fills the other stage among the second.
-  template <int kReads, int kWritten, int kLoaded, int kAt = 0>
-  WT_DEVICE static void interleave() {
-    if constexpr (kAt < 2 * kProducts) {
-      constexpr int kLate = kAt - kProducts, kSlots = kStoresFirst ? kProducts / 2 : kProducts;
-      device::schedule<device::Slot::kMatrix, 1>();
-      device::schedule<device::Slot::kSharedRead, share(kReads, kAt, kProducts)>();
-      device::schedule<device::Slot::kSharedWrite, share(kWritten, kLate, kSlots)>();
-      device::schedule<device::Slot::kGlobalRead, share(kLoaded, kLate - (kProducts - kSlots), kSlots)>();
-      interleave<kReads, kWritten, kLoaded, kAt + 1>();
     }
   }
 };

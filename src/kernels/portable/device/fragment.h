@@ -75,6 +75,11 @@ struct AlongReader {
   static constexpr int kEach = kOfA ? kConfig.gemm.mma.m : kConfig.gemm.mma.n;
   static constexpr int kHeld = kOfA ? Mma::kA : Mma::kB;
   static constexpr bool kPaired = false;
+  // Without ldmatrix: a lane's neighbours along k of one step, accesses of a fragment and of a slice. Several steps'
+  // parts of a row follow each other.
+  static constexpr int kRun = Slices::kSteps > 1 ? kHeld : neighbours<Mma, kOfA>(), kRuns = kHeld / kRun;
+  static constexpr int kReads = kTiles * kRuns;
+  using Raw = typename RawOf<kRun * Slices::kSteps * kBytes>::Type;
 
   int first;  // row of the warp
 
@@ -83,29 +88,40 @@ struct AlongReader {
   WT_DEVICE static SharedAddress address(SharedAddress tile, int row, int k) {
     return tile + swizzled<kSpan>(static_cast<u32>(row * kSpan + k * kBytes));
   }
+  // Row `in` of the i-th fragment. WHY apart on AMD: fragments begin at whole repeats of the swizzle, so that lanes
+  // work out one place and the rest is an instruction's offset.
+  WT_DEVICE SharedAddress address_in(SharedAddress tile, int i, int in, int k) const {
+    if constexpr (is_amd(kConfig.target)) {
+      return address(tile, in, k) + static_cast<u32>((first + i * kEach) * kSpan);
+    }
+    return address(tile, first + i * kEach + in, k);
+  }
 
   // fragment[tile][step][element] of the slice.
   WT_DEVICE void read(SharedAddress tile, int slice, Element (&fragment)[kTiles][Slices::kSteps][kHeld]) const {
-    const int lane = device::lane_index();
     if constexpr (Slices::kMatrixLoads) {
       read_matrices(tile, slice, fragment);
-    } else if constexpr (Slices::kSteps > 1) {
-      using Chunk = Vector<Element, Slices::kSteps * Mma::kRun>;
-      const int k = slice * Slices::kDepth + k_of(lane, 0) * Slices::kSteps;
-      WT_UNROLL for (int i = 0; i < kTiles; ++i) {
-        const auto chunk = device::load_shared<Chunk>(address(tile, first + i * kEach + row_of(lane, 0), k));
-        WT_UNROLL for (int step = 0; step < Slices::kSteps; ++step) {
-          WT_UNROLL for (int e = 0; e < kHeld; ++e) fragment[i][step][e] = chunk.at[step * kHeld + e];
-        }
-      }
     } else {
-      constexpr int kRun = neighbours<Mma, kOfA>();
-      WT_UNROLL for (int i = 0; i < kTiles; ++i) {
-        WT_UNROLL for (int e = 0; e < kHeld; e += kRun) {
-          const auto run = device::load_shared<Vector<Element, kRun>>(
-              address(tile, first + i * kEach + row_of(lane, e), slice * Slices::kDepth + k_of(lane, e)));
-          WT_UNROLL for (int j = 0; j < kRun; ++j) fragment[i][0][e + j] = run.at[j];
-        }
+      Raw raw[kReads];
+      load(tile, slice, raw);
+      unpack(raw, fragment);
+    }
+  }
+  // The same in two steps: the accesses, and what is made of them.
+  WT_DEVICE void load(SharedAddress tile, int slice, Raw (&raw)[kReads]) const {
+    const int lane = device::lane_index();
+    WT_UNROLL for (int at = 0; at < kReads; ++at) {
+      const int i = at / kRuns, e = at % kRuns * kRun;
+      const int k = slice * Slices::kDepth + k_of(lane, e) * Slices::kSteps;
+      raw[at] = device::load_shared<Raw>(address_in(tile, i, row_of(lane, e), k));
+    }
+  }
+  WT_DEVICE static void unpack(const Raw (&raw)[kReads], Element (&fragment)[kTiles][Slices::kSteps][kHeld]) {
+    WT_UNROLL for (int at = 0; at < kReads; ++at) {
+      const int i = at / kRuns, first = at % kRuns * kRun;
+      const auto run = __builtin_bit_cast(Vector<Element, kRun * Slices::kSteps>, raw[at]);
+      WT_UNROLL for (int step = 0; step < Slices::kSteps; ++step) {
+        WT_UNROLL for (int j = 0; j < kRun; ++j) fragment[i][step][first + j] = run.at[step * kRun + j];
       }
     }
   }
@@ -148,6 +164,9 @@ struct AcrossReader {
   static constexpr int kHeld = kOfA ? Mma::kA : Mma::kB;
   // Without ldmatrix, 16-bit elements are read by twos.
   static constexpr bool kPaired = !Slices::kMatrixLoads && kBytes == 2 && kTiles % 2 == 0;
+  static constexpr int kWidth = kPaired ? 2 : 1;
+  static constexpr int kReads = kTiles / kWidth * Slices::kSteps * kHeld;  // accesses of a slice
+  using Raw = typename RawOf<kWidth * kBytes>::Type;
 
   int first;  // column of the warp
 
@@ -156,26 +175,44 @@ struct AcrossReader {
     return tile + byte / kSpan * (kConfig.gemm.tile.k * kSpan) +
            swizzled<kSpan>(static_cast<u32>(k * kSpan) + byte % kSpan);
   }
+  // The same of row `row` of the i-th fragment, k of a slice. On AMD apart as above, where slices begin at whole
+  // repeats of the swizzle and all lanes' columns lie in one block.
+  WT_DEVICE SharedAddress address_in(SharedAddress tile, int i, int row, int slice, int k) const {
+    if constexpr (is_amd(kConfig.target) && Slices::kDepth % 8 == 0 && kSpan % (kWidth * kEach * kBytes) == 0) {
+      const u32 before = static_cast<u32>((first + i * kEach) * kBytes);
+      const u32 blocks = before / kSpan * (kConfig.gemm.tile.k * kSpan);
+      return tile + blocks + static_cast<u32>(slice * Slices::kDepth * kSpan) +
+             swizzled<kSpan>(static_cast<u32>(k * kSpan) + before % kSpan + static_cast<u32>(row * kWidth * kBytes));
+    }
+    return address(tile, first + fragment_row<kPaired, kEach>(i, row), slice * Slices::kDepth + k);
+  }
 
   WT_DEVICE void read(SharedAddress tile, int slice, Element (&fragment)[kTiles][Slices::kSteps][kHeld]) const {
-    const int lane = device::lane_index();
     if constexpr (Slices::kMatrixLoads) {
+      const int lane = device::lane_index();
       const int column = first + (kOfA ? lane / 8 % 2 * 8 : lane / 16 * 8);
       const int k = slice * Slices::kDepth + lane % 8 + (kOfA ? lane / 16 * 8 : lane / 8 % 2 * 8);
       load_fragments<true, kOfA>(fragment, [&](int i) { return address(tile, column + i * kEach, k); });
     } else {
-      constexpr int kWidth = kPaired ? 2 : 1;
-      WT_UNROLL for (int i = 0; i < kTiles; i += kWidth) {
-        WT_UNROLL for (int step = 0; step < Slices::kSteps; ++step) {
-          WT_UNROLL for (int e = 0; e < kHeld; ++e) {
-            const int row = kOfA ? Mma::a_row(lane, e) : Mma::b_col(lane, e);
-            const int k = slice * Slices::kDepth + Slices::k_of(kOfA ? Mma::a_k(lane, e) : Mma::b_k(lane, e), step);
-            const auto columns = device::load_shared<Vector<Element, kWidth>>(
-                address(tile, first + fragment_row<kPaired, kEach>(i, row), k));
-            WT_UNROLL for (int j = 0; j < kWidth; ++j) fragment[i + j][step][e] = columns.at[j];
-          }
-        }
-      }
+      Raw raw[kReads];
+      load(tile, slice, raw);
+      unpack(raw, fragment);
+    }
+  }
+  WT_DEVICE void load(SharedAddress tile, int slice, Raw (&raw)[kReads]) const {
+    const int lane = device::lane_index();
+    WT_UNROLL for (int at = 0; at < kReads; ++at) {
+      const int i = at / (Slices::kSteps * kHeld) * kWidth, step = at / kHeld % Slices::kSteps, e = at % kHeld;
+      const int row = kOfA ? Mma::a_row(lane, e) : Mma::b_col(lane, e);
+      const int k = Slices::k_of(kOfA ? Mma::a_k(lane, e) : Mma::b_k(lane, e), step);
+      raw[at] = device::load_shared<Raw>(address_in(tile, i, row, slice, k));
+    }
+  }
+  WT_DEVICE static void unpack(const Raw (&raw)[kReads], Element (&fragment)[kTiles][Slices::kSteps][kHeld]) {
+    WT_UNROLL for (int at = 0; at < kReads; ++at) {
+      const int i = at / (Slices::kSteps * kHeld) * kWidth, step = at / kHeld % Slices::kSteps, e = at % kHeld;
+      const auto columns = __builtin_bit_cast(Vector<Element, kWidth>, raw[at]);
+      WT_UNROLL for (int j = 0; j < kWidth; ++j) fragment[i + j][step][e] = columns.at[j];
     }
   }
 };

@@ -12,6 +12,7 @@
 #include "kernels/beside/device/split_sum.h"
 #include "kernels/portable/device/output.h"
 #include "kernels/portable/device/pipeline.h"
+#include "kernels/portable/device/scheduled.h"
 #include "kernels/portable/device/stream.h"
 #include "kernels/portable/device/wave_copies.h"
 
@@ -22,27 +23,35 @@ struct CopyLoop : Asynchronous<kConfig> {};
 template <KernelConfig kConfig>
 struct CopyLoop<kConfig, true> : WaveCopies<kConfig> {};
 
-// Which loop a pipeline is, a line each.
-template <KernelConfig kConfig, Pipeline kPipeline = kConfig.gemm.pipeline>
+// Which loop a pipeline is, a line each; on AMD's matrix units those whose instructions have an order.
+template <KernelConfig kConfig, Pipeline kPipeline = kConfig.gemm.pipeline, bool kScheduled = is_scheduled<kConfig>()>
 struct LoopOf;
 template <KernelConfig kConfig>
-struct LoopOf<kConfig, Pipeline::kBasicV2> : RegistersAhead<kConfig> {};
+struct LoopOf<kConfig, Pipeline::kBasicV2, false> : RegistersAhead<kConfig> {};
 template <KernelConfig kConfig>
-struct LoopOf<kConfig, Pipeline::kMem> : RegistersAhead<kConfig> {};
+struct LoopOf<kConfig, Pipeline::kMem, false> : RegistersAhead<kConfig> {};
 template <KernelConfig kConfig>
-struct LoopOf<kConfig, Pipeline::kCompV3> : FragmentsAhead<kConfig> {};
+struct LoopOf<kConfig, Pipeline::kCompV3, false> : FragmentsAhead<kConfig> {};
 template <KernelConfig kConfig>
-struct LoopOf<kConfig, Pipeline::kCompV4> : BufferRing<kConfig> {};
+struct LoopOf<kConfig, Pipeline::kCompV4, false> : BufferRing<kConfig> {};
 template <KernelConfig kConfig>
-struct LoopOf<kConfig, Pipeline::kCompV5> : WaveGroups<kConfig> {};
+struct LoopOf<kConfig, Pipeline::kCompV5, false> : WaveGroups<kConfig> {};
 template <KernelConfig kConfig>
-struct LoopOf<kConfig, Pipeline::kCompV6> : TwoTilesAhead<kConfig> {};
+struct LoopOf<kConfig, Pipeline::kCompV6, false> : TwoTilesAhead<kConfig> {};
 template <KernelConfig kConfig>
-struct LoopOf<kConfig, Pipeline::kCompAsync> : CopyLoop<kConfig> {};
+struct LoopOf<kConfig, Pipeline::kCompAsync, false> : CopyLoop<kConfig> {};
 template <KernelConfig kConfig>
-struct LoopOf<kConfig, Pipeline::kBasicAsyncV1> : CopyLoop<kConfig> {};
+struct LoopOf<kConfig, Pipeline::kBasicAsyncV1, false> : CopyLoop<kConfig> {};
 template <KernelConfig kConfig>
-struct LoopOf<kConfig, Pipeline::kWavelet> : Roles<kConfig> {};
+struct LoopOf<kConfig, Pipeline::kWavelet, false> : Roles<kConfig> {};
+template <KernelConfig kConfig>
+struct LoopOf<kConfig, Pipeline::kCompV3, true> : ScheduledFragments<kConfig> {};
+template <KernelConfig kConfig>
+struct LoopOf<kConfig, Pipeline::kCompV4, true> : ScheduledBuffers<kConfig> {};
+template <KernelConfig kConfig>
+struct LoopOf<kConfig, Pipeline::kCompV5, true> : ScheduledGroups<kConfig> {};
+template <KernelConfig kConfig>
+struct LoopOf<kConfig, Pipeline::kWavelet, true> : ScheduledRoles<kConfig> {};
 
 template <KernelConfig kConfig, bool kStreams = portable_layout::streams(kConfig)>
 struct ParamsOf {

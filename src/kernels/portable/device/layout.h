@@ -49,6 +49,15 @@ constexpr int buffers(const KernelConfig& config) {
 constexpr bool is_async(const KernelConfig& config) { return config.gemm.loader_a == Loader::kAsync; }
 // CDNA copies to shared memory a wave at a time: its chunks follow each other there.
 constexpr bool copies_waves(const KernelConfig& config) { return is_async(config) && warp_size(config.target) == 64; }
+// AMD loads by offsets from the tensor's start, of which one means zeros: no branch stands between loads and products.
+// WHY not narrow vectors in the loops that have no schedule: a chunk of them has as many offsets, which with several
+// tiles on their way are too many registers.
+constexpr bool aims(const KernelConfig& config, int vectors) {
+  const Pipeline pipeline = config.gemm.pipeline;
+  const bool scheduled = pipeline == Pipeline::kCompV3 || pipeline == Pipeline::kCompV4 ||
+                         pipeline == Pipeline::kCompV5 || pipeline == Pipeline::kWavelet;
+  return is_amd(config.target) && (vectors == 1 || scheduled);
+}
 constexpr int register_tiles(const KernelConfig& config) {
   if (is_async(config)) return 0;
   return config.gemm.pipeline == Pipeline::kMem || config.gemm.pipeline == Pipeline::kCompV6 ? config.gemm.stages : 1;
@@ -62,6 +71,11 @@ constexpr bool b_lies_across(const KernelConfig& config) { return config.directi
 
 constexpr int element_bytes(const KernelConfig& config) { return size_of(operand_a(config)); }
 constexpr int chunk(const KernelConfig& config) { return kChunkBytes / element_bytes(config); }  // elements
+
+// Elements of a tensor that a launch of this kernel can reach. AMD's loads count bytes.
+constexpr long long index_limit(const KernelConfig& config) {
+  return is_amd(config.target) ? kIndexLimit / element_bytes(config) : kIndexLimit;
+}
 
 // Bytes of a row in shared memory, which is also the span of its swizzle.
 constexpr int along_span(const KernelConfig& config) { return config.gemm.tile.k * element_bytes(config); }
@@ -82,7 +96,10 @@ constexpr int chunks_of_thread(const KernelConfig& config, int extent) {
 
 // Accumulators leave through shared memory, one matrix instruction's rows of every warp at a time.
 constexpr int out_rows(const KernelConfig& config) { return config.gemm.warps.m * config.gemm.mma.m; }
-constexpr int out_pitch(const KernelConfig& config) { return config.gemm.tile.n + 4; }  // fp32
+// fp32, with room against bank conflicts where a wave's lanes are two rows of them. MFMA's are whole rows.
+constexpr int out_pitch(const KernelConfig& config) {
+  return config.gemm.tile.n + (warp_size(config.target) == 64 ? 0 : 4);
+}
 constexpr int out_bytes(const KernelConfig& config) {
   return config.gemm.staging == Staging::kShared ? out_rows(config) * out_pitch(config) * 4 : 0;
 }

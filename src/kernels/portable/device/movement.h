@@ -23,8 +23,8 @@ concept PortableSource = requires(T source, const T& fixed, const typename T::Ar
   source.next(p, task);
 };
 
-// One operand. kType: what its numbers are rounded to on their way.
-template <PortableSource Source, DataType kType>
+// One operand. kType: what its numbers are rounded to on their way. kAims: loads without branches.
+template <PortableSource Source, DataType kType, bool kAims>
 struct OperandMovement {
   using Arguments = typename Source::Arguments;
   static constexpr int kCount = Source::kCount, kVectorBytes = Source::kVector * Source::kBytes;
@@ -33,10 +33,44 @@ struct OperandMovement {
     ChunkWords chunk[kCount];
   };
 
+  // Bytes of each vector behind the tensor's start, or device::kOutside.
+  struct Aim {
+    u32 offset[kCount][Source::kVectors];
+  };
+
   Source source;
+
+  // Which vectors the source's k-block is; the source moves on.
+  WT_DEVICE void aim(const Arguments& p, const PortableTask& task, Aim& at) {
+    const typename Source::Block block = source.block(p, task);
+    const char* const origin = static_cast<const char*>(Source::origin(p));
+    WT_UNROLL for (int i = 0; i < kCount; ++i) {
+      WT_UNROLL for (int v = 0; v < Source::kVectors; ++v) {
+        bool inside;
+        const char* from = source.source(p, block, i, v, inside);
+        at.offset[i][v] = inside ? static_cast<u32>(from - origin) : device::kOutside;
+      }
+    }
+    source.next(p, task);
+  }
+  WT_DEVICE static void load(const Arguments& p, const Aim& at, Held& held) {
+    using Raw = typename RawOf<kVectorBytes>::Type;
+    WT_UNROLL for (int i = 0; i < kCount; ++i) {
+      held.chunk[i].clear();
+      WT_UNROLL for (int v = 0; v < Source::kVectors; ++v) {
+        held.chunk[i].template put<kVectorBytes>(v, device::load_or_zero<Raw>(Source::origin(p), at.offset[i][v]));
+      }
+    }
+  }
 
   // The numbers of the source's k-block into registers; the source moves on.
   WT_DEVICE void fetch(const Arguments& p, const PortableTask& task, Held& held) {
+    if constexpr (kAims) {
+      Aim at;
+      aim(p, task, at);
+      load(p, at, held);
+      return;
+    }
     const typename Source::Block block = source.block(p, task);
     WT_UNROLL for (int i = 0; i < kCount; ++i) {
       held.chunk[i].clear();
@@ -115,8 +149,10 @@ struct PortableBuffer {
 template <KernelConfig kConfig>
 struct Movement {
   using Arguments = typename PortableProblem<kConfig>::Arguments;
-  using A = OperandMovement<typename SourcesOf<kConfig>::A, operand_a(kConfig)>;
-  using B = OperandMovement<typename SourcesOf<kConfig>::B, operand_b(kConfig)>;
+  using SourceA = typename SourcesOf<kConfig>::A;
+  using SourceB = typename SourcesOf<kConfig>::B;
+  using A = OperandMovement<SourceA, operand_a(kConfig), portable_layout::aims(kConfig, SourceA::kVectors)>;
+  using B = OperandMovement<SourceB, operand_b(kConfig), portable_layout::aims(kConfig, SourceB::kVectors)>;
 
   struct Held {
     typename A::Held a;
@@ -129,6 +165,13 @@ struct Movement {
   B b;
 
   static constexpr int kWaveCopies = A::kCount + B::kCount;  // of a k-block
+  static constexpr int kStores = A::kCount + B::kCount;
+  static constexpr int kLoads = A::kCount * SourceA::kVectors + B::kCount * SourceB::kVectors;
+
+  struct Aim {
+    typename A::Aim a;
+    typename B::Aim b;
+  };
 
   WT_DEVICE Movement(const Arguments& arguments, const PortableTask& of, int thread) : p(arguments), task(of) {
     a.source.start(p, task, thread);
@@ -138,6 +181,15 @@ struct Movement {
   WT_DEVICE void fetch(Held& held) {
     a.fetch(p, task, held.a);
     b.fetch(p, task, held.b);
+  }
+  // fetch in two steps, the second of which is nothing but loads.
+  WT_DEVICE void aim(Aim& at) {
+    a.aim(p, task, at.a);
+    b.aim(p, task, at.b);
+  }
+  WT_DEVICE void load(const Aim& at, Held& held) const {
+    A::load(p, at.a, held.a);
+    B::load(p, at.b, held.b);
   }
   WT_DEVICE void place(Held& held, const PortableBuffer& buffer) const {
     a.place(held.a, buffer.a);

@@ -33,6 +33,10 @@ struct PortableProduct {
     return fragment_row<ReadB::kPaired, kConfig.gemm.mma.n>(j, column);
   }
 
+  // Matrix instructions of a slice, and accesses to shared memory that bring it.
+  static constexpr int kSliceProducts = Slices::kSteps * kTilesM * kTilesN;
+  static constexpr int kSliceReads = ReadA::kReads + ReadB::kReads;
+
   struct Slice {
     Element a[kTilesM][Slices::kSteps][Mma::kA];
     Element b[kTilesN][Slices::kSteps][Mma::kB];
@@ -57,20 +61,46 @@ struct PortableProduct {
     return device::warp_index() / (kWarpsM * kWarpsN) % kConfig.gemm.warps.k;
   }
 
+  // A slice as it was read. WHY: of numbers of 16 bits that a loop carries clang makes words anew in each pass.
+  struct Words {
+    typename ReadA::Raw a[ReadA::kReads];
+    typename ReadB::Raw b[ReadB::kReads];
+  };
+  // Where a warp's fragments begin. WHY to be asked once: on AMD the answer moves to a scalar register anew each time.
+  struct Origin {
+    int m, n, part;
+  };
+  WT_DEVICE static Origin origin() { return {origin_m(), origin_n(), part()}; }
+  WT_DEVICE static void load(const PortableBuffer& from, const Origin& at, int slice, Words& to) {
+    ReadA{at.m}.load(from.a, at.part * kSlices + slice, to.a);
+    ReadB{at.n}.load(from.b, at.part * kSlices + slice, to.b);
+  }
+
   // The slice-th of the warp's.
   WT_DEVICE static void read(const PortableBuffer& from, int slice, Slice& to) {
     ReadA{origin_m()}.read(from.a, part() * kSlices + slice, to.a);
     ReadB{origin_n()}.read(from.b, part() * kSlices + slice, to.b);
   }
 
+  WT_DEVICE void multiply(const Slice& by) { multiply<0, kTilesM>(by); }
+  // The rows of matrix instructions from kFirst to kEnd.
+  template <int kFirst, int kEnd>
   WT_DEVICE void multiply(const Slice& by) {
     WT_UNROLL for (int step = 0; step < Slices::kSteps; ++step) {
       Element b[kTilesN][Mma::kB];
       WT_UNROLL for (int j = 0; j < kTilesN; ++j) {
         WT_UNROLL for (int e = 0; e < Mma::kB; ++e) b[j][e] = by.b[j][step][e];
       }
-      WT_UNROLL for (int i = 0; i < kTilesM; ++i) device::multiply_row<Mma>(c[i], by.a[i][step], b);
+      WT_UNROLL for (int i = kFirst; i < kEnd; ++i) device::multiply_row<Mma>(c[i], by.a[i][step], b);
     }
+  }
+
+  template <int kFirst = 0, int kEnd = kTilesM>
+  WT_DEVICE void multiply(const Words& by) {
+    Slice slice;
+    ReadA::unpack(by.a, slice.a);
+    ReadB::unpack(by.b, slice.b);
+    multiply<kFirst, kEnd>(slice);
   }
 
   // All fragments of a tile, so that shared memory may be overwritten while they are multiplied.

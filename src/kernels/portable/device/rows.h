@@ -16,6 +16,7 @@ namespace wt {
 // How the load threads share a tile of kExtent rows.
 template <KernelConfig kConfig, int kExtent>
 struct RowShares {
+  static constexpr bool kWalks = is_amd(kConfig.target);
   static constexpr int kBytes = portable_layout::element_bytes(kConfig), kChunk = portable_layout::chunk(kConfig);
   static constexpr int kSpan = portable_layout::along_span(kConfig);
   static constexpr int kAcross = kSpan / portable_layout::kChunkBytes;  // chunks of a row

@@ -30,6 +30,14 @@ struct ImagePlaces {
   }
 
   WT_DEVICE static bool inside(const Arguments& p, const WaveletRow& from, const Place& by) {
+    // WHY not the other form: clang makes branches of it, where AMD's loops want one block.
+    if constexpr (is_amd(kConfig.target)) {
+      bool result = true;
+      WT_UNROLL for (int i = 3 - kConfig.dims; i < 3; ++i) {
+        result &= static_cast<u32>(from.at[i] + by.at[i]) < static_cast<u32>(p.limit[i]);
+      }
+      return result;
+    }
     bool result = static_cast<u32>(from.at[2] + by.at[2]) < static_cast<u32>(p.limit[2]);
     if constexpr (kConfig.dims >= 2) {
       result = result && static_cast<u32>(from.at[1] + by.at[1]) < static_cast<u32>(p.limit[1]);

@@ -28,6 +28,10 @@ struct ChunkWords {
     using Raw = typename RawOf<kBytes>::Type;
     Raw raw{};
     if (inside) raw = device::load_global(static_cast<const Raw*>(from));
+    put<kBytes>(index, raw);
+  }
+  template <int kBytes>
+  WT_DEVICE void put(int index, const typename RawOf<kBytes>::Type& raw) {
     if constexpr (kBytes >= 4) {
       const auto words = __builtin_bit_cast(Vector<u32, kBytes / 4>, raw);
       WT_UNROLL for (int i = 0; i < kBytes / 4; ++i) word[index * (kBytes / 4) + i] = words.at[i];

@@ -162,8 +162,6 @@ const Instruction& instruction(MmaKind kind) {
       {"wmma.16x16x16.bf8", wmma_gfx12(Format::kE5m2)},
       {"wmma.16x16x32.f16", wmma_gfx1250(Format::kF16, 32)},
       {"wmma.16x16x32.bf16", wmma_gfx1250(Format::kBf16, 32)},
-      {"wmma.16x16x64.fp8", wmma_gfx1250(Format::kE4m3, 64)},
-      {"wmma.16x16x64.bf8", wmma_gfx1250(Format::kE5m2, 64)},
       {"mma.m16n8k32.s8", m16n8k32()},
       {"mfma.32x32x8.i8", mfma32x32(Format::kI8, 8, 4)},
       {"mfma.16x16x16.i8", mfma16x16(Format::kI8, 16, 4)},
@@ -171,6 +169,8 @@ const Instruction& instruction(MmaKind kind) {
       {"mfma.16x16x32.i8", mfma16x16(Format::kI8, 32, 8)},
       {"wmma.16x16x16.iu8", wmma_gfx11(Format::kI8)},
       {"wmma.16x16x16.iu8", wmma_gfx12(Format::kI8)},
+      {"wmma.16x16x64.fp8", wmma_gfx1250(Format::kE4m3, 64)},
+      {"wmma.16x16x64.bf8", wmma_gfx1250(Format::kE5m2, 64)},
   }};
   return all[static_cast<size_t>(kind)];
 }

@@ -171,9 +171,10 @@ class Reference {
     at.at[time] -= p_.history_length();
     Sum sum;
     backward_data(at, sum);
+    ConvProblem scaled = p_;
+    scaled.epilogue = {.alpha = p_.epilogue.alpha};
     ReferenceElement element =
-        finish_element({.alpha = p_.epilogue.alpha}, {.dot = sum.total, .square_sum = sum.squares, .terms = sum.terms},
-                       EpilogueInputs{});
+        finish_element(scaled, {.dot = sum.total, .square_sum = sum.squares, .terms = sum.terms}, EpilogueInputs{});
     element.index = index;
     if (p_.reads_new_history()) add_new_history(at, at.at[time], element);
     return element;

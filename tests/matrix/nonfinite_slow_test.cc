@@ -25,6 +25,8 @@ std::vector<uint32_t> planted(DataType type) {
       return {0x7f, 0xff};
     case DataType::kE5m2:
       return {0x7f, 0x7e, 0x7d, 0xff, 0x7c, 0xfc};
+    case DataType::kE2m1:  // has none
+      break;
   }
   return {};
 }

@@ -85,6 +85,8 @@ const char* type_text(DataType type) {
       return "kE4m3";
     case DataType::kE5m2:
       return "kE5m2";
+    case DataType::kE2m1:
+      return "kE2m1";
   }
   return "";
 }

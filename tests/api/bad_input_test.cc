@@ -29,7 +29,7 @@ const std::vector<DescCase>& desc_cases() {
       {"no_dims", [](auto& d) { d.dims = 0; }, "dims=0 is no choice"},
       {"four_dims", [](auto& d) { d.dims = 4; }, "dims=4 is no choice"},
       {"layout", [](auto& d) { d.layout = 2; }, "layout=2 is no choice"},
-      {"x_type", [](auto& d) { d.x_type = 6; }, "x_type=6 is no choice"},
+      {"x_type", [](auto& d) { d.x_type = 9; }, "x_type=9 is no choice"},
       {"w_type", [](auto& d) { d.w_type = 256; }, "w_type=256 is no choice"},
       {"y_type", [](auto& d) { d.y_type = -1; }, "y_type=-1 is no choice"},
       {"acc_type", [](auto& d) { d.acc_type = 7; }, "acc_type=7 is no choice"},
@@ -273,8 +273,8 @@ TEST(BadInput, ValuesThatAreNoChoiceAreRefused) {
     return wavetile_verify(problem.get(), &tensors, &options, nullptr);
   };
   expect_refused({
-      {"role=14", [&] { return wavetile_problem_tensor(problem.get(), static_cast<wavetile_role>(14), &info); }},
-      {"type=6", [&] { return wavetile_from_float(static_cast<wavetile_type>(6), &value, 1, &value); }},
+      {"role=16", [&] { return wavetile_problem_tensor(problem.get(), static_cast<wavetile_role>(16), &info); }},
+      {"type=9", [&] { return wavetile_from_float(static_cast<wavetile_type>(9), &value, 1, &value); }},
       {"fill=3", [&] { return wavetile_fill_tensors(problem.get(), static_cast<wavetile_fill>(3), 1, &tensors); }},
       {"capability=6",
        [&] { return wavetile_capability_query(static_cast<wavetile_capability>(6), &available, &text); }},

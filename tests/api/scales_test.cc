@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/api/scales_test.cc - numbers with scales of blocks through C++ and C: shapes, tensors, a run, and what is
 // refused.
-#include <cstring>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
 #include <vector>
-
-#include "handles.h"
-
-using namespace wavetile_test;
+#include <wavetile/wavetile.hpp>
 
 namespace {
 

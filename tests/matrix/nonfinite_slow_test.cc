@@ -27,6 +27,8 @@ std::vector<uint32_t> planted(DataType type) {
       return {0x7f, 0x7e, 0x7d, 0xff, 0x7c, 0xfc};
     case DataType::kI8:
       break;  // has numbers alone
+    case DataType::kE2m1:  // has none
+      break;
   }
   return {};
 }

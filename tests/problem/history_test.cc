@@ -105,7 +105,9 @@ TEST(History, PassesTheGradientOfTheNewOne) {
     for (int64_t i = 0; i < problem.x_elements(); ++i) {
       const double more = reference_element(problem, tensors, i).value - reference_element(plain, tensors, i).value;
       added += more;
-      if (i / rows.elements % rows.rows < rows.rows - length) EXPECT_EQ(more, 0);
+      if (i / rows.elements % rows.rows < rows.rows - length) {
+        EXPECT_EQ(more, 0);
+      }
     }
     for (int64_t i = 0; i < problem.history_elements(); ++i) {
       added += history_gradient_element(problem, tensors, i).value - history_gradient_element(plain, tensors, i).value;

@@ -2,6 +2,7 @@
 // int8 by its formula: zero points, padding, rounding and saturation, on numbers worked out by hand.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "problem/number.h"

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 constexpr const char* kScaled[] = {
     "fwd e4m3>bf16 n2 c64 k5 i6x5 f3x3 p1 scales=mx", "fwd e5m2*e4m3>fp16 n1 c96 k6 g3 i7 f4 s2 p2:1 d2 scales=mx",
-    "fwd e2m1>fp32 n2 c64 k3 i3x4x3 f2x1x3 scales=mx", "fwd e2m1>bf16 n3 c48 k4 g3 i5x5 f3x3 p1 scales=nv +bias+relu"};
+    "fwd e2m1>fp32 n2 c64 k3 i3x4x3 f2x1x3 scales=mx", "fwd e2m1>bf16 n3 c48 k6 g3 i5x5 f3x3 p1 scales=nv +bias+relu"};
 
 std::string message_of(const std::string& text) {
   const auto problem = parse_problem(text);

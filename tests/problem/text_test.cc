@@ -138,6 +138,7 @@ TEST(Text, RandomProblemsRoundTrip) {
   limits.max_in = 500;
   limits.max_filter = 9;
   limits.max_multiply_adds = int64_t{1} << 60;
+  limits.scaled = true;
   for (int i = 0; i < 20000; ++i) {
     const ConvProblem problem = random_problem(random, limits);
     const std::string brief = to_text(problem), complete = canonical_text(problem);

@@ -167,6 +167,7 @@ TEST_P(CpuPaths, RandomProblems) {
   Random random(20);
   RandomLimits limits;
   limits.max_multiply_adds = 1 << 18;
+  limits.scaled = true;
   for (int i = 0; i < 150; ++i) {
     run_and_verify(random_problem(random, limits), GetParam().options, i % 2 ? Fill::kExact : Fill::kRandom,
                    static_cast<uint64_t>(i) + 1);

@@ -22,6 +22,8 @@ inline cpu::Tensors pointers_to(HostTensors& tensors) {
   set(Tensor::kBias, tensors.bias);
   set(Tensor::kResidual, tensors.residual);
   set(Tensor::kAmax, tensors.amax);
+  set(Tensor::kXScales, tensors.x_scales);
+  set(Tensor::kWScales, tensors.w_scales);
   return pointers;
 }
 

@@ -87,6 +87,8 @@ const char* type_text(DataType type) {
       return "kE5m2";
     case DataType::kI8:
       return "kI8";
+    case DataType::kE2m1:
+      return "kE2m1";
   }
   return "";
 }

@@ -122,7 +122,7 @@ TEST(Constraints, TextJoinsReasons) {
 TEST(Constraints, GenericKernelAcceptsEveryProblem) {
   Random random(7);
   for (int i = 0; i < 2000; ++i) {
-    const ConvProblem problem = random_problem(random);
+    const ConvProblem problem = random_problem(random, {.scaled = true});
     for (const TargetInfo& target : targets()) {
       KernelConfig config = config_for(problem, target.target);
       const std::vector<MmaShape> shapes = mma_shapes(target, multiply_type(config));

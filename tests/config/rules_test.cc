@@ -50,7 +50,7 @@ TEST_P(EveryTarget, SetsAreNested) {
     EXPECT_TRUE(contains(full, full_tests));
     EXPECT_TRUE(contains(full_tests, tiny));
     EXPECT_GE(tiny.size(), 10u);
-    EXPECT_LE(tiny.size(), 32u);  // some of every pipeline
+    EXPECT_LE(tiny.size(), 34u);  // some of every pipeline
     const double share = static_cast<double>(full_tests.size()) / static_cast<double>(full.size());
     EXPECT_GT(share, 0.18);
     EXPECT_LT(share, 0.25);
@@ -102,7 +102,7 @@ TEST_P(EveryTarget, TestsAreFewAndCoverTheValues) {
   const auto on_tensor =
       std::ranges::count_if(tests.kernels, [](const KernelConfig& c) { return c.kind == Kind::kTcgen05; });
   if (!is_amd(target())) {
-    EXPECT_LE(tests.kernels.size() - static_cast<size_t>(on_tensor), 160u);
+    EXPECT_LE(tests.kernels.size() - static_cast<size_t>(on_tensor), 175u);
   }
   EXPECT_EQ(values(tests), values(list(target(), RuleSet::kFull)));
 }
@@ -239,6 +239,7 @@ TEST(Rules, Gfx1250MultipliesFp8AsFp16) {
   int fp8 = 0;
   for (const KernelConfig& config : list(Target::kGfx1250, RuleSet::kFull).kernels) {
     if (config.family() != Family::kGemm) continue;
+    if (operand_a(config) == DataType::kI8) continue;
     EXPECT_GE(size_of(multiply_type(config)), 2) << name_of(config);
     if (size_of(multiply_type(config)) == 2) {
       EXPECT_EQ(config.gemm.mma, (Extent3{16, 16, 32})) << name_of(config);

@@ -23,12 +23,13 @@ struct Values {
   int64_t largest = 1;   // exact: integers of 1..largest with either sign
   double density = 1;    // exact: the share that is not zero
   double deviation = 1;  // random
+  float zero = 0;        // exact: added to each, so that what they stand for is small
 };
 
 float exact_value(uint64_t bits, const Values& values) {
-  if (static_cast<double>(bits >> 40) * 0x1p-24 >= values.density) return 0;
+  if (static_cast<double>(bits >> 40) * 0x1p-24 >= values.density) return values.zero;
   const int64_t magnitude = 1 + static_cast<int64_t>((bits >> 1) & 0xffff) % values.largest;
-  return static_cast<float>(bits & 1 ? -magnitude : magnitude);
+  return values.zero + static_cast<float>(bits & 1 ? -magnitude : magnitude);
 }
 
 // The sum of four uniform numbers is close to normal, never far out, and the same everywhere.
@@ -199,7 +200,9 @@ HostTensors make_tensors(const ConvProblem& problem, Fill fill, uint64_t seed) {
   const Values zero{.fill = Fill::kZero};
   const Values real{.fill = Fill::kRandom,
                     .deviation = problem.first_type() == DataType::kI8 ? int8_deviation(problem) : 1};
-  const Values first_values = fill == Fill::kExact ? exact : fill == Fill::kRandom ? real : zero;
+  Values moved = exact;
+  moved.zero = static_cast<float>(problem.x_zero);
+  const Values first_values = fill == Fill::kExact ? moved : fill == Fill::kRandom ? real : zero;
   const Values others = fill == Fill::kExact ? exact : fill == Fill::kRandom ? second_values(problem) : zero;
   const auto elements = [](const Buffer& buffer, DataType type) {
     return static_cast<int64_t>(buffer.size()) / size_of(type) * packed_in_byte(type);

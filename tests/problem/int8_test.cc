@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "problem/number.h"
@@ -24,9 +26,8 @@ void fill(Buffer& buffer, std::initializer_list<T> values) {
 }
 
 TEST(Int8, TextsComeBack) {
-  for (const char* text :
-       {"fwd int8 n2 c8 k16 i9x9 f3x3 p1 x_zero=-128 y_zero=127 +scale+bias+relu",
-        "fwd int8*int8>fp32 n2 c8 k16 i9x9 f3x3 p1 x_zero=3", "fwd int8 n1 c8 k16 i4 f1 y_zero=-1"}) {
+  for (const char* text : {"fwd int8 n2 c8 k16 i9x9 f3x3 p1 x_zero=-128 y_zero=127 +scale+bias+relu",
+                           "fwd int8>fp32 n2 c8 k16 i9x9 f3x3 p1 x_zero=3", "fwd int8 n1 c8 k16 i4 f1 y_zero=-1"}) {
     const ConvProblem problem = problem_of(text);
     EXPECT_EQ(to_text(problem), text);
     EXPECT_EQ(problem_of(canonical_text(problem)), problem);
@@ -73,21 +74,27 @@ TEST(Int8, RoundsToEvenThenMovesThenSaturates) {
   EXPECT_EQ(at(6), 127);
 }
 
-// The sum becomes fp32, which rounds 2^24 + 1; product and bias each round once more: a fused form would give another
-// number.
+// The sum becomes fp32, which rounds 2^24 + 1; product and bias each round once more: 12345 * 0.1f rounds to 1234.5,
+// and a fused form would keep what that drops.
 TEST(Int8, EveryStepRoundsByItself) {
-  const ConvProblem p = problem_of("fwd int8*int8>fp32 n1 c1025 k1 i1 f1 +scale+bias");
-  HostTensors tensors = make_tensors(p, Fill::kZero);
+  const ConvProblem large = problem_of("fwd int8*int8>fp32 n1 c1025 k1 i1 f1");
+  HostTensors tensors = make_tensors(large, Fill::kZero);
   auto x = tensors.x.as<int8_t>(), w = tensors.w.as<int8_t>();
   std::ranges::fill(x, -128);
   std::ranges::fill(w, -128);
-  x[1024] = w[1024] = 1;  // 2^24 + 1
-  fill<float>(tensors.scale, {1.0f / 3});
-  fill<float>(tensors.bias, {-5592405.5f});
-  reference(p, tensors);
-  const float product = 16777216.0f * (1.0f / 3);
-  EXPECT_EQ(tensors.y.as<float>()[0], product - 5592405.5f);
-  EXPECT_NE(tensors.y.as<float>()[0], std::fma(16777216.0f, 1.0f / 3, -5592405.5f));
+  x[1024] = w[1024] = 1;
+  reference(large, tensors);
+  EXPECT_EQ(tensors.y.as<float>()[0], 16777216.0f);
+
+  const ConvProblem scaled = problem_of("fwd int8*int8>fp32 n1 c2 k1 i1 f1 +scale+bias");
+  tensors = make_tensors(scaled, Fill::kZero);
+  fill<int8_t>(tensors.x, {127, 26});
+  fill<int8_t>(tensors.w, {97, 1});
+  fill<float>(tensors.scale, {0.1f});
+  fill<float>(tensors.bias, {-1234.5f});
+  reference(scaled, tensors);
+  EXPECT_EQ(tensors.y.as<float>()[0], 0.0f);
+  EXPECT_NE(std::fma(12345.0f, 0.1f, -1234.5f), 0.0f);
 }
 
 TEST(Int8, NumbersRoundAndSaturate) {

@@ -51,6 +51,7 @@ TEST(Problem, DirectionsKeepTheTypesByRole) {
   Random random(3);
   for (int i = 0; i < 500; ++i) {
     const ConvProblem p = random_problem(random);
+    if (p.x == DataType::kI8) continue;  // has one direction
     for (const Direction d : {Direction::kForward, Direction::kBackwardData, Direction::kBackwardWeight}) {
       ConvProblem turned = with_direction(p, d);
       EXPECT_TRUE(validate(turned).ok()) << to_text(turned);
@@ -116,7 +117,7 @@ TEST(Problem, NamesReadBack) {
   for (const Direction d : {Direction::kForward, Direction::kBackwardData, Direction::kBackwardWeight}) {
     EXPECT_EQ(direction_from(name_of(d)), d);
   }
-  for (int t = 0; t <= static_cast<int>(DataType::kE5m2); ++t) {
+  for (int t = 0; t <= static_cast<int>(DataType::kI8); ++t) {
     EXPECT_EQ(data_type_from(name_of(static_cast<DataType>(t))), static_cast<DataType>(t));
   }
   for (const ActivationFacts& facts : kActivations) {
@@ -152,7 +153,7 @@ TEST(RandomProblem, HoldsItsLimitsAndReachesEveryChoice) {
     asymmetric |= p.pad_lower != p.pad_upper;
   }
   EXPECT_EQ(directions.size(), 3u);
-  EXPECT_EQ(types.size(), 6u);
+  EXPECT_EQ(types.size(), 7u);
   EXPECT_EQ(dims.size(), 3u);
   EXPECT_EQ(layouts.size(), 2u);
   EXPECT_EQ(activations.size(), static_cast<size_t>(kActivationCount));

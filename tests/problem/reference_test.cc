@@ -55,7 +55,8 @@ TEST(Reference, EqualsTheScatterOfAllProducts) {
     each_product(p, [&](int64_t x, int64_t w, int64_t y) {
       const auto add = [&](int64_t to, DataType ta, const Buffer& a, int64_t ia, DataType tb, const Buffer& b,
                            int64_t ib) {
-        expected[static_cast<size_t>(to)] += static_cast<double>(load(ta, a.data(), ia)) * load(tb, b.data(), ib);
+        const double first = static_cast<double>(load(ta, a.data(), ia)) - p.x_zero;
+        expected[static_cast<size_t>(to)] += first * load(tb, b.data(), ib);
         ++terms[static_cast<size_t>(to)];
       };
       switch (p.direction) {
@@ -75,9 +76,10 @@ TEST(Reference, EqualsTheScatterOfAllProducts) {
       const double want = expected[static_cast<size_t>(i)];
       const ReferenceElement one = reference_element(p, tensors, i);
       ASSERT_EQ(one.dot, want) << to_text(p) << " at " << output_position(p, i);
-      ASSERT_EQ(one.value, want);
+      ASSERT_EQ(one.value, want + p.y_zero);
       ASSERT_EQ(one.terms, terms[static_cast<size_t>(i)]);
-      ASSERT_EQ(load(p.output_type(), output_of(p, tensors).data(), i), round_to(p.output_type(), want)) << to_text(p);
+      ASSERT_EQ(load(p.output_type(), output_of(p, tensors).data(), i), round_to(p.output_type(), want + p.y_zero))
+          << to_text(p);
     }
   }
 }

@@ -84,7 +84,8 @@ TEST(TensorData, ExactSumsAreExactInTheOutput) {
   limits.max_multiply_adds = 200000;
   int64_t elements = 0, inexact = 0, nonzero = 0;
   for (int round = 0; round < 300; ++round) {
-    const ConvProblem p = random_problem(random, limits);
+    ConvProblem p = random_problem(random, limits);
+    p.y_zero = 0;  // which moves sums out of int8
     const HostTensors t = make_tensors(p, Fill::kExact, static_cast<uint64_t>(round));
     for (int64_t i = 0; i < p.output_elements(); i += 7) {
       const double value = reference_element(p, t, i).value;

@@ -204,7 +204,8 @@ bool is_worth_it(const KernelConfig& base, const Recipe& recipe) {
 
 bool is_offered(const KernelConfig& base) {
   const bool forward = base.direction == Direction::kForward;
-  const bool bytes = forward && (multiplies_fp8(base.target) || operand_a(base) == DataType::kI8);
+  const bool bytes =
+      forward && (multiplies_fp8(base.target) || (operand_a(base) == DataType::kI8 && base.target != Target::kGfx1250));
   return base.layout == Layout::kChannelsLast && operand_a(base) == operand_b(base) &&
          size_of(operand_a(base)) >= (bytes ? 1 : 2);
 }

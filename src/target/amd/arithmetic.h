@@ -9,9 +9,8 @@ namespace wt::device {
 WT_DEVICE float multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 // A product rounded by itself. WHY: HIP's clang joins it with an addition that follows.
 WT_DEVICE float multiply(float a, float b) {
-  float product = a * b;
-  asm("" : "+v"(product));
-  return product;
+#pragma clang fp contract(off)
+  return a * b;
 }
 WT_DEVICE float square_root(float value) { return __builtin_sqrtf(value); }
 

@@ -193,6 +193,12 @@ const RowCase kProblemCases[] = {
     {"direct-size", [](KernelConfig& c) { c.kind = Kind::kDepthwiseBanded; },
      "a tensor has 4294967296 elements; this kernel counts to 2147483647",
      "fwd bf16 n1024 g256 c256 k256 i128x128 f3x3 p1"},
+    {"direct-int8",
+     [](KernelConfig& c) {
+       c.kind = Kind::kDepthwiseGather;
+       c.x = c.w = c.y = DataType::kI8;
+     },
+     "filter=33x33 has 1089 taps; sums of int8 in fp32 are exact up to 1024", "fwd bf16 n1 g8 c8 k8 i64x64 f33x33"},
     {"direct-filter", [](KernelConfig& c) { c.kind = Kind::kDepthwiseGather; },
      "a row of filter=9x9 with 2000 output channels per group does not fit 49152 bytes",
      "bwd_data bf16 n1 g1 c1 k2000 i16x16 f9x9"},

@@ -84,6 +84,8 @@ const RowCase kTargetCases[] = {
     {"scheduler", [](KernelConfig& c) { c.gemm.scheduler = Scheduler::kInterwave; },
      "scheduler=interwave is not defined for pipeline basic_v1"},
     {"load-warps", [](KernelConfig& c) { c.gemm.load_warps = 4; }, "load_warps=4: every warp of pipeline basic_v1"},
+    {"int8", [](KernelConfig& c) { c.direction = Direction::kBackwardData, c.x = c.w = c.y = DataType::kI8; },
+     "kind=basic with direction=bwd_data does not multiply int8; use basic, portable or depthwise_gather, forward"},
     {"async-copy",
      [](KernelConfig& c) {
        c.target = Target::kGfx1100;

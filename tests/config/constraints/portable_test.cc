@@ -19,6 +19,14 @@ void portable_with(KernelConfig& c, Change change) {
 }
 
 const RowCase kTargetCases[] = {
+    {"portable-merge-zero",
+     [](KernelConfig& c) {
+       portable_with(c, [](KernelConfig& x) {
+         x.epilogue.x_zero = true;
+         x.gemm.groups_per_tile = 2;
+       });
+     },
+     "groups_per_tile=2 with a zero point of x; use groups_per_tile=1"},
     {"portable-types", [](KernelConfig& c) { portable_with(c, [](KernelConfig& x) { x.x = DataType::kE4m3; }); },
      "operands e4m3 and bf16: pipeline compv4 multiplies fp16, bf16, fp32 or tf32"},
     {"portable-layout",

@@ -2,7 +2,6 @@
 // int8 by its formula: zero points, padding, rounding and saturation, on numbers worked out by hand.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <algorithm>
 #include <cmath>
 #include <set>

@@ -52,7 +52,7 @@ void expect_values() {
   problem.epilogue = {.activation = kActivation, .slope = 0.3f, .low = -0.7f, .high = 0.9f};
   Worst worst;
   for_numbers([&](float v) {
-    const ReferenceElement right = finish_element(problem.epilogue, {.dot = static_cast<double>(v)}, {});
+    const ReferenceElement right = finish_element(problem, {.dot = static_cast<double>(v)}, {});
     const float got = activation_value<kActivation, DeviceMath>(v, problem.epilogue);
     const std::string what = fault(problem, right, got);
     if (!what.empty() && worst.count++ == 0) worst = {what, v, got, right.value, 1};
@@ -71,7 +71,7 @@ void expect_gradients() {
     constexpr float kPasses = 1.375f;
     EpilogueInputs inputs;
     inputs.aux[0] = saved;
-    const ReferenceElement right = finish_element(problem.epilogue, {.dot = static_cast<double>(kPasses)}, inputs);
+    const ReferenceElement right = finish_element(problem, {.dot = static_cast<double>(kPasses)}, inputs);
     const float got = activation_gradient<kActivation, DeviceMath>(kPasses, saved, problem.epilogue);
     // At an infinity the bound, which grows with the saved number, would allow anything.
     const bool limit = std::isinf(saved) && std::isfinite(right.value);

@@ -72,6 +72,11 @@ TEST(Scales, RunAndVerify) {
       const auto status = plan->execute(tensors, workspace);
       ASSERT_TRUE(status.ok()) << status.message();
       EXPECT_TRUE(wavetile::verify(*problem, tensors, {.exact = true}).ok()) << id;
+      const auto saved = plan->save();
+      ASSERT_TRUE(saved.ok()) << saved.status().message();
+      const auto loaded = wavetile::Plan::load(*device, *saved);
+      ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+      EXPECT_EQ(std::string(loaded->info().kernel), plan->info().kernel);
 
       tensors.w_scales = nullptr;
       const auto refused = plan->execute(tensors, workspace);

@@ -54,22 +54,33 @@ int swizzled_place(int byte, int swizzle) {
   return line * 128 + (piece ^ (line & mask)) * 16 + byte % 16;
 }
 
-// "Canonical layouts": the same as wgmma's. `offset`: bytes from a repeat of the swizzle to the first row.
+// How the rows of A lie beside the usual: as patches of an image do.
+struct Patch {
+  int first = 0;      // rows from a repeat of the swizzle to the first
+  int pitch = 8;      // rows from a group of 8 to the next
+  bool taps = false;  // across k: blocks begin 8 rows of k after each other, and overlap
+};
+
+// "Canonical layouts": the same as wgmma's.
 Laid lay(const std::vector<float>& matrix, int first_row, int rows, int depth, const Form& form, DataType type,
-         bool mn_major, int swizzle, int offset) {
+         bool mn_major, int swizzle, const Patch& patch) {
+  const int offset = patch.first * swizzle;
   const int size = size_of(type), wide = (swizzle ? swizzle : 16) / size;
-  const int padded = mn_major ? (rows + wide - 1) / wide * wide : rows;
+  const int padded = mn_major ? (rows + wide - 1) / wide * wide : (rows / 8 - 1) * (patch.pitch - 8) + rows;
   Laid laid{Bytes(static_cast<size_t>(padded * depth * size + offset), 0xff), 16, 0, 0};
   for (int row = 0; row < rows; ++row) {
     for (int k = 0; k < depth; ++k) {
       const int byte = k * size;
       int place;
       if (!mn_major && swizzle) {
-        place = row * swizzle + byte;
-        laid.stride = 8 * swizzle, laid.step = 32;
+        place = (row / 8 * patch.pitch + row % 8) * swizzle + byte;
+        laid.stride = patch.pitch * swizzle, laid.step = 32;
       } else if (!mn_major) {
         place = byte / 16 * rows * 16 + row * 16 + byte % 16;
         laid.leading = rows * 16, laid.stride = 128, laid.step = 2 * rows * 16;
+      } else if (patch.taps) {
+        place = (k + 8 * (row / wide)) * swizzle + row % wide * size;
+        laid.leading = laid.stride = 8 * swizzle, laid.step = 32 / size * swizzle;
       } else if (swizzle) {
         place = row / wide * depth * swizzle + k * swizzle + row % wide * size;
         laid.leading = depth * swizzle, laid.stride = 8 * swizzle, laid.step = 32 / size * swizzle;
@@ -103,19 +114,26 @@ size_t place_of(const Form& form, int m, int n, int column) {
   return (static_cast<size_t>(block) * 128 + static_cast<size_t>(lane)) * kColumns + static_cast<size_t>(column + n);
 }
 
-Probe product_probe(const Form& form, int swizzle, TensorShape shape, int column, bool adds, int row_offset = 0) {
+Probe product_probe(const Form& form, int swizzle, TensorShape shape, int column, bool adds, const Patch& patch = {}) {
   const TensorKind kind = form.integers ? TensorKind::kI8 : device::tensor_kind(form.a);
   const int size = size_of(form.a), depth = (swizzle ? swizzle : 64) / size;
   const auto deep = static_cast<size_t>(depth);
   std::vector<float> a(static_cast<size_t>(form.m) * deep), b(static_cast<size_t>(form.n) * deep);
   for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(static_cast<int>(i * 7 % 11) - 5);
+  // Overlapping blocks hold each other's numbers.
+  for (size_t i = 0; patch.taps && i < a.size(); ++i) {
+    const size_t m = i / deep, wide = static_cast<size_t>(swizzle / size), k = i % deep + 8 * (m / wide);
+    a[i] = static_cast<float>(static_cast<int>((m % wide * 5 + k * 3) % 11) - 5);
+  }
   for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(static_cast<int>((i + i / 13) * 5 % 13) - 6);
   Probe probe;
   const std::string types = form.integers ? "int8" : fmt::format("{}_{}", name_of(form.a), name_of(form.b));
-  probe.name = fmt::format("tcgen05.{}.m{}n{}.blocks{}.{}{}.swizzle{}.{}{}{}", types, form.m, form.n, form.blocks,
-                           form.mn_a ? "M" : "K", form.mn_b ? "N" : "K", swizzle,
-                           std::string_view(kShapes[static_cast<int>(shape)]).substr(1), adds ? ".added" : "",
-                           row_offset ? fmt::format(".row{}", row_offset) : "");
+  probe.name =
+      fmt::format("tcgen05.{}.m{}n{}.blocks{}.{}{}.swizzle{}.{}{}{}", types, form.m, form.n, form.blocks,
+                  form.mn_a ? "M" : "K", form.mn_b ? "N" : "K", swizzle,
+                  std::string_view(kShapes[static_cast<int>(shape)]).substr(1), adds ? ".added" : "",
+                  (patch.first ? fmt::format(".row{}", patch.first) : "") +
+                      (patch.pitch != 8 ? fmt::format(".pitch{}", patch.pitch) : "") + (patch.taps ? ".taps" : ""));
   probe.since = Target::kSm100a;
   probe.module = fmt::format("probe_tcgen05_{}_{}", kKinds[static_cast<int>(kind)], form.blocks);
   probe.header = "conformance/device/tcgen05.h";
@@ -127,11 +145,10 @@ Probe product_probe(const Form& form, int swizzle, TensorShape shape, int column
   probe.shape.threads = 128;
   probe.shape.grid[0] = probe.shape.cluster[0] = static_cast<uint32_t>(form.blocks);
   probe::Params& p = probe.params;
-  const int offset = row_offset * swizzle;
   for (int block = 0; block < form.blocks; ++block) {
     const int rows = form.m / form.blocks, columns = form.n / form.blocks;
-    const Laid in_a = lay(a, block * rows, rows, depth, form, form.a, form.mn_a, swizzle, offset);
-    const Laid in_b = lay(b, block * columns, columns, depth, form, form.b, form.mn_b, swizzle, 0);
+    const Laid in_a = lay(a, block * rows, rows, depth, form, form.a, form.mn_a, swizzle, patch);
+    const Laid in_b = lay(b, block * columns, columns, depth, form, form.b, form.mn_b, swizzle, {});
     probe.input.insert(probe.input.end(), in_a.bytes.begin(), in_a.bytes.end());
     probe.input.insert(probe.input.end(), in_b.bytes.begin(), in_b.bytes.end());
     p.bytes_a = static_cast<int>(in_a.bytes.size());
@@ -139,7 +156,7 @@ Probe product_probe(const Form& form, int swizzle, TensorShape shape, int column
     p.leading_a = in_a.leading, p.stride_a = in_a.stride, p.step_a = in_a.step;
     p.leading_b = in_b.leading, p.stride_b = in_b.stride, p.step_b = in_b.step;
   }
-  p.step = offset;
+  p.step = patch.first * swizzle;
   p.count = depth * size / 32;
   constexpr int kCodes[] = {0, 6, 4, 0, 2};  // by swizzle / 32
   p.swizzle_a = p.swizzle_b = kCodes[swizzle / 32];
@@ -363,9 +380,17 @@ void add_tensor_probes(std::vector<Probe>& list) {
     if (n % 32 == 0) list.push_back(product_probe({kBf16, kBf16, false, 256, n, 2, false, false}, 128, shape, 0, true));
   }
   // Starts off a repeat of the swizzle, which the patches of halo kernels would have.
-  for (const int row : {1, 2, 3, 5})
-    list.push_back(
-        product_probe({kBf16, kBf16, false, 128, 64, 1, false, false}, 128, TensorShape::k32x32, 0, false, row));
+  for (const int row : {1, 2, 3, 5}) {
+    for (const int pitch : {8, 10}) {
+      list.push_back(product_probe({kBf16, kBf16, false, 128, 64, 1, false, false}, 128, TensorShape::k32x32, 0, false,
+                                   {.first = row, .pitch = pitch}));
+    }
+  }
+  // And blocks of channels that overlap, which the taps of weight gradients are.
+  for (const int swizzle : {64, 128}) {
+    list.push_back(product_probe({kBf16, kBf16, false, 128, 64, 1, true, true}, swizzle, TensorShape::k32x32, 0, false,
+                                 {.taps = true}));
+  }
   // Scales for blocks of numbers, of every kind.
   for (const int n : {32, 128}) {
     list.push_back(scaled_probe(ScaledKind::kMxf8, kE4m3, kE4m3, n));

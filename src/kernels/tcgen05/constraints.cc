@@ -46,13 +46,16 @@ constexpr Constraint kTileRows[] = {
     {"tcgen05-columns", "the accumulators fit the 512 columns of tensor memory, and chunks of them a fragment", nullptr,
      [](const Case& at) {
        const int n = at.config.gemm.tile.n, tail = n % 64;
-       const bool chunked = tail == 0 || tail == 16 || tail == 32 || tcgen05_layout::sums_taps(at.config);
+       const GemmConfig& gemm = at.config.gemm;
+       const bool rows = gemm.staging != Staging::kTmaStore && gemm.split_k != SplitK::kCluster;
+       const bool chunked =
+           tail == 0 || tail == 16 || tail == 32 || (n == 48 && rows) || tcgen05_layout::sums_taps(at.config);
        return tcgen05_layout::tensor_columns(at.config) * at.config.min_blocks <= 512 && chunked;
      },
      [](const Case& at) {
        return fmt::format(
            "tile.n={} double_buffer={} scales={} min_blocks={}: accumulators and scales take {} columns of 512, and "
-           "tile.n is a multiple of 64, or 16 or 32 more",
+           "tile.n is a multiple of 64, or 16 or 32 more, or 48 that leave by rows",
            at.config.gemm.tile.n, at.config.gemm.double_buffer, text_of(at.config.scales), at.config.min_blocks,
            tcgen05_layout::tensor_columns(at.config));
      }},

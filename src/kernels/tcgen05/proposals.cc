@@ -27,7 +27,8 @@ constexpr Shape kShapes[] = {
     {128, true, false, kSearch}, {256, false, false, kSearch}, {128, false, false, kSearch},
     {64, false, false, kSearch}, {192, false, true, kSearch},  {192, true, true, kSearch},
     {64, true, true, kSearch},   {32, false, true, kSearch},   {16, false, true, kSearch},
-    {96, false, true, kSearch},  {160, false, true, kSearch},  {224, false, true, kSearch},
+    {48, false, true, kSearch},  {96, false, true, kSearch},   {160, false, true, kSearch},
+    {224, false, true, kSearch},
 };
 
 // Stages as many as fit.

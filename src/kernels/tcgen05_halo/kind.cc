@@ -27,7 +27,11 @@ int registers(const KernelConfig&) { return 128; }  // as kind tcgen05, whose lo
 // Filters of the taps that the kernel has below each other.
 std::vector<std::string> small_sizes(const KernelConfig& config) {
   const int taps = config.gemm.filter_rows, pad = taps / 2;
-  const char* const channels = config.gemm.aligned_copy ? "c30 k34" : "c40 k72";
+  const int groups = config.gemm.groups_per_tile;
+  const std::string channels = groups > 1                        ? fmt::format("c64 k64 g{}", groups)
+                               : config.gemm.aligned_copy        ? "c30 k34"
+                               : size_of(operand_a(config)) == 1 ? "c48 k80"
+                                                                 : "c40 k72";
   if (config.dims == 1) return {fmt::format("{} i40 f{} p{}", channels, taps, pad)};
   const int wide = config.gemm.specialization == Specialization::kFilter3x3 ? 3 : 2;
   if (config.dims == 2) return {fmt::format("{} i19x11 f{}x{} p{}x1", channels, taps, wide, pad)};

@@ -18,9 +18,10 @@ struct Shape {
   Offer offer;
 };
 constexpr Shape kShapes[] = {
-    {64, false, kCommon}, {128, true, kCommon},  {128, false, kSearch}, {256, true, kSearch}, {64, true, kSearch},
-    {32, false, kSearch}, {16, false, kSearch},  {96, false, kSearch},  {80, false, kSearch}, {256, false, kSearch},
-    {32, true, kSearch},  {192, false, kSearch}, {160, false, kSearch}, {96, true, kSearch},  {192, true, kSearch},
+    {64, false, kCommon},  {128, true, kCommon},  {128, false, kSearch}, {256, true, kSearch},
+    {64, true, kSearch},   {32, false, kSearch},  {16, false, kSearch},  {96, false, kSearch},
+    {80, false, kSearch},  {48, false, kSearch},  {256, false, kSearch}, {32, true, kSearch},
+    {192, false, kSearch}, {160, false, kSearch}, {96, true, kSearch},   {192, true, kSearch},
 };
 
 // As many stages as fit; false where there are too few.

@@ -71,6 +71,7 @@ void scaled(KernelConfig& c) {
 void halo(KernelConfig& c) {
   blackwell(c);
   c.kind = Kind::kTcgen05Halo;
+  set_columns(c, 64);
   c.gemm.loader_a = Loader::kTmaHalo;
   c.gemm.filter_rows = 3;
 }
@@ -231,6 +232,8 @@ const RowCase kTargetCases[] = {
     {"tcgen05-columns",
      [](KernelConfig& c) {
        halo_gradient(c);
+       c.gemm.tile.k = 64;
+       c.gemm.stages = 2;
        set_columns(c, 112);
      },
      "tile.n=112 double_buffer=false scales=none min_blocks=1: accumulators and scales take 1024 columns of 512"},

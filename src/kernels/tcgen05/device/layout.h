@@ -117,7 +117,11 @@ constexpr KernelConfig with_columns(KernelConfig config, int columns) {
 
 // Outputs leave in chunks of up to 64 columns, through two buffers in turns where they are stored in bulk. Where rows
 // are copied by the warps that staged them, one is enough.
-constexpr int chunk_columns(const KernelConfig& config) { return config.gemm.tile.n < 64 ? config.gemm.tile.n : 64; }
+// Loads of tensor memory have 16, 32 or 64 columns, so that 48 are two chunks.
+constexpr int chunk_columns(const KernelConfig& config) {
+  const int n = config.gemm.tile.n;
+  return n == 48 ? 32 : n < 64 ? n : 64;
+}
 constexpr int chunks(const KernelConfig& config) { return (config.gemm.tile.n + 63) / 64; }
 inline constexpr int kChunkBytes = kRows * 128;
 // What a cluster's blocks exchange at a time: a chunk of the parts of their sum.

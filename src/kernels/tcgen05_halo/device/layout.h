@@ -35,7 +35,10 @@ constexpr int patch_copies(const KernelConfig& config) {
   return config.gemm.specialization == Specialization::kFilter3x3 ? 3 : 1;
 }
 constexpr int block_channels(const KernelConfig& config) { return config.gemm.swizzle_a / 2; }
-constexpr int tap_blocks(const KernelConfig& config) { return kRows / block_channels(config); }  // of an instruction
+// Of an instruction; without a swizzle there is none to count.
+constexpr int tap_blocks(const KernelConfig& config) {
+  return block_channels(config) > 0 ? kRows / block_channels(config) : 1;
+}
 constexpr int patch_copy_rows(const KernelConfig& config) {
   const int taps = config.gemm.filter_rows, blocks = tap_blocks(config);
   return config.gemm.tile.k / kPatchEdge + (taps > blocks ? taps : blocks) - 1;

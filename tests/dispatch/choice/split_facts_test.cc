@@ -6,7 +6,6 @@
 #include <set>
 
 #include "compile/compiler.h"
-
 #include "dispatch/choice/split_facts.h"
 #include "dispatch/plan/plan.h"
 #include "generate/source.h"

@@ -63,8 +63,8 @@ constexpr MmaShape kGfx1201Mma[] = {
     fixed(kF32, {16, 16, 4}, kFma, kPortable),    fixed(kTf32, {16, 16, 4}, kFma, kPortable),
     fixed(kE4m3, {16, 16, 16}, kWmma, kPortable), fixed(kE5m2, {16, 16, 16}, kWmma, kPortable)};
 constexpr MmaShape kGfx1250Mma[] = {
-    fixed(kF16, {16, 16, 32}, kWmma, kPortable), fixed(kBf16, {16, 16, 32}, kWmma, kPortable),
-    fixed(kF32, {16, 16, 4}, kFma, kPortable),   fixed(kTf32, {16, 16, 4}, kFma, kPortable),
+    fixed(kF16, {16, 16, 32}, kWmma, kPortable),  fixed(kBf16, {16, 16, 32}, kWmma, kPortable),
+    fixed(kF32, {16, 16, 4}, kFma, kPortable),    fixed(kTf32, {16, 16, 4}, kFma, kPortable),
     fixed(kE4m3, {16, 16, 64}, kWmma, kPortable), fixed(kE5m2, {16, 16, 64}, kWmma, kPortable)};
 
 // LLVM's manual of its AMD backend, "Generic processors". Their code objects have version 6.

@@ -233,8 +233,8 @@ TEST_P(EveryTarget, TestsShowEveryFormOnAmd) {
   EXPECT_GT(tests.size(), 160u);
 }
 
-// gfx1250 multiplies fp8 as it is by 16x16x64 in the portable kernels forward; the basic kernel, whose tiles are shorter,
-// widens it to fp16, whose WMMA is 16x16x32.
+// gfx1250 multiplies fp8 as it is by 16x16x64 in the portable kernels forward; the basic kernel, whose tiles are
+// shorter, widens it to fp16, whose WMMA is 16x16x32.
 TEST(Rules, Gfx1250MultipliesFp8ByItsOwnInstruction) {
   int as_it_is = 0, widened = 0;
   for (const KernelConfig& config : list(Target::kGfx1250, RuleSet::kFull).kernels) {

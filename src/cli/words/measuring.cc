@@ -24,7 +24,8 @@ constexpr const char* kOwnHelp =
     "only the kernels of this .json file, folder, pack or exported tree's library, listed ones or not";
 
 constexpr const char* kSplitsHelp =
-    "into how many parts kernels that divide their sums do so, as far as they can (default: as predicted); occupancy: as "
+    "into how many parts kernels that divide their sums do so, as far as they can (default: as predicted); occupancy: "
+    "as "
     "many as fill the GPU by the compiled kernel's registers and shared memory";
 
 void add_splits(CLI::App& command, int& splits) {

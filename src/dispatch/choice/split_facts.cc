@@ -44,8 +44,7 @@ std::optional<SplitFacts> split_facts(const KernelConfig& config, const ConvProb
 
 int parts_by_occupancy(const KernelConfig& config, const View& view, int registers) {
   const TileCount count = tile_count(config, view);
-  SplitInput input =
-      split_input(config, count.tiles, count.blocks, view.rates().units, view.problem().w_elements(), 0);
+  SplitInput input = split_input(config, count.tiles, count.blocks, view.rates().units, view.problem().w_elements(), 0);
   input.sharing = resident_blocks(config, registers);
   return static_cast<int>(split_count_by_occupancy(input));
 }

@@ -59,8 +59,9 @@ void read_loops(CodeCheck& check) {
   if (loops.math.matrix == 0) return;
   const GemmConfig& gemm = check.config.gemm;
   const int waves = threads_of(check.config) / info_of(check.config.target).warp_size;
-  check.utilisation = compile::utilisation(
-      loops, {.math_waves = waves - gemm.load_warps, .load_waves = gemm.load_warps, .blocks = resident_blocks(check.config, check.resources.registers)});
+  check.utilisation = compile::utilisation(loops, {.math_waves = waves - gemm.load_warps,
+                                                   .load_waves = gemm.load_warps,
+                                                   .blocks = resident_blocks(check.config, check.resources.registers)});
 }
 
 void compare(CodeCheck& check) {

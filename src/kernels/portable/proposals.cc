@@ -112,7 +112,8 @@ constexpr Stream kStreams[] = {
 std::vector<MmaShape> instructions(const KernelConfig& base, const TargetInfo& target) {
   std::vector<MmaShape> shapes;
   const DataType type = multiply_type(base);
-  const bool wide = base.target == Target::kGfx950 && size_of(type) == 2 && base.direction != Direction::kBackwardWeight;
+  const bool wide =
+      base.target == Target::kGfx950 && size_of(type) == 2 && base.direction != Direction::kBackwardWeight;
   for (const MmaShape& mma : mma_shapes(target, type))
     if (mma.portable != wide) shapes.push_back(mma);
   return shapes;

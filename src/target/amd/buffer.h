@@ -38,8 +38,8 @@ WT_DEVICE T load_buffer(const BufferView& view, u32 offset) {
   }
 }
 
-// A T `offset` bytes behind `base`, which is the same in all lanes; zero at kOutside. Tensors have fewer bytes than that.
-// No branch, so that what loads stays in one block with what multiplies.
+// A T `offset` bytes behind `base`, which is the same in all lanes; zero at kOutside. Tensors have fewer bytes than
+// that. No branch, so that what loads stays in one block with what multiplies.
 #if defined(__GFX9__)
 template <class T>
 WT_DEVICE T load_or_zero(const void* base, u32 offset) {

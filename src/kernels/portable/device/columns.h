@@ -56,8 +56,8 @@ struct ColumnShares {
   }
 };
 
-// How rows of the filter move on with the place in the sum: by addition, as their offset does. A product is one of AMD's
-// slowest instructions.
+// How rows of the filter move on with the place in the sum: by addition, as their offset does. A product is one of
+// AMD's slowest instructions.
 struct FilterSteps {
   i32 offset;   // of an advance
   i32 over[3];  // what the carry from h to d, from w to h and from channels to w adds to it
@@ -104,7 +104,7 @@ struct FilterColumns : ColumnShares<kConfig, kConfig.gemm.tile.n> {
   const char* from;  // the group's filter at the thread's first column
   i32 columns;       // that exist from there on
   int thread;
-  FilterSteps steps;    // kWalks: offsets move on by addition
+  FilterSteps steps;     // kWalks: offsets move on by addition
   i32 standing[kCount];  // what they are
 
   WT_DEVICE void start(const Arguments& p, const PortableTask& task, int of) {
@@ -122,9 +122,7 @@ struct FilterColumns : ColumnShares<kConfig, kConfig.gemm.tile.n> {
   WT_DEVICE Block block(const Arguments& p, const PortableTask& task) const {
     Block result;
     if constexpr (Shares::kWalks) {
-      WT_UNROLL for (int i = 0; i < kCount; ++i) {
-        result.offset[i] = walk[i].at.ended(task.tile) ? -1 : standing[i];
-      }
+      WT_UNROLL for (int i = 0; i < kCount; ++i) { result.offset[i] = walk[i].at.ended(task.tile) ? -1 : standing[i]; }
       return result;
     }
     i32 first = 0;  // of the phase's taps
@@ -212,9 +210,9 @@ struct PlainColumns : ColumnShares<kConfig, kOfA ? kConfig.gemm.tile.m : kConfig
 template <int kDims>
 struct PixelSteps {
   static constexpr int kFirst = 3 - kDims;  // of the dimensions d, h, w
-  i32 advance[3], offset;    // of positions d, h, w, and of what they make
-  i32 end[3], length[3];     // positions where a row, plane or image ends, and how far they go back then
-  i32 step[2], over[3];      // what the carry adds to d and h, and to the offset
+  i32 advance[3], offset;                   // of positions d, h, w, and of what they make
+  i32 end[3], length[3];                    // positions where a row, plane or image ends, and how far they go back then
+  i32 step[2], over[3];                     // what the carry adds to d and h, and to the offset
 
   WT_DEVICE void start(const WaveletArguments<3>& p, const WaveletTile& tile, u32 pixels) {
     u32 rest = pixels;

@@ -87,8 +87,8 @@ struct AlongReader {
   WT_DEVICE static SharedAddress address(SharedAddress tile, int row, int k) {
     return tile + swizzled<kSpan>(static_cast<u32>(row * kSpan + k * kBytes));
   }
-  // Row `in` of the i-th fragment. WHY apart on AMD: fragments begin at whole repeats of the swizzle, so that lanes work
-  // out one place and the rest is an instruction's offset.
+  // Row `in` of the i-th fragment. WHY apart on AMD: fragments begin at whole repeats of the swizzle, so that lanes
+  // work out one place and the rest is an instruction's offset.
   WT_DEVICE SharedAddress address_in(SharedAddress tile, int i, int in, int k) const {
     if constexpr (is_amd(kConfig.target)) {
       return address(tile, in, k) + static_cast<u32>((first + i * kEach) * kSpan);
@@ -172,8 +172,8 @@ struct AcrossReader {
     return tile + byte / kSpan * (kConfig.gemm.tile.k * kSpan) +
            swizzled<kSpan>(static_cast<u32>(k * kSpan) + byte % kSpan);
   }
-  // The same of row `row` of the i-th fragment, k of a slice. On AMD apart as above, where slices begin at whole repeats
-  // of the swizzle and all lanes' columns lie in one block.
+  // The same of row `row` of the i-th fragment, k of a slice. On AMD apart as above, where slices begin at whole
+  // repeats of the swizzle and all lanes' columns lie in one block.
   WT_DEVICE SharedAddress address_in(SharedAddress tile, int i, int row, int slice, int k) const {
     if constexpr (is_amd(kConfig.target) && Slices::kDepth % 8 == 0 && kSpan % (kWidth * kEach * kBytes) == 0) {
       const u32 before = static_cast<u32>((first + i * kEach) * kBytes);

@@ -23,8 +23,7 @@ template <KernelConfig kConfig>
 struct CopyLoop<kConfig, true> : WaveCopies<kConfig> {};
 
 // Which loop a pipeline is, a line each; on AMD's matrix units those whose instructions have an order.
-template <KernelConfig kConfig, Pipeline kPipeline = kConfig.gemm.pipeline,
-          bool kScheduled = is_scheduled<kConfig>()>
+template <KernelConfig kConfig, Pipeline kPipeline = kConfig.gemm.pipeline, bool kScheduled = is_scheduled<kConfig>()>
 struct LoopOf;
 template <KernelConfig kConfig>
 struct LoopOf<kConfig, Pipeline::kBasicV2, false> : RegistersAhead<kConfig> {};

@@ -30,7 +30,7 @@ struct PlanOptions {
   double tuning_seconds = 10;                             // limit of tuning on first use
   StreamRef stream = {};                                  // where the plan will run; see wavetile_plan_options
   bool fallback = false;                                  // take the next kernel where one cannot be had
-  int splits = 0;                                         // parts of divided sums; 0: as predicted
+  int splits = 0;                                         // parts of divided sums; 0: as predicted; -1: by occupancy
   std::string config = {};                                // run the kernel of this JSON; empty: see kernel
   std::optional<Registry> registry = std::nullopt;        // kernels to choose from beside the library's
   // Chooses among candidates that come in the order of preference: an index, or -1 for the usual choice. Must not

@@ -520,7 +520,8 @@ typedef struct wavetile_plan_options {
   int32_t fallback;       /* 1: where the chosen kernel cannot be compiled or loaded, take the next, and say so */
   int32_t reserved2;      /* 0 */
   int32_t splits;         /* into how many parts kernels that divide their sums do so, 1 to 128, as far as they can; 0
-                             (default):         as many as have the least predicted time */
+                             (default): as many as have the least predicted time; -1: as many as fill the GPU by the
+                             compiled kernel's registers and shared memory */
   int32_t reserved3;      /* 0 */
   const char* config;     /* run the kernel of this JSON, whether it is listed or not; NULL (default): see kernel */
   const wavetile_registry* registry; /* kernels to choose from beside the library's; NULL (default): none */

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/integers.h"
 #include "kernels/device/gemm/storage.h"
 #include "kernels/kind.h"
 
@@ -65,6 +66,16 @@ int registers_of(const KernelConfig& config) {
                          ? ceil_divide(int64_t{gemm.tile.m + gemm.tile.n} * gemm.tile.k, std::max<int64_t>(loading, 1))
                          : 0;
   return kAddressRegisters + accumulators + std::max(fragments_of(config), staged);
+}
+
+int64_t resident_blocks(const KernelConfig& config, int registers) {
+  constexpr int kGranule = 8;  // of registers that are given out
+  const TargetInfo& target = info_of(config.target);
+  const int64_t threads = std::max(threads_of(config), 1), shared = shared_bytes_of(config);
+  int64_t blocks = target.threads_per_unit / threads;
+  if (registers > 0) blocks = std::min(blocks, target.registers_per_unit / (round_up(registers, kGranule) * threads));
+  if (shared > 0) blocks = std::min(blocks, target.shared_per_unit / shared);
+  return std::max<int64_t>(blocks, 1);
 }
 
 int occupancy_registers(const KernelConfig& config) {

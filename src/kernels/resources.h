@@ -24,6 +24,10 @@ inline constexpr int kAddressRegisters = 48;
 int accumulators_of(const KernelConfig& config);
 int fragments_of(const KernelConfig& config);  // of one k-step
 
+// Blocks that share a multiprocessor, by threads, shared memory and as many registers of a thread as the compiler says;
+// 0: not known, and not looked at.
+int64_t resident_blocks(const KernelConfig& config, int registers);
+
 // The most registers a thread may have so that min_blocks blocks fit a multiprocessor.
 int register_limit(const KernelConfig& config);
 int occupancy_registers(const KernelConfig& config);  // the same by the target alone, whatever a kind says

@@ -24,12 +24,20 @@ constexpr const char* kOwnHelp =
     "only the kernels of this .json file, folder, pack or exported tree's library, listed ones or not";
 
 constexpr const char* kSplitsHelp =
-    "into how many parts kernels that divide their sums do so, as far as they can (default: as predicted)";
+    "into how many parts kernels that divide their sums do so, as far as they can (default: as predicted); occupancy: "
+    "as "
+    "many as fill the GPU by the compiled kernel's registers and shared memory";
 
 void add_splits(CLI::App& command, int& splits) {
   command.add_option("--splits", splits, kSplitsHelp)
       ->type_name("N")
-      ->check(CLI::Range(1, static_cast<int>(kMaxSplits)));
+      ->transform(CLI::Validator(
+          [](std::string& text) {
+            if (text != "occupancy") return CLI::Range(1, static_cast<int>(kMaxSplits))(text);
+            text = std::to_string(kSplitsByOccupancy);
+            return std::string();
+          },
+          ""));
 }
 
 const std::map<std::string, Tuning> kTunings = {

@@ -392,9 +392,10 @@ std::string_view name_of(Decision::Kind kind) {
 Result<Decision> decide(const DeviceInfo& device, const ConvProblem& problem, const PlanOptions& options,
                         tuning::CodeCheck check) {
   WT_TRY(validate(problem));
-  if (options.splits < 0 || options.splits > kMaxSplits) {
-    return bad_input("splits={} is no count of parts; use 1 to {}, or 0 to have it predicted", options.splits,
-                     kMaxSplits);
+  if (options.splits < kSplitsByOccupancy || options.splits > kMaxSplits) {
+    return bad_input(
+        "splits={} is no count of parts; use 1 to {}, 0 to have it predicted, or {} for as many as fill the GPU",
+        options.splits, kMaxSplits, kSplitsByOccupancy);
   }
   const Chooser chooser(device, check);
   if (!options.batch_invariant) return chooser.decide(problem, options);

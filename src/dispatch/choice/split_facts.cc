@@ -42,6 +42,13 @@ std::optional<SplitFacts> split_facts(const KernelConfig& config, const ConvProb
   return facts;
 }
 
+int parts_by_occupancy(const KernelConfig& config, const View& view, int registers) {
+  const TileCount count = tile_count(config, view);
+  SplitInput input = split_input(config, count.tiles, count.blocks, view.rates().units, view.problem().w_elements(), 0);
+  input.sharing = resident_blocks(config, registers);
+  return static_cast<int>(split_count_by_occupancy(input));
+}
+
 std::string to_text(const SplitFacts& facts) {
   if (const StreamKCut& cut = facts.stream; cut.blocks > 0) {
     const std::string rounds =

@@ -13,6 +13,8 @@
 
 namespace wt {
 
+class View;
+
 struct SplitFacts {
   int64_t tiles = 0;         // of the output
   int64_t blocks = 0;        // k-blocks of a tile
@@ -25,6 +27,10 @@ struct SplitFacts {
 // problem. `splits` is PlanOptions::splits.
 std::optional<SplitFacts> split_facts(const KernelConfig& config, const ConvProblem& problem, const DeviceInfo& device,
                                       int splits = 0);
+
+// The parts that PlanOptions::splits = kSplitsByOccupancy means for a kernel whose compiler says how many registers it
+// has; 0: it says nothing, as in the simulator, and threads and shared memory alone count.
+int parts_by_occupancy(const KernelConfig& config, const View& view, int registers);
 
 // In a line.
 std::string to_text(const SplitFacts& facts);

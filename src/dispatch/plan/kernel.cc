@@ -9,9 +9,11 @@
 #include "compile/compiler.h"
 #include "config/fields.h"
 #include "dispatch/choice/packs.h"
+#include "dispatch/choice/split_facts.h"
 #include "dispatch/plan/filled_params.h"
 #include "generate/source.h"
 #include "kernels/kind.h"
+#include "kernels/shared/split.h"
 
 namespace wt {
 namespace {
@@ -172,6 +174,11 @@ Result<std::shared_ptr<const Plan>> make_kernel_plan(const std::shared_ptr<Devic
   WT_TRY_ASSIGN(const compile::Module module, module_for(device->info(), config, description.pack, own));
   if (!description.pack.empty()) description.reason += "; from " + pack_text(description.pack);
   const DeviceInfo& info = device->info();
+  if (splits == kSplitsByOccupancy && config.gemm.split_k != SplitK::kNone) {
+    const std::shared_ptr<const View> made = view ? nullptr : View::of(problem, rates_of(info));
+    splits = parts_by_occupancy(config, view ? *view : *made, module.resources.registers);
+    description.reason += fmt::format("; {} parts by occupancy", splits);
+  }
   return plan_with(device, problem, config, module, std::move(description),
                    view ? bind(config, *view, info, splits) : bind(config, problem, info, splits));
 }

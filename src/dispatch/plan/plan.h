@@ -46,7 +46,8 @@ struct PlanOptions {
   Stream stream = nullptr;     // where execute will be called; kFirstUse refuses to measure while it captures
   bool fallback = false;       // take the next candidate where the chosen one cannot be compiled or loaded, and say so
   std::string kernel;          // by name, or the JSON of a config; empty: choose
-  // Into how many parts kernels that divide their sums do so, as far as they can; 0: as predicted. Times of before do
+  // Into how many parts kernels that divide their sums do so, as far as they can; 0: as predicted; kSplitsByOccupancy:
+  // as many as fill the GPU. Times of before do
   // not hold for another count, so tuning keeps these apart.
   int splits = 0;
   // Kernels of the caller's, beside those that are proposed: of high priority before all others, of normal priority by

@@ -47,17 +47,6 @@ Status count_instructions(CodeCheck& check, const compile::Source& source, const
   return {};
 }
 
-// Blocks that share a compute unit, by registers, shared memory and threads.
-int64_t resident_blocks(const CodeCheck& check) {
-  const TargetInfo& target = info_of(check.config.target);
-  const int64_t threads = threads_of(check.config);
-  int64_t blocks = target.threads_per_unit / threads;
-  if (check.resources.registers > 0)
-    blocks = std::min(blocks, target.registers_per_unit / (round_up(check.resources.registers, 8) * threads));
-  if (check.shared_bytes > 0) blocks = std::min(blocks, target.shared_per_unit / check.shared_bytes);
-  return std::max<int64_t>(blocks, 1);
-}
-
 // What must not be in AMD's machine code (docs/targets.md), and what its hot loop makes of the matrix unit.
 void read_loops(CodeCheck& check) {
   const compile::LoopReport& loops = *check.loops;
@@ -70,8 +59,9 @@ void read_loops(CodeCheck& check) {
   if (loops.math.matrix == 0) return;
   const GemmConfig& gemm = check.config.gemm;
   const int waves = threads_of(check.config) / info_of(check.config.target).warp_size;
-  check.utilisation = compile::utilisation(
-      loops, {.math_waves = waves - gemm.load_warps, .load_waves = gemm.load_warps, .blocks = resident_blocks(check)});
+  check.utilisation = compile::utilisation(loops, {.math_waves = waves - gemm.load_warps,
+                                                   .load_waves = gemm.load_warps,
+                                                   .blocks = resident_blocks(check.config, check.resources.registers)});
 }
 
 void compare(CodeCheck& check) {

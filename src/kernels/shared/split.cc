@@ -85,12 +85,13 @@ int64_t resident_clusters(int64_t multiprocessors, int members) {
 }
 
 int64_t split_count(const View& seen, const SplitInput& input) {
+  if (input.asked == kSplitsByOccupancy) return split_count_by_occupancy(input);
   if (input.asked > 0) return std::clamp<int64_t>(input.asked, 1, std::max<int64_t>(1, input.blocks));
   return seen.part<SplitCounts>().get(input);
 }
 
 int64_t split_count_by_occupancy(const SplitInput& input) {
-  const int64_t splits = input.units / std::max<int64_t>(1, input.tiles);
+  const int64_t splits = input.units * input.sharing / std::max<int64_t>(1, input.tiles);
   return std::clamp<int64_t>(splits, 1, std::min(kMaxSplits, std::max<int64_t>(1, input.blocks)));
 }
 

@@ -6,11 +6,16 @@
 
 #include "config/kernel_config.h"
 #include "kernels/device/gemm/storage.h"
+#include "kernels/resources.h"
 #include "kernels/view.h"
 
 namespace wt {
 
 inline constexpr int64_t kMaxSplits = 128;
+
+// What a caller may ask for in place of a count: as many parts as fill the blocks that run at once
+// (split_count_by_occupancy), which a plan counts by its compiled kernel's registers.
+inline constexpr int kSplitsByOccupancy = -1;
 
 struct SplitInput {
   int64_t tiles;   // of the output
@@ -20,6 +25,8 @@ struct SplitInput {
   int64_t units;     // blocks that run at once
   int64_t elements;  // of the output
   int asked = 0;     // parts that the caller of a plan asks for; 0: as predicted
+  // Blocks that share a multiprocessor by their threads and shared memory: no fewer than with registers counted too.
+  int64_t sharing = 1;
 
   bool operator==(const SplitInput&) const = default;
 };
@@ -31,7 +38,9 @@ inline SplitInput split_input(const KernelConfig& config, int64_t tiles, int64_t
   const DataType type = multiply_type(config);
   // fp32 by TMA kernels is three products of tf32.
   const bool as_tf32 = type == DataType::kF32 && config.gemm.pipeline == Pipeline::kTma;
-  return {tiles, blocks, as_tf32 ? DataType::kTf32 : type, tile.m, tile.n, tile.k, units, elements, asked};
+  SplitInput input{tiles, blocks, as_tf32 ? DataType::kTf32 : type, tile.m, tile.n, tile.k, units, elements, asked};
+  if (asked == kSplitsByOccupancy) input.sharing = resident_blocks(config, 0);
+  return input;
 }
 
 // Clusters of so many blocks that run at once on a device of this many multiprocessors.
@@ -41,7 +50,7 @@ int64_t resident_clusters(int64_t multiprocessors, int members);
 // and the price of adding the parts. The view keeps the counts, as kernels ask for the same tiles.
 int64_t split_count(const View& seen, const SplitInput& input);
 
-// The rule of occupancy alone, which does not look at the work of a part; kept to compare with.
+// The rule of occupancy alone, which does not look at the work of a part: max(1, blocks that run at once / tiles).
 int64_t split_count_by_occupancy(const SplitInput& input);
 
 }  // namespace wt

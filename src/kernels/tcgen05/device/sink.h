@@ -76,7 +76,7 @@ struct Tcgen05Sink {
       WT_ROLLED for (int chunk = 0; chunk < kWhole; ++chunk)
           take_chunk<kChunk>(region, work, chunk * kChunk, summed, chunk == kWhole - 1 && kTail == 0);
       if constexpr (kTail > 0) take_chunk<kTail>(region, work, kWhole * kChunk, summed, true);
-      steps.finish(p.epilogue);
+      if constexpr (!kParts) steps.finish(p.epilogue);  // parts are finished by split_sum.h
       steps = {};
     } else if (summed) {
       release();

@@ -36,10 +36,12 @@ std::string output_of(const std::string& command) {
 std::string completed(const std::string& words, int position) {
   const auto file = scratch("bash");
   EXPECT_TRUE(write_file(file, wavetile({"completion", "bash"}).out).ok());
+  const auto empty = scratch("empty");  // files beside it would be completed too
+  std::filesystem::create_directories(empty);
   return output_of(
       fmt::format("cd {} && bash -c 'source {}; COMP_WORDS=({}); COMP_CWORD={}; _wavetile; echo "
                   "\"${{COMPREPLY[*]}}\"'",
-                  scratch("").parent_path().string(), file.string(), words, position));
+                  empty.string(), file.string(), words, position));
 }
 
 TEST(Completion, GoesIntoCommandsOfCommands) {

@@ -51,6 +51,8 @@ inline const Form kForms[] = {
     {"PairsSharePixels", kForward, [](const GemmConfig& g) { return g.multicast_a && pair(g) && g.tile.n == 128; }},
     {"Parts", "fwd bf16 n1 c128 k72 i7x7 f3x3 p1",
      [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace && !pair(g) && !takes(g); }, true, 3},
+    {"PartsLargest", "fwd bf16 n1 c128 k72 i7x7 f3x3 p1 +bias+amax",
+     [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace && !pair(g) && !takes(g); }, true, 3},
     {"PartsTaken", "fwd bf16 n1 c128 k72 i7x7 f3x3 p1",
      [](const GemmConfig& g) { return g.split_k == SplitK::kWorkspace && takes(g); }, false, 4},
     {"PartsOfPair", "fwd bf16 n1 c128 k72 i7x7 f3x3 p1",

@@ -72,7 +72,7 @@ struct Tcgen05Sink {
       WT_ROLLED for (int chunk = 0; chunk < kWhole; ++chunk)
           take_chunk<kChunk>(work, chunk * kChunk, summed, chunk == kWhole - 1 && kTail == 0);
       if constexpr (kTail > 0) take_chunk<kTail>(work, kWhole * kChunk, summed, true);
-      steps.finish(p.epilogue);
+      if constexpr (!kParts) steps.finish(p.epilogue);  // parts are finished by split_sum.h
       steps = {};
     } else if (summed) {
       release();

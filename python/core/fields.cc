@@ -184,7 +184,7 @@ WT_FIELDS(wavetile_verify_options, WT_FIELD(exact), WT_FIELD(exhaustive), WT_FIE
 WT_FIELDS(wavetile_verify_report, WT_FIELD(elements), WT_FIELD(compared), WT_FIELD(wrong), WT_FIELD(unwritten),
           WT_FIELD(nan), WT_FIELD(amax_wrong), WT_FIELD(reserved), WT_FIELD(worst), WT_FIELD(index), WT_FIELD(expected),
           WT_FIELD(got), WT_FIELD(bound), WT_FIELD(bias_gradient_wrong), WT_FIELD(new_history_wrong),
-          WT_FIELD(store_wrong), WT_FIELD(reserved2), WT_FIELD(rounded_otherwise),
-          WT_FIELD(history_gradient_wrong), WT_FIELD(reserved3))
+          WT_FIELD(store_wrong), WT_FIELD(reserved2), WT_FIELD(rounded_otherwise), WT_FIELD(history_gradient_wrong),
+          WT_FIELD(reserved3))
 
 }  // namespace wt::python

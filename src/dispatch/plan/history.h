@@ -26,8 +26,9 @@ enum class JoinIn {
   kOwnMemory,  // of every execute, on the CPU, where the caller allows no workspace
 };
 
-// `inner` executes joined_problem(problem) (problem/history.h), or, with kNothing, the problem itself, whose new history
-// is written after it where it leaves that out. On the CPU history and x are always joined. `reason` stands before the inner plan's.
+// `inner` executes joined_problem(problem) (problem/history.h), or, with kNothing, the problem itself, whose new
+// history is written after it where it leaves that out. On the CPU history and x are always joined. `reason` stands
+// before the inner plan's.
 Result<std::shared_ptr<const Plan>> make_history_plan(const std::shared_ptr<Device>& device, const ConvProblem& problem,
                                                       std::shared_ptr<const Plan> inner, JoinIn join_in,
                                                       const std::string& reason);

@@ -13,40 +13,35 @@
 
 namespace {
 
-// A convolution of so many frames, ready to run.
-struct Step {
-  wavetile::Problem problem;
-  wavetile::Plan plan;
-  wavetile::Buffer workspace;
+wavetile::Problem problem_of(int frames, const std::string& history) {
+  return wavetile::Problem::parse("fwd fp32 n1 c4 k6 i" + std::to_string(frames) + "x6x8 f3x3x3 pcausal " + history +
+                                  " +relu")
+      .value();
+}
 
-  static Step make(const wavetile::Device& device, int frames, const char* history) {
-    const std::string text =
-        "fwd fp32 n1 c4 k6 i" + std::to_string(frames) + "x6x8 f3x3x3 pcausal " + history + " +relu";
-    auto problem = wavetile::Problem::parse(text).value();
-    auto plan = wavetile::Plan::create(device, problem).value();
-    auto workspace = wavetile::Buffer::allocate(device, plan.workspace_bytes()).value();
-    return {std::move(problem), std::move(plan), std::move(workspace)};
-  }
-};
+void run(const wavetile::Device& device, const wavetile::Plan& plan, const wavetile::Tensors& tensors) {
+  const auto workspace = wavetile::Buffer::allocate(device, plan.workspace_bytes()).value();
+  plan.execute(tensors, workspace).throw_if_failed();
+  device.synchronize().throw_if_failed();
+}
 
 int stream(const char* device_id) {
   using wavetile::Role;
   constexpr int kFrames = 10, kChunks[] = {4, 1, 3, 2};
   const auto device = wavetile::Device::open(device_id).value();
-  const Step whole = Step::make(device, kFrames, "");
+  const auto whole = problem_of(kFrames, "");
 
   // Small whole numbers, so that both ways must give the same bits.
-  std::vector<float> x(whole.problem.bytes(Role::kX) / sizeof(float)), w(whole.problem.bytes(Role::kW) / sizeof(float));
-  wavetile::fill_tensors(whole.problem, {.x = x.data(), .w = w.data()}, wavetile::Fill::kExact).throw_if_failed();
-  std::vector<float> expected(whole.problem.bytes(Role::kY) / sizeof(float)), got(expected.size());
+  std::vector<float> x(whole.bytes(Role::kX) / sizeof(float)), w(whole.bytes(Role::kW) / sizeof(float));
+  wavetile::fill_tensors(whole, {.x = x.data(), .w = w.data()}, wavetile::Fill::kExact).throw_if_failed();
+  std::vector<float> expected(whole.bytes(Role::kY) / sizeof(float)), got(expected.size());
   const size_t frame_x = x.size() / kFrames, frame_y = expected.size() / kFrames;
 
   const auto device_x = wavetile::Buffer::from(device, x.data(), x.size() * sizeof(float)).value();
   const auto device_w = wavetile::Buffer::from(device, w.data(), w.size() * sizeof(float)).value();
   const auto device_y = wavetile::Buffer::allocate(device, expected.size() * sizeof(float)).value();
-  whole.plan.execute({.x = device_x.data(), .w = device_w.data(), .y = device_y.data()}, whole.workspace)
-      .throw_if_failed();
-  device.synchronize().throw_if_failed();
+  run(device, wavetile::Plan::create(device, whole).value(),
+      {.x = device_x.data(), .w = device_w.data(), .y = device_y.data()});
   device_y.copy_out(expected.data()).throw_if_failed();
 
   // Before the first frame there is nothing: two frames of zeros.
@@ -54,15 +49,14 @@ int stream(const char* device_id) {
   const auto history = wavetile::Buffer::from(device, zeros.data(), zeros.size() * sizeof(float)).value();
   int frame = 0;
   for (const int frames : kChunks) {
-    const Step chunk = Step::make(device, frames, "history new_history");
+    const auto plan = wavetile::Plan::create(device, problem_of(frames, "history new_history")).value();
     const auto part_x = wavetile::Buffer::from(device, &x[frame * frame_x], frames * frame_x * sizeof(float)).value();
     const auto part_y = wavetile::Buffer::allocate(device, frames * frame_y * sizeof(float)).value();
     wavetile::Tensors tensors{.x = part_x.data(), .w = device_w.data(), .y = part_y.data()};
     tensors.history = tensors.new_history = history.data();
-    chunk.plan.execute(tensors, chunk.workspace).throw_if_failed();
-    device.synchronize().throw_if_failed();
+    run(device, plan, tensors);
     part_y.copy_out(&got[frame * frame_y]).throw_if_failed();
-    std::printf("frames %d to %d: %s\n", frame, frame + frames - 1, chunk.plan.info().reason);
+    std::printf("frames %d to %d: %s\n", frame, frame + frames - 1, plan.info().reason);
     frame += frames;
   }
   const bool same = got == expected;

@@ -54,7 +54,8 @@ class VerifyReport(ctypes.Structure):
                    ("index", ctypes.c_int64)]
                 + [(f, ctypes.c_double) for f in ("expected", "got", "bound")]
                 + [(f, ctypes.c_int32) for f in ("bias_gradient_wrong", "new_history_wrong", "store_wrong", "reserved2")]
-                + [("rounded_otherwise", ctypes.c_int64)])
+                + [("rounded_otherwise", ctypes.c_int64)]
+                + [(name, ctypes.c_int32) for name in ("history_gradient_wrong", "reserved3")])
 
 
 class TensorInfo(ctypes.Structure):

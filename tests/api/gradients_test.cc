@@ -181,3 +181,42 @@ TEST(HistoryApi, GoesOnWhereTheLastCallEnded) {
                 .find("tensor history is NULL"),
             std::string::npos);
 }
+
+// The gradients of the pieces, from the last to the first, each with the gradient of its new history that the next one
+// gave: those of the whole.
+TEST(HistoryApi, PassesGradientsBackThroughThePieces) {
+  const auto device = open_device();
+  constexpr int kLength = 12, kChannels = 4, kPiece = 2, kState = 3;
+  const auto whole = parse("bwd_data fp32 n1 c4 k4 i12 f4 pcausal");
+  const auto piece = parse("bwd_data fp32 n1 c4 k4 i2 f4 pcausal history new_history");
+  const auto plan_whole = wavetile_test::make_plan(device, whole), plan = wavetile_test::make_plan(device, piece);
+  ASSERT_TRUE(plan_whole && plan);
+  auto info = sized<wavetile_tensor_info>();
+  ASSERT_TRUE(succeeded(wavetile_problem_tensor(piece.get(), WAVETILE_ROLE_HISTORY, &info)));
+  EXPECT_EQ(info.use, WAVETILE_WRITTEN);
+  ASSERT_TRUE(succeeded(wavetile_problem_tensor(piece.get(), WAVETILE_ROLE_NEW_HISTORY, &info)));
+  EXPECT_EQ(info.use, WAVETILE_READ);
+
+  alignas(64) float dy[kLength * kChannels], w[4 * 4 * kChannels], dx[kLength * kChannels], part[kPiece * kChannels];
+  alignas(64) float before[kState * kChannels], after[kState * kChannels] = {}, dy_part[kPiece * kChannels];
+  for (int i = 0; i < kLength * kChannels; ++i) dy[i] = static_cast<float>(i * 5 % 11) - 5;
+  for (int i = 0; i < 4 * 4 * kChannels; ++i) w[i] = static_cast<float>(i % 5) - 2;
+  auto tensors = sized<wavetile_tensors>();
+  tensors.x = dx, tensors.w = w, tensors.y = dy;
+  alignas(256) static char workspace[1 << 16];
+  ASSERT_LE(std::max(wavetile_plan_workspace_bytes(plan.get()), wavetile_plan_workspace_bytes(plan_whole.get())),
+            static_cast<int64_t>(sizeof workspace));
+  ASSERT_TRUE(succeeded(wavetile_plan_execute(plan_whole.get(), nullptr, &tensors, workspace, sizeof workspace)));
+  tensors.x = part, tensors.y = dy_part, tensors.history = before, tensors.new_history = after;
+  for (int at = kLength - kPiece; at >= 0; at -= kPiece) {
+    std::memcpy(dy_part, dy + at * kChannels, sizeof dy_part);
+    ASSERT_TRUE(succeeded(wavetile_plan_execute(plan.get(), nullptr, &tensors, workspace, sizeof workspace)));
+    // What comes later has been added to the history's gradient, and is in the whole's own dx.
+    for (int i = 0; i < kPiece * kChannels; ++i) EXPECT_EQ(part[i], dx[at * kChannels + i]) << at << " " << i;
+    std::memcpy(after, before, sizeof after);
+  }
+  tensors.new_history = before;
+  EXPECT_NE(error_of(wavetile_plan_execute(plan.get(), nullptr, &tensors, workspace, sizeof workspace))
+                .find("tensor history (its gradient) overlaps new_history (its gradient)"),
+            std::string::npos);
+}

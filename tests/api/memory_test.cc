@@ -31,9 +31,11 @@ TEST(Memory, WhatIsWrittenOverlapsNothing) {
   const Device device = open_device();
   constexpr size_t kBytes = 4096;
   alignas(256) static unsigned char memory[WAVETILE_ROLE_AUX3 + 1][kBytes], workspace[1 << 20];
-  for (const char* text : {"fwd fp32 n1 c4 k4 i8x8 f1x1 +scale+bias+add=2:1:1+amax", "bwd_data fp32 n1 c4 k4 i8x8 f1x1",
-                           "bwd_weight fp32 n1 c8 k8 i8x8 f1x1 bias_gradient",
-                           "fwd fp32 n1 c8 k8 g8 i64 f4 pcausal history new_history"}) {
+  for (const char* text :
+       {"fwd fp32 n1 c4 k4 i8x8 f1x1 +scale+bias+add=2:1:1+amax", "bwd_data fp32 n1 c4 k4 i8x8 f1x1",
+        "bwd_weight fp32 n1 c8 k8 i8x8 f1x1 bias_gradient", "fwd fp32 n1 c8 k8 g8 i64 f4 pcausal history new_history",
+        "bwd_data fp32 n1 c4 k4 i64 f4 pcausal history new_history",
+        "bwd_weight fp32 n1 c4 k4 i64 f4 pcausal history"}) {
     const Problem problem = parse(text);
     const Plan plan = make_plan(device, problem);
     const auto needed = static_cast<size_t>(wavetile_plan_workspace_bytes(plan.get()));

@@ -195,6 +195,9 @@ def test_opcheck():
     torch.library.opcheck(torch.ops.wavetile.causal_conv.default,
                           (torch.randn(2, 4, 9, requires_grad=True), torch.randn(4, 1, 3, requires_grad=True), None, None, 4,
                            1, 0, False), test_utils=tests)
+    torch.library.opcheck(torch.ops.wavetile.causal_conv.default,
+                          (torch.randn(2, 4, 9, requires_grad=True), torch.randn(4, 1, 3, requires_grad=True), None,
+                           torch.randn(2, 4, 2, requires_grad=True), 4, 1, 0, True), test_utils=tests)
 
 
 def test_gradcheck_of_every_order():

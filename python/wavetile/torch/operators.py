@@ -132,11 +132,12 @@ def _plain_conv(x: torch.Tensor, w: torch.Tensor, shape: Any, last: bool) -> tor
 
 
 def _causal_context(ctx: Any, inputs: Any, output: Any) -> None:
-    x, w, bias, history, groups, dilation, activation, _ = inputs
+    x, w, bias, history, groups, dilation, activation, new_history = inputs
     if activation != 0:
         raise NotImplementedError("wavetile::causal_conv has gradients only without activation; "
                                   "wavetile.torch.causal_conv1d applies the activation outside where one is needed")
     ctx.save_for_backward(x, w, history)
+    ctx.keeps = new_history and w.shape[2] > 1  # else what comes after is an empty tensor
     ctx.groups, ctx.dilation = groups, dilation
     ctx.bias_dtype = None if bias is None else bias.dtype
     ctx.set_materialize_grads(False)
@@ -144,6 +145,7 @@ def _causal_context(ctx: Any, inputs: Any, output: Any) -> None:
 
 def _causal_backward(ctx: Any, dy: Any, d_after: Any) -> tuple[Any, ...]:
     """The history meets the first results alone, so that its part is a convolution of few pixels: x is not copied."""
+    d_after = d_after if ctx.keeps else None
     if dy is None and d_after is None:
         return (None,) * 8
     x, w, history = ctx.saved_tensors
@@ -165,7 +167,7 @@ def _causal_backward(ctx: Any, dy: Any, d_after: Any) -> tuple[Any, ...]:
         db = db.to(ctx.bias_dtype) if needs[2] else None
     if needs[3]:
         dh = torch.ops.wavetile.conv_dx(first, w, history.shape, *alone, True)
-    if d_after is not None and reach > 0:  # the states after are the last pixels of those before and x
+    if d_after is not None:  # the states after are the last pixels of those before and x
         kept, given = max(0, reach - length), d_after.to(x.dtype)
         if dx is not None:
             dx[..., length - (reach - kept):] += given[..., kept:]

@@ -133,7 +133,7 @@ int64_t workspace_bytes(const Decision& decision, const DeviceInfo& device) {
     case Decision::Kind::kJoined:
       return join_bytes(decision.problem) + workspace_bytes(*decision.inner, device);
     case Decision::Kind::kFirstRows:
-      return first_rows_bytes(decision.problem) +
+      return first_rows_bytes(decision.problem, decision.inner->problem.pad_lower != decision.problem.pad_lower) +
              std::max(workspace_bytes(*decision.inner, device), workspace_bytes(*decision.rest, device));
     case Decision::Kind::kRanges:
       return std::max(workspace_bytes(*decision.inner, device),

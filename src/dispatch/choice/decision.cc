@@ -2,7 +2,6 @@
 #include "dispatch/choice/decision.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "base/integers.h"
@@ -24,18 +23,6 @@
 #include "runtime/cpu/provider.h"
 
 namespace wt {
-
-Decision around(Decision::Kind kind, const ConvProblem& problem, const PlanOptions& options, Decision inner,
-                double around_us, std::string reason) {
-  Decision decision;
-  decision.kind = kind;
-  decision.problem = problem;
-  decision.options = options;
-  decision.reason = std::move(reason);
-  decision.around_us = around_us;
-  decision.inner = std::make_shared<const Decision>(std::move(inner));
-  return decision;
-}
 
 namespace {
 
@@ -223,14 +210,17 @@ class Chooser {
     if (problem.direction == Direction::kBackwardData) return first_rows(problem, options);
     std::vector<Decision> ways;
     std::vector<std::string> closed;
+    Status first_closed;
+    // A kernel that the caller named may be one of another way.
+    const bool named = !options.kernel.empty();
     const auto add = [&](Result<Decision> way, const char* what) -> Status {
       if (way.ok()) {
         ways.push_back(std::move(*way));
-      } else if (way.status().code() == Code::kUnsupported) {
-        closed.push_back(fmt::format("{}: {}", what, way.status().message()));
-      } else {
-        return way.status();
+        return {};
       }
+      if (way.status().code() != Code::kUnsupported && !named) return way.status();
+      if (first_closed.ok()) first_closed = way.status();
+      closed.push_back(fmt::format("{}: {}", what, way.status().message()));
       return {};
     };
     WT_TRY(add(joined_or_read(problem, options), "history and x joined"));
@@ -242,7 +232,10 @@ class Chooser {
         closed.push_back(fmt::format("the first rows apart: {}", obstacle));
       }
     }
-    if (ways.empty()) return nothing_else(unsupported("no kernel for '{}'", to_text(problem)), closed);
+    if (ways.empty()) {
+      if (named) return first_closed;
+      return nothing_else(unsupported("nothing runs '{}'", to_text(problem)), closed);
+    }
     const auto best = std::ranges::min_element(ways, {}, [](const Decision& way) {
       return way.expected_us() > 0 ? way.expected_us() : std::numeric_limits<double>::max();
     });
@@ -275,7 +268,8 @@ class Chooser {
   Result<Decision> first_rows(const ConvProblem& problem, const PlanOptions& options) const {
     const bool on_host = device_.kind == DeviceKind::kCpu;
     WT_TRY(must_compile("moving rows beside the history", problem));
-    const int64_t bytes = first_rows_bytes(problem);
+    const bool one_run = has_one_run(problem) && !options.batch_invariant;
+    const int64_t bytes = first_rows_bytes(problem, one_run);
     PlanOptions inner_options = options;
     JoinIn scratch_in = JoinIn::kWorkspace;
     if (options.workspace_limit && *options.workspace_limit < bytes && on_host) {
@@ -284,14 +278,14 @@ class Chooser {
       return unsupported("the rows that the history of '{}' meets take {} bytes of workspace, {} more than the limit",
                          to_text(problem), bytes, -*inner_options.workspace_limit);
     }
-    WT_TRY_ASSIGN(Decision main, decide(main_part(problem), inner_options));
+    WT_TRY_ASSIGN(Decision main, decide(main_part(problem, one_run), inner_options));
     // The caller's kernel is for the image; the rows are another problem.
     PlanOptions first_options = inner_options;
     if (!on_host) first_options.kernel.clear();
     WT_TRY_ASSIGN(Decision first, decide(first_part(problem), first_options));
-    const double us = on_host ? 0 : first_rows_us(problem, rates_of(device_));
+    const double us = on_host ? 0 : first_rows_us(problem, rates_of(device_), one_run);
     std::string reason = fmt::format(
-        "x alone, and {} of {} output rows, which the history meets, apart by {} (at most {} bytes of rows "
+        "x alone, and {} of {} output rows, which the history meets, apart by {} ({} bytes of rows "
         "are copied)",
         history_outputs(problem), problem.out()[problem.time()], first.leaf().kernel, bytes);
     Decision decision = around(Decision::Kind::kFirstRows, problem, options, std::move(main), us, std::move(reason));
@@ -371,23 +365,6 @@ class Chooser {
 };
 
 }  // namespace
-
-double Decision::expected_us() const {
-  if (!inner) return measured_us > 0 ? measured_us : predicted_us;
-  const double each = inner->expected_us();
-  if (each == 0) return 0;
-  if (kind == Kind::kFirstRows) return rest->expected_us() == 0 ? 0 : around_us + each + rest->expected_us();
-  return around_us +
-         (rest ? static_cast<double>(ranges - 1) * each + rest->expected_us() : static_cast<double>(ranges) * each);
-}
-
-std::string Decision::why() const { return inner ? fmt::format("{}: {}", reason, inner->why()) : reason; }
-
-std::string_view name_of(Decision::Kind kind) {
-  constexpr std::array<std::string_view, 8> kNames = {"kernel", "cpu",          "transposed", "ranges",
-                                                      "joined", "next history", "first rows", "bias gradient"};
-  return kNames[static_cast<size_t>(kind)];
-}
 
 Result<Decision> decide(const DeviceInfo& device, const ConvProblem& problem, const PlanOptions& options,
                         tuning::CodeCheck check) {

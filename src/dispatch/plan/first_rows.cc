@@ -27,7 +27,7 @@ struct Scratch {
   int64_t bytes = 0;
 };
 
-Scratch scratch_of(const ConvProblem& problem) {
+Scratch scratch_of(const ConvProblem& problem, bool one_run) {
   const ConvProblem first = first_part(problem);
   Scratch scratch;
   const auto take = [&](int64_t bytes) {
@@ -37,6 +37,7 @@ Scratch scratch_of(const ConvProblem& problem) {
   };
   if (problem.direction == Direction::kForward) {
     scratch.image = take(x_bytes(first));
+    if (one_run) return scratch;
     scratch.result = take(y_bytes(first));
     for (size_t i = 0; i < read_beside(problem).size(); ++i) scratch.beside.push_back(take(y_bytes(first)));
   } else {
@@ -56,7 +57,8 @@ class FirstRowsPlan final : public Plan {
         own_memory_(scratch_in == JoinIn::kOwnMemory),
         on_host_(device.kind == DeviceKind::kCpu),
         description_(main_->description()),
-        scratch_(scratch_of(problem)),
+        one_run_(main_->problem().pad_lower != problem.pad_lower),
+        scratch_(scratch_of(problem, one_run_)),
         rows_(problem_.in[problem_.time()]),
         outputs_(problem_.out()[problem_.time()]),
         first_outputs_(history_outputs(problem_)),
@@ -69,12 +71,12 @@ class FirstRowsPlan final : public Plan {
     description_.compile_seconds += first.compile_seconds;
     description_.finite_only |= first.finite_only;
     const bool known = description_.predicted_us > 0 && first.predicted_us > 0;
-    description_.predicted_us =
-        known ? description_.predicted_us + first.predicted_us + first_rows_us(problem_, rates_of(device->info())) : 0;
+    description_.predicted_us = known ? description_.predicted_us + first.predicted_us +
+                                            first_rows_us(problem_, rates_of(device->info()), one_run_)
+                                      : 0;
     description_.measured_us = 0;
-    const bool weight = problem_.direction == Direction::kBackwardWeight;
-    if (problem_.n > 0 || weight) description_.launches += first.launches;
     if (problem_.n == 0) return {};
+    description_.launches += first.launches;
     if (!on_host_) description_.launches += moves();
     const bool forward = problem_.direction == Direction::kForward, data = problem_.reads_new_history();
     if (forward || data) {
@@ -94,10 +96,9 @@ class FirstRowsPlan final : public Plan {
   }
 
   Status execute(const TensorPointers& tensors, Stream stream) const override {
-    if (problem_.n == 0 && problem_.direction != Direction::kBackwardWeight) return main_->execute(tensors, stream);
-    const bool has_all =
-        (tensors[Tensor::kHistory] && (tensors[Tensor::kNewHistory] || !problem_.new_history)) || problem_.n == 0;
-    if (!has_all || !tensors[Tensor::kW] || (!own_memory_ && !tensors[Tensor::kWorkspace])) {
+    if (problem_.n == 0) return main_->execute(tensors, stream);
+    if (!tensors[Tensor::kHistory] || (problem_.new_history && !tensors[Tensor::kNewHistory]) ||
+        (!own_memory_ && !tensors[Tensor::kWorkspace])) {
       return bad_input("execute needs every history and {} bytes of workspace for {}, but a pointer is null",
                        workspace_bytes(), to_text(problem_));
     }
@@ -118,6 +119,7 @@ class FirstRowsPlan final : public Plan {
  private:
   // Launches that move rows.
   int moves() const {
+    if (one_run_) return 1 + problem_.new_history;
     if (problem_.direction == Direction::kForward)
       return 2 + static_cast<int>(scratch_.beside.size()) + problem_.new_history;
     if (problem_.direction == Direction::kBackwardWeight) return copies_dy();
@@ -129,9 +131,34 @@ class FirstRowsPlan final : public Plan {
   Status forward(const TensorPointers& tensors, char* scratch, Stream stream) const {
     TensorPointers first = tensors;
     first[Tensor::kX] = scratch + scratch_.image;
+    const int64_t joined = first_->problem().in[problem_.time()];
+    WT_TRY(x_->copy(joined_rows(tensors, 0, joined, first[Tensor::kX], false), stream));
+    if (one_run_) {
+      WT_TRY(first_->execute(first, stream));
+      WT_TRY(main_->execute(after_first_rows(tensors), stream));
+    } else {
+      WT_TRY(forward_over_all(tensors, first, scratch, stream));
+    }
+    if (!problem_.new_history) return {};
+    // Last, because it may be written over the history.
+    return x_->copy(joined_rows(tensors, rows_, length_, tensors[Tensor::kNewHistory], true), stream);
+  }
+
+  // Every tensor where the main plan's rows begin.
+  TensorPointers after_first_rows(const TensorPointers& tensors) const {
+    TensorPointers rest = tensors;
+    const auto move = [&](Tensor tensor, const Rows& rows, int64_t count, DataType type) {
+      rest[tensor] = static_cast<char*>(rest[tensor]) + count * rows.elements * size_of(type);
+    };
+    move(Tensor::kX, rows_of_x(problem_), rows_ - main_->problem().in[problem_.time()], problem_.x);
+    const Rows y = rows_of_y(problem_);
+    move(Tensor::kY, y, first_outputs_, problem_.y);
+    for (const Tensor tensor : read_beside(problem_)) move(tensor, y, first_outputs_, problem_.y);
+    return rest;
+  }
+
+  Status forward_over_all(const TensorPointers& tensors, TensorPointers first, char* scratch, Stream stream) const {
     first[Tensor::kY] = scratch + scratch_.result;
-    const ConvProblem part = first_part(problem_);
-    WT_TRY(x_->copy(joined_rows(tensors, 0, part.in[problem_.time()], first[Tensor::kX], false), stream));
     // Before the main plan, which may write y over them.
     const std::vector<Tensor> beside = read_beside(problem_);
     for (size_t i = 0; i < beside.size(); ++i) {
@@ -140,10 +167,7 @@ class FirstRowsPlan final : public Plan {
     }
     WT_TRY(first_->execute(first, stream));
     WT_TRY(main_->execute(tensors, stream));
-    WT_TRY(y_->copy(first_of_y(first[Tensor::kY], first_outputs_, tensors[Tensor::kY], outputs_), stream));
-    if (!problem_.new_history) return {};
-    // Last, because it may be written over the history.
-    return x_->copy(joined_rows(tensors, rows_, length_, tensors[Tensor::kNewHistory], true), stream);
+    return y_->copy(first_of_y(first[Tensor::kY], first_outputs_, tensors[Tensor::kY], outputs_), stream);
   }
 
   Status backward_data(const TensorPointers& tensors, char* scratch, Stream stream) const {
@@ -176,7 +200,7 @@ class FirstRowsPlan final : public Plan {
     TensorPointers first = tensors, main = tensors;
     first[Tensor::kX] = tensors[Tensor::kHistory];
     first[Tensor::kW] = main[Tensor::kResidual] = scratch + scratch_.result;
-    if (problem_.n > 0) WT_TRY(copy_dy(tensors, scratch, first, stream));
+    WT_TRY(copy_dy(tensors, scratch, first, stream));
     WT_TRY(first_->execute(first, stream));
     return main_->execute(main, stream);
   }
@@ -206,6 +230,7 @@ class FirstRowsPlan final : public Plan {
   std::shared_ptr<const Plan> main_, first_;
   bool own_memory_, on_host_;
   PlanDescription description_;
+  bool one_run_;
   Scratch scratch_;
   int64_t rows_, outputs_, first_outputs_, length_;
   int64_t offset_;  // of the scratch in the workspace
@@ -228,14 +253,29 @@ std::string first_rows_obstacle(const ConvProblem& problem) {
       if (problem.w != DataType::kF32)
         return fmt::format("two sums of dw would be rounded to {} apart", name_of(problem.w));
       if (e.residual) return "the epilogue's residual is taken";
+      if (problem.n == 0) return "there is no image";
       if (e.has_text()) return "a user's text counts one sum of dw";
       return {};
   }
   return {};
 }
 
-ConvProblem main_part(const ConvProblem& problem) {
+bool has_one_run(const ConvProblem& problem) {
+  // WHY: kernels take tensors that are aligned so.
+  constexpr int64_t kAlignment = 16;
+  const auto aligned = [](const Rows& rows, DataType type) { return rows.elements * size_of(type) % kAlignment == 0; };
+  return problem.direction == Direction::kForward && problem.n == 1 && problem.layout == Layout::kChannelsLast &&
+         first_rows_obstacle(problem).empty() && aligned(rows_of_x(problem), problem.x) &&
+         aligned(rows_of_y(problem), problem.y);
+}
+
+ConvProblem main_part(const ConvProblem& problem, bool one_run) {
   ConvProblem main = without_history(problem);
+  if (one_run) {
+    const int time = problem.time();
+    main.in[time] -= history_outputs(problem) * problem.stride[time] - problem.history_length();
+    main.pad_lower[time] = 0;
+  }
   if (problem.direction == Direction::kBackwardWeight) main.epilogue.residual = true;
   return main;
 }
@@ -250,13 +290,14 @@ ConvProblem first_part(const ConvProblem& problem) {
   return first;
 }
 
-int64_t first_rows_bytes(const ConvProblem& problem) { return scratch_of(problem).bytes; }
+int64_t first_rows_bytes(const ConvProblem& problem, bool one_run) { return scratch_of(problem, one_run).bytes; }
 
-double first_rows_us(const ConvProblem& problem, const Rates& rates) {
+double first_rows_us(const ConvProblem& problem, const Rates& rates, bool one_run) {
   const ConvProblem first = first_part(problem);
   const auto y = static_cast<double>(2 * y_bytes(first));
   if (problem.direction == Direction::kForward) {
     const auto x = static_cast<double>(2 * x_bytes(first));
+    if (one_run) return row_moves_us(x, rates) + next_history_us(problem, rates);
     return row_moves_us(x, rates) + (1 + static_cast<double>(read_beside(problem).size())) * row_moves_us(y, rates) +
            next_history_us(problem, rates);
   }

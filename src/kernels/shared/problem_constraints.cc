@@ -154,19 +154,20 @@ bool corners_fit(const Case& at) {
 }
 
 constexpr Constraint kRows[] = {
-    {"history", "what stands before the first pixel is the problem's: a history, or zeros", nullptr,
-     [](const Case& at) { return at.config.direct.history == at.problem->history; },
+    {"history",
+     "what stands before the first pixel is the problem's: a history, or zeros; a new history is written by the "
+     "kernel, "
+     "or not asked for",
+     nullptr,
+     [](const Case& at) {
+       const bool writes_next = at.config.kind == Kind::kDepthwiseStep;
+       return at.config.direct.history == at.problem->history && (writes_next || !at.problem->new_history);
+     },
      [](const Case& at) -> std::string {
+       if (at.config.direct.history && at.problem->history)
+         return "the kernel writes no new history; a plan does so after it, or use kind depthwise_step";
        if (at.config.direct.history) return "the kernel reads a history, which the problem has not; use history=false";
        return "the kernel reads no history; use one with direct.history=true, or let a plan join history and x first";
-     }},
-
-    {"new-history",
-     "the next history is written by a launch of its own, but for kernels that write it with the outputs",
-     [](const Case& at) { return at.problem->new_history; },
-     [](const Case& at) { return at.config.kind == Kind::kDepthwiseStep; },
-     [](const Case&) -> std::string {
-       return "the kernel writes no new history; a plan does so after it, or use kind depthwise_step";
      }},
 
     {"signature", "direction, types, layout, dimensions and epilogue are the problem's", always,

@@ -154,8 +154,6 @@ const RowCase kProblemCases[] = {
      "g=6 is not a multiple of groups_per_tile=4", "fwd bf16 n1 g6 c12 k12 i8x8 f3x3"},
     {"tensor-size", [](KernelConfig& c) { c.kind = Kind::kTma; }, "a tensor has 4294967296 elements",
      "fwd bf16 n1024 c256 k8 i128x128 f3x3"},
-    {"new-history", [](KernelConfig& c) { c.kind = Kind::kDepthwiseGather; }, "the kernel writes no new history",
-     "fwd bf16 n1 g8 c8 k8 i8 f3 pcausal history new_history"},
     {"history", [](KernelConfig& c) { c.direct.history = false; }, "the kernel reads no history; use one with",
      "fwd bf16 n1 g8 c8 k8 i8 f3 pcausal history"},
     {"gpu-shared-memory",

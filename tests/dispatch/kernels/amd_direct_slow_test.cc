@@ -67,7 +67,7 @@ TEST(AmdDirect, ReadsHistory) {
   for (const Target target : kDirectTargets) {
     const auto device = open_device("sim:" + std::string(info_of(target).name));
     ASSERT_TRUE(device.ok()) << device.status().message();
-    for (const Kind kind : {kStream, kGather}) {
+    for (const Kind kind : {kStream, kGather, Kind::kDepthwiseStep}) {
       const ConvProblem problem = problem_of("fwd bf16 n2 c24 k24 g24 i21 f4 pcausal history");
       const auto kernels = direct_kernels_of(problem, target, kind);
       ASSERT_FALSE(kernels.empty());

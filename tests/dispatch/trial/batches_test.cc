@@ -50,6 +50,7 @@ TEST(Batches, HaveTheSameBitsOnTheCpu) {
   expect_same_bits("cpu", "fwd fp16 NCHW n1 c9 k33 i13x11 f3x3 p1 +silu");
   expect_same_bits("cpu", "fwd bf16 n1 g70 c70 k70 i13x11 f3x3 p1");
   expect_same_bits("cpu", "fwd fp32 n1 c8 k8 i24 f4 pcausal history new_history");
+  expect_same_bits("cpu", "bwd_data fp32 n1 c8 k8 i24 f4 pcausal history new_history");
   // Depthwise bf16 needs a workspace, which one image has and sixteen have not.
   TrialOptions limited = invariant();
   limited.plan.workspace_limit = 70 * 13 * 11 * 4 * 2 + 128;

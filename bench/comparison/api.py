@@ -19,7 +19,7 @@ class ProblemDesc(ctypes.Structure):
                                          "inputs", "outputs", "scalar_count", "reserved2")]
         + [("betas", ctypes.c_float * 4), ("scalars", ctypes.c_float * 8), ("expression", ctypes.c_char_p),
            ("store", ctypes.c_char_p)]
-        + [(f, ctypes.c_int32) for f in ("scale_type", "bias_type", "scales", "reserved3")])
+        + [(f, ctypes.c_int32) for f in ("scale_type", "bias_type", "scales", "reserved3", "x_zero", "y_zero")])
 
 
 class PlanOptions(ctypes.Structure):

@@ -99,7 +99,7 @@ TEST(Request, EveryLayoutAliasIsKnown) {
 TEST(Request, BadTextsAreNamedWithChoices) {
   EXPECT_THAT(failure_of({{"target", {"sm_75"}}}), HasSubstr("sm_75 is not a target; choose one of sm_80"));
   EXPECT_THAT(failure_of({{"variant", {"sideways"}}}), HasSubstr("--variant sideways is unknown"));
-  EXPECT_THAT(failure_of({{"datatype", {"int8"}}}), HasSubstr("--datatype int8 is unknown"));
+  EXPECT_THAT(failure_of({{"datatype", {"int4"}}}), HasSubstr("--datatype int4 is unknown"));
   EXPECT_THAT(failure_of({{"ndim", {"4"}}}), HasSubstr("--ndim 4 must be 1, 2 or 3"));
   EXPECT_THAT(failure_of({{"rule-set", {"huge"}}}), HasSubstr("huge is not a rule set"));
   EXPECT_THAT(failure_of({{"format", {"xml"}}}), HasSubstr("--format xml must be table, json or names"));

@@ -131,10 +131,12 @@ inline FileRows pair_rows() {
     return list;
   };
   const std::vector<std::vector<std::string>> kForms = {
-      {"c0", "c1"}, {"c0", "c1", "c2"}, {"c", "w", "n"}, {"c", "w", "h", "n"}, {"c", "w", "h", "d", "n"}};
+      {"c0", "c1"},    {"c0", "c1", "c2"},   {"c0", "c1", "c2", "c3"}, {"c0", "c1", "c2", "c3", "c4"},
+      {"c", "w", "n"}, {"c", "w", "h", "n"}, {"c", "w", "h", "d", "n"}};
   for (const std::vector<std::string>& at : kForms) {
     for (const bool multicast : {false, true}) {
       const bool im2col = at[0] == "c";
+      if (multicast && !im2col && at.size() > 3) continue;  // no kernel has patches for several blocks
       std::vector<std::string> taps;
       for (size_t i = 1; im2col && i + 1 < at.size(); ++i) taps.push_back("tap_" + at[i]);
       all.rows.push_back(

@@ -26,7 +26,7 @@ std::vector<uint32_t> planted(DataType type) {
     case DataType::kE5m2:
       return {0x7f, 0x7e, 0x7d, 0xff, 0x7c, 0xfc};
     case DataType::kI8:
-      break;  // has numbers alone
+      break;               // has numbers alone
     case DataType::kE2m1:  // has none
       break;
   }

@@ -9,7 +9,7 @@
 // as the block has no branch.
 #pragma once
 
-#include "target/cdna.h"
+#include "target/target.h"
 
 namespace wt {
 

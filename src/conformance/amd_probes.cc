@@ -57,6 +57,10 @@ struct FmaLayout {
   static int c_row(int lane, int e) { return lane / 4 + 8 * (e / 4); }
   static int c_col(int lane, int e) { return lane % 4 * 4 + e % 4; }
 };
+// The same of int8, which gfx1250 multiplies so.
+struct IntegerFmaLayout : FmaLayout {
+  using Operand = I8;
+};
 
 void add_mfma(std::vector<Probe>& list, Target target) {
   using namespace device;
@@ -108,6 +112,7 @@ void add_wmma(std::vector<Probe>& list, Target target) {
     products.add<Wmma16x16x16Rdna4<E5m2>>(DataType::kE5m2, "kE5m2", 16, 16, 16);
   }
   products.add<FmaLayout>(DataType::kF32, "kF32", 16, 16, 4, true);
+  if (target == Target::kGfx1250) products.add<IntegerFmaLayout>(DataType::kI8, "kI8", 16, 16, 4);
 }
 
 Probe exchange(int lanes) {

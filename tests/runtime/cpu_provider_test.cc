@@ -169,8 +169,11 @@ TEST_P(CpuPaths, RandomProblems) {
   limits.max_multiply_adds = 1 << 18;
   limits.scaled = true;
   for (int i = 0; i < 150; ++i) {
-    run_and_verify(random_problem(random, limits), GetParam().options, i % 2 ? Fill::kExact : Fill::kRandom,
-                   static_cast<uint64_t>(i) + 1);
+    ConvProblem problem = random_problem(random, limits);
+    // Int8IsExact has what oneDNN says of int8.
+    while (GetParam().options.path == CpuPath::kOnednn && problem.x == DataType::kI8)
+      problem = random_problem(random, limits);
+    run_and_verify(problem, GetParam().options, i % 2 ? Fill::kExact : Fill::kRandom, static_cast<uint64_t>(i) + 1);
     if (HasFatalFailure() || HasNonfatalFailure()) return;
   }
 }

@@ -82,6 +82,7 @@ inline BuiltinRow integer_row(const std::string& operand, const std::string& end
 inline BuiltinRow plain_row(const std::string& type, const std::string& ending) {
   BuiltinRow row =
       matrix_row(type, "16, 16, 64", "Simd<int, 8>", "wmma_f32_16x16x64_" + ending, "defined(__gfx1250__)");
+  row.wrapper.replace(row.wrapper.find("Sum<Operand>"), std::string("Sum<Operand>").size(), "float");
   row.calls = "__builtin_amdgcn_wmma_f32_16x16x64_" + ending +
               "(packed<Simd<int, 8>>(a), packed<Simd<int, 8>>(b), 0, packed<Simd<float, kC>>(c), 0, 0)";
   return row;

@@ -21,6 +21,7 @@ Binding with_filter_sums(const KernelConfig& config, const ConvProblem& problem,
   const TensorStrides w = tensor_strides(problem, Tensor::kW);
   FilterSumsArguments arguments{};
   arguments.correction = correction_of(problem);
+  arguments.x_zero = problem.x_zero;
   arguments.channels = shape.c;
   arguments.outputs = static_cast<i32>(problem.k);
   arguments.filter_step = w.n;
@@ -29,8 +30,9 @@ Binding with_filter_sums(const KernelConfig& config, const ConvProblem& problem,
     arguments.in[i] = shape.in[i], arguments.out[i] = shape.out[i], arguments.filter[i] = shape.filter[i];
     arguments.stride[i] = shape.stride[i], arguments.dilation[i] = shape.dilation[i], arguments.pad[i] = shape.pad[i];
     arguments.tap_step[i] = w.spatial[i];
+    arguments.classes[i] = correction_classes(arguments.correction, i, shape.out[i]);
   }
-  const i32* classes = arguments.correction.classes;
+  const i32* classes = arguments.classes;
   const int64_t entries = int64_t{classes[0]} * classes[1] * classes[2] * problem.k;
   const int64_t warps = kFilterSumsThreads / info_of(config.target).warp_size;
 

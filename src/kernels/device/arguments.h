@@ -30,9 +30,14 @@ struct TensorStrides {
 // reaches, one of those from there to `high`, and those behind.
 struct Correction {
   const i32* table;  // (classes of d, of h, of w, output channels)
-  i32 low[3], high[3], classes[3];
-  i32 x_zero;
+  i32 low[3], high[3];
 };
+
+// Of an output that is so many pixels long.
+constexpr i32 correction_classes(const Correction& correction, int dimension, i32 size) {
+  const i32 behind = size - 1 - correction.high[dimension];
+  return correction.low[dimension] + 1 + (behind > 0 ? behind : 0);
+}
 
 constexpr i32 correction_class(const Correction& correction, int dimension, i32 pixel) {
   const i32 low = correction.low[dimension], behind = pixel - correction.high[dimension];
@@ -42,6 +47,7 @@ constexpr i32 correction_class(const Correction& correction, int dimension, i32 
 // See problem/problem.h for the order of the steps. Absent tensors are null.
 struct EpilogueArguments {
   float alpha, beta, slope, low, high;
+  i32 y_zero;  // of an int8 output
   const void* scale;
   const void* bias;
   const void* residual;
@@ -49,10 +55,13 @@ struct EpilogueArguments {
   void* out;  // read by the user's store alone
   void* aux[user::kMaxInputs];
   float betas[user::kMaxInputs];  // of the added ones
-  float scalars[user::kMaxNumbers];
+  union {
+    float scalars[user::kMaxNumbers];  // of the user's text
+    Correction correction;             // where x of int8 has a zero point, which no text goes with
+  };
   user::OutputShape shape;  // read by the user's text, and where x of int8 has a zero point
-  Correction correction;    // read where x of int8 has a zero point
-  i32 y_zero;               // of an int8 output
 };
+// WHY: what stands behind it in a parameter block would move, and tuned kernels' machine code be another one.
+static_assert(sizeof(Correction) == sizeof(float) * user::kMaxNumbers);
 
 }  // namespace wt

@@ -86,9 +86,10 @@ struct Epilogue {
   WT_DEVICE static const i32* corrections_at(const EpilogueArguments& p, i64 offset) {
     const Correction& c = p.correction;
     // WHY asked first: filters that no padding reaches have one class, and divisions take long.
-    if (c.classes[0] * c.classes[1] * c.classes[2] == 1) return c.table;
+    const auto classes = [&](int dimension) { return correction_classes(c, dimension, p.shape.size[dimension]); };
+    if (classes(0) * classes(1) * classes(2) == 1) return c.table;
     const user::Coord at = user::coord_of(p.shape, offset);
-    const i32 place = (correction_class(c, 0, at.d) * c.classes[1] + correction_class(c, 1, at.h)) * c.classes[2] +
+    const i32 place = (correction_class(c, 0, at.d) * classes(1) + correction_class(c, 1, at.h)) * classes(2) +
                       correction_class(c, 2, at.w);
     return c.table + static_cast<i64>(place) * p.shape.channels;
   }

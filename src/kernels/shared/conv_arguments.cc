@@ -76,9 +76,7 @@ Correction correction_of(const ConvProblem& problem) {
     const int64_t high = std::max(last, low - 1);
     correction.low[i] = static_cast<i32>(low);
     correction.high[i] = static_cast<i32>(high);
-    correction.classes[i] = static_cast<i32>(low + 1 + std::max<int64_t>(0, out[i] - 1 - high));
   }
-  correction.x_zero = problem.x_zero;
   return correction;
 }
 

@@ -20,7 +20,7 @@ TensorStrides tensor_strides(const ConvProblem& problem, Tensor tensor);
 EpilogueArguments epilogue_arguments(const ConvProblem& problem, int merged = 1);
 EpilogueArguments epilogue_arguments(const Epilogue& epilogue);
 
-// Whose taps lie inside the image: classes of the output's pixels, and x's zero point. Without the table.
+// Whose taps lie inside the image: classes of the output's pixels. Without the table.
 Correction correction_of(const ConvProblem& problem);
 
 // The launch's template of its parameter block.

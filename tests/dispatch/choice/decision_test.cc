@@ -118,7 +118,7 @@ TEST(Decision, PredictsForTheSplitsThatAreAskedFor) {
   ASSERT_NE(best.config->gemm.split_k, SplitK::kNone) << best.kernel;
   const Decision one = decided(text, {.kernel = best.kernel, .splits = 1});
   EXPECT_GT(one.predicted_us, best.predicted_us);
-  for (const int splits : {-1, 129}) {
+  for (const int splits : {-2, 129}) {
     const auto refused = decide(hopper(), *parse_problem(text), {.splits = splits});
     EXPECT_EQ(refused.status().code(), Code::kBadInput);
     EXPECT_THAT(refused.status().message(), HasSubstr("use 1 to 128"));

@@ -20,7 +20,7 @@ struct FilterSums {
 
   WT_DEVICE static void run(const Params& p) {
     constexpr int kWarps = kThreads / device::kWarpSize;
-    const i32* classes = p.correction.classes;
+    const i32(&classes)[3] = p.classes;
     const i64 all = static_cast<i64>(classes[0]) * classes[1] * classes[2] * p.outputs;
     const i64 step = static_cast<i64>(device::grid_size().x) * kWarps;
     for (i64 at = static_cast<i64>(device::block_index().x) * kWarps + device::warp_index(); at < all; at += step) {
@@ -29,7 +29,7 @@ struct FilterSums {
                             pixel_of(p, 1, place / classes[2] % classes[1]), pixel_of(p, 2, place % classes[2])};
       u32 sum = static_cast<u32>(lane_sum(p, at % p.outputs, pixel));
       for (int other = device::kWarpSize / 2; other > 0; other /= 2) sum += device::shuffle_xor(sum, other);
-      if (device::lane_index() == 0) device::store_global(p.table + at, static_cast<i32>(sum) * p.correction.x_zero);
+      if (device::lane_index() == 0) device::store_global(p.table + at, static_cast<i32>(sum) * p.x_zero);
     }
   }
 

@@ -56,7 +56,6 @@ struct TmaArguments {
   i32 depth_blocks;  // depth / box, rounded up
   i32 box_channels;  // of a copy
   i32 stage_bytes;   // that the copies of a stage bring
-  i32 copied_rows;   // of a tile, by kernels on tensor memory
   i32 columns;       // output channels of a group
   i32 group_filter;  // from one group's filter to the next, in the map of B
   i64 tiles_m, tiles_n;
@@ -64,6 +63,7 @@ struct TmaArguments {
   TileRun tile_runs[kRegions > 1 ? kMaxTileRuns : 1];  // of kernels that list their work (layout.h)
   CachePolicy policy, filter_policy;                   // of A and B
   i32 splits;                                          // parts of every tile's sum; 1: it is whole
+  i32 copied_rows;                                     // of a tile, by kernels on tensor memory
   i64 part_elements;                                   // of the output, which parts in the workspace lie apart
   Divider run;  // of patches: columns that lie together in the output, and what lies between two such runs
   i64 run_gap;

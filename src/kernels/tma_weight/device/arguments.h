@@ -25,7 +25,6 @@ struct TmaWeightArguments {
   // Channels that a copy of dy and of x brings, fewer than a block where there are no more, and bytes of a stage's
   // copies.
   i32 copied_rows, copied_channels, copied_bytes;
-  i32 copied_blocks;  // of dy, by kernels on tensor memory
   i32 taps;
   // The walk over the pixels of x that its map has, as in TmaRegion.
   i32 filter[3], dilation[3];
@@ -36,6 +35,7 @@ struct TmaWeightArguments {
   void* dw;
   float* partials;      // weight_part.h, of merged groups (splits, elements of dw), or the pieces of stream.h
   i32 sum_slices;       // threads that share the parts of a sum: part_sum.h
+  i32 copied_blocks;    // of dy, by kernels on tensor memory
   StreamShares stream;  // without pixels, of tiles of one empty k-block
   i64 elements;
   EpilogueArguments epilogue;

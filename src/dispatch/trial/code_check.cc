@@ -128,17 +128,19 @@ std::string expected_instruction(const KernelConfig& config, bool ptx) {
   const DataType type = multiply_type(config);
   const MmaShape* mma = find_mma(info_of(config.target), type, config.gemm.mma);
   if (!mma) return {};
+  const bool integer = type == DataType::kI8;
+  const char* sum = integer ? "i32" : "f32";
   switch (mma->path) {
     case MmaPath::kMmaSync:
-      return ptx ? "mma.sync" : "HMMA";
+      return ptx ? "mma.sync" : integer ? "IMMA" : "HMMA";
     case MmaPath::kWgmma:
       return ptx ? "wgmma.mma_async" : wgmma_name(type);
     case MmaPath::kTcgen05:
       return ptx ? "tcgen05.mma" : "UTC";
     case MmaPath::kMfma:
-      return fmt::format("v_mfma_f32_{}x{}x{}", mma->shape.m, mma->shape.n, mma->shape.k);
+      return fmt::format("v_mfma_{}_{}x{}x{}", sum, mma->shape.m, mma->shape.n, mma->shape.k);
     case MmaPath::kWmma:
-      return fmt::format("v_wmma_f32_{}x{}x{}", mma->shape.m, mma->shape.n, mma->shape.k);
+      return fmt::format("v_wmma_{}_{}x{}x{}", sum, mma->shape.m, mma->shape.n, mma->shape.k);
     case MmaPath::kFma:
       return {};
   }

@@ -69,6 +69,7 @@ extern const KernelKind kPortable = {.id = Kind::kPortable,
                                      .problem_rows = portable_kind::problem_rows,
                                      .shared_bytes = shared_bytes,
                                      .registers = portable_kind::registers,
+                                     .register_limit = portable_kind::register_limit,
                                      .predict = portable_kind::predict,
                                      .bind = portable_kind::bind,
                                      .entries = entries};

@@ -10,6 +10,7 @@ void propose(const KernelConfig& base, const TargetInfo& target, Breadth breadth
 std::span<const Constraint> target_rows();
 std::span<const Constraint> problem_rows();
 int registers(const KernelConfig& config);
+int register_limit(const KernelConfig& config);
 double predict(const KernelConfig& config, const View& seen, int splits);
 Binding bind(const KernelConfig& config, const View& seen, const DeviceInfo& device, int splits);
 

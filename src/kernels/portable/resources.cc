@@ -20,8 +20,12 @@ int registers(const KernelConfig& config) {
   const int chunks =
       portable_layout::chunks_of_thread(config, gemm.tile.m) + portable_layout::chunks_of_thread(config, gemm.tile.n);
   const bool all = gemm.pipeline == Pipeline::kCompV3 || gemm.scheduler == Scheduler::kInterwave;
-  const int slices = all ? gemm.tile.k / gemm.mma.k : 2;
-  const int held = 4 * chunks * portable_layout::register_tiles(config);
+  // compv3's loop on AMD reads a slice of the next tile while this one's are held, and moves each chunk's address.
+  const bool ahead = is_amd(config.target) && gemm.pipeline == Pipeline::kCompV3;
+  const int slices = all ? gemm.tile.k / gemm.mma.k + (ahead ? 1 : 0) : 2;
+  // A number of one byte that is loaded alone has a register for itself.
+  const bool alone = operand_a(config) == DataType::kI8 && std::min(gemm.vector_a, gemm.vector_b) == 1;
+  const int held = ((alone ? 16 : 4) * portable_layout::register_tiles(config) + (ahead ? 2 : 0)) * chunks;
   const int copies =
       named_target(config.target) == Target::kGfx1100 ? 2 : 1;  // RDNA3 holds A and B in both halves of the lanes
   const int addresses = kAddressRegisters + (portable_layout::a_lies_across(config) ? kPixelRegisters : 0);
@@ -36,6 +40,12 @@ int registers(const KernelConfig& config) {
     return addresses + accumulators_of(config) + (a + b) * (all ? slices : 1) + held + travelling;
   }
   return addresses + accumulators_of(config) + fragments_of(config) * slices * copies + held;
+}
+
+// WHY: on CDNA two waves at least share the 512 of a lane (target/amd/identity.h).
+int register_limit(const KernelConfig& config) {
+  const int limit = occupancy_registers(config);
+  return is_amd(config.target) && info_of(config.target).warp_size == 64 ? std::min(limit, 256) : limit;
 }
 
 }  // namespace wt::portable_kind

@@ -15,13 +15,15 @@ namespace wt {
 
 // Multiply-adds have no matrix instruction to wait for; interwave leaves the order to other waves; stages that fill
 // themselves have other loops. RDNA3 holds fragments in both halves of a wave, and has no registers for those of a
-// weight gradient, which lie across k, as they were read besides.
+// weight gradient, which lie across k, as they were read besides, nor for those of more than two slices, which the
+// order reads early.
 template <KernelConfig kConfig>
 constexpr bool is_scheduled() {
   constexpr Pipeline kPipeline = kConfig.gemm.pipeline;
   if constexpr (!is_amd(kConfig.target)) return false;
   constexpr bool kRdna3 = kConfig.target == Target::kGfx1100 || kConfig.target == Target::kGfx11Generic;
   if constexpr (kRdna3 && portable_layout::a_lies_across(kConfig)) return false;
+  if constexpr (kRdna3 && kConfig.gemm.tile.k > 2 * kConfig.gemm.mma.k) return false;
   return !Slicing<kConfig>::kInLanes && kConfig.gemm.scheduler == Scheduler::kIntrawave &&
          !portable_layout::is_async(kConfig) &&
          (kPipeline == Pipeline::kCompV3 || kPipeline == Pipeline::kCompV4 || kPipeline == Pipeline::kCompV5 ||

@@ -48,6 +48,7 @@ void add_tma_loads(std::vector<Probe>& list);
 void add_tma_stores(std::vector<Probe>& list);
 void add_products(std::vector<Probe>& list);
 void add_tensor_probes(std::vector<Probe>& list);
+void add_scaled_probes(std::vector<Probe>& list);  // by add_tensor_probes
 void add_warp_probes(std::vector<Probe>& list);
 void add_block_probes(std::vector<Probe>& list);
 void add_atomics(std::vector<Probe>& list);

@@ -11,85 +11,10 @@
 #include "base/parallel.h"
 #include "problem/history.h"
 #include "problem/number.h"
+#include "problem/reference_runs.h"
 
 namespace wt {
 namespace {
-
-struct Sum {
-  double total = 0, squares = 0;
-  int64_t terms = 0;
-};
-
-struct Run {
-  int64_t first = 0, second = 0;            // where each operand starts, in elements
-  int64_t first_step = 0, second_step = 0;  // to the next product
-  int64_t count = 0;
-  double zero = 0;  // is subtracted from every first factor
-};
-
-struct LoadF32 {
-  static double at(const void* p, int64_t i) { return static_cast<const float*>(p)[i]; }
-};
-struct LoadF16 {
-  static double at(const void* p, int64_t i) { return fp16_to_float(static_cast<const uint16_t*>(p)[i]); }
-};
-struct LoadBf16 {
-  static double at(const void* p, int64_t i) { return bf16_to_float(static_cast<const uint16_t*>(p)[i]); }
-};
-struct LoadE4m3 {
-  static double at(const void* p, int64_t i) { return e4m3_to_float(static_cast<const uint8_t*>(p)[i]); }
-};
-struct LoadE5m2 {
-  static double at(const void* p, int64_t i) { return e5m2_to_float(static_cast<const uint8_t*>(p)[i]); }
-};
-struct LoadI8 {
-  static double at(const void* p, int64_t i) { return static_cast<const int8_t*>(p)[i]; }
-};
-
-template <class First, class Second>
-void add_run(const void* first, const void* second, const Run& run, Sum& sum) {
-  // Four sums at a time: one alone waits for each addition.
-  double total[4] = {}, squares[4] = {};
-  int64_t a = run.first, b = run.second, i = 0;
-  for (; i + 4 <= run.count; i += 4) {
-    for (int lane = 0; lane < 4; ++lane, a += run.first_step, b += run.second_step) {
-      const double product = (First::at(first, a) - run.zero) * Second::at(second, b);
-      total[lane] += product;
-      squares[lane] += product * product;
-    }
-  }
-  for (; i < run.count; ++i, a += run.first_step, b += run.second_step) {
-    const double product = (First::at(first, a) - run.zero) * Second::at(second, b);
-    total[0] += product;
-    squares[0] += product * product;
-  }
-  sum.total += (total[0] + total[1]) + (total[2] + total[3]);
-  sum.squares += (squares[0] + squares[1]) + (squares[2] + squares[3]);
-  sum.terms += run.count;
-}
-
-using AddRun = void (*)(const void*, const void*, const Run&, Sum&);
-
-AddRun add_run_for(DataType first, DataType second) {
-  switch (first) {
-    case DataType::kF32:
-    case DataType::kTf32:
-      return add_run<LoadF32, LoadF32>;
-    case DataType::kF16:
-      return add_run<LoadF16, LoadF16>;
-    case DataType::kBf16:
-      return add_run<LoadBf16, LoadBf16>;
-    case DataType::kE4m3:
-      return second == DataType::kE4m3 ? add_run<LoadE4m3, LoadE4m3> : add_run<LoadE4m3, LoadE5m2>;
-    case DataType::kE5m2:
-      return second == DataType::kE4m3 ? add_run<LoadE5m2, LoadE4m3> : add_run<LoadE5m2, LoadE5m2>;
-    case DataType::kE2m1:
-      return nullptr;  // has scales: add_scaled
-    case DataType::kI8:
-      return add_run<LoadI8, LoadI8>;
-  }
-  return nullptr;
-}
 
 struct Position {
   int64_t outer = 0, channel = 0;
@@ -144,7 +69,7 @@ class Reference {
 
   ReferenceElement element(int64_t index) const {
     const Position at = position_of(p_, index);
-    Sum sum;
+    RunSum sum;
     switch (p_.direction) {
       case Direction::kForward:
         forward(at, sum);
@@ -169,7 +94,7 @@ class Reference {
     image.in[time] = p_.history_length();
     Position at = position_of(image, index);
     at.at[time] -= p_.history_length();
-    Sum sum;
+    RunSum sum;
     backward_data(at, sum);
     ConvProblem scaled = p_;
     scaled.epilogue = {.alpha = p_.epilogue.alpha};
@@ -193,7 +118,7 @@ class Reference {
   }
 
   // y[n, k, p] = sum over r, c of (x[n, c, p * stride + r * dilation - pad] - x_zero) * w[k, c, r]
-  void forward(const Position& at, Sum& sum) const {
+  void forward(const Position& at, RunSum& sum) const {
     const int64_t group = at.channel / p_.k_per_group();
     const int time = p_.time();
     each_tap([&](const Spatial& tap) {
@@ -203,18 +128,18 @@ class Reference {
         if (from[i] >= p_.in[i] || (from[i] < 0 && !(p_.history && i == time))) return;
       }
       if (from[time] < 0) return add_history(at, group, tap, from, sum);
-      const Run run{x_.at(at.outer, group * p_.c_per_group(), from),
-                    w_.at(at.channel, 0, tap),
-                    x_.channel,
-                    w_.channel,
-                    p_.c_per_group(),
-                    static_cast<double>(p_.x_zero)};
+      const ProductRun run{x_.at(at.outer, group * p_.c_per_group(), from),
+                           w_.at(at.channel, 0, tap),
+                           x_.channel,
+                           w_.channel,
+                           p_.c_per_group(),
+                           static_cast<double>(p_.x_zero)};
       p_.has_scales() ? add_scaled(run, sum) : add_(first_, second_, run, sum);
     });
   }
 
   // The run's numbers lie side by side, and so do the scales of their blocks.
-  void add_scaled(const Run& run, Sum& sum) const {
+  void add_scaled(const ProductRun& run, RunSum& sum) const {
     const int64_t block = scale_block(p_.scales);
     for (int64_t i = 0; i < run.count; ++i) {
       const int64_t a = run.first + i, b = run.second + i;
@@ -229,7 +154,7 @@ class Reference {
   }
 
   // A pixel before row zero: the history ends where x begins.
-  void add_history(const Position& at, int64_t group, const Spatial& tap, Spatial from, Sum& sum) const {
+  void add_history(const Position& at, int64_t group, const Spatial& tap, Spatial from, RunSum& sum) const {
     from[p_.time()] += p_.history_length();
     add_(t_.history.data(), second_,
          {history_.at(at.outer, group * p_.c_per_group(), from), w_.at(at.channel, 0, tap), history_.channel,
@@ -238,7 +163,7 @@ class Reference {
   }
 
   // dx[n, c, h] = sum over r, k of dy[n, k, (h + pad - r * dilation) / stride] * w[k, c, r], where that divides
-  void backward_data(const Position& at, Sum& sum) const {
+  void backward_data(const Position& at, RunSum& sum) const {
     const int64_t group = at.channel / p_.c_per_group();
     const int64_t k = group * p_.k_per_group(), c = at.channel % p_.c_per_group();
     each_tap([&](const Spatial& tap) {
@@ -253,7 +178,7 @@ class Reference {
   }
 
   // dw[k, c, r] = sum over n, p of x[n, c, p * stride + r * dilation - pad] * dy[n, k, p]
-  void backward_weight(const Position& at, Sum& sum) const {
+  void backward_weight(const Position& at, RunSum& sum) const {
     const int64_t c = at.outer / p_.k_per_group() * p_.c_per_group() + at.channel;
     Spatial low, high;  // the output pixels whose input pixel exists
     for (int i = 0; i < kMaxDims; ++i) {
@@ -280,7 +205,7 @@ class Reference {
   }
 
   // The same products one by one where the input pixel lies in the history: those of output rows before `low`.
-  void backward_weight_of_history(const Position& at, int64_t c, Spatial low, Spatial high, Sum& sum) const {
+  void backward_weight_of_history(const Position& at, int64_t c, Spatial low, Spatial high, RunSum& sum) const {
     const int time = p_.time();
     high[time] = std::min(low[time], out_[time]);
     low[time] = 0;
@@ -308,7 +233,7 @@ class Reference {
     }
   }
 
-  ReferenceElement finish(const Sum& sum, int64_t channel, int64_t index) const {
+  ReferenceElement finish(const RunSum& sum, int64_t channel, int64_t index) const {
     const Epilogue& e = p_.epilogue;
     EpilogueInputs inputs;
     if (e.scale) inputs.scale = load(e.scale_type, t_.scale.data(), channel);
